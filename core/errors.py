@@ -1,0 +1,82 @@
+"""One tree of errors; each says what went wrong, where, what was kept safe and what to do."""
+
+from __future__ import annotations
+
+
+class NuggetsError(Exception):
+    """Base of every error that the engine raises on purpose.
+
+    what: what happened, a short clause. where: the file, note or option it concerns.
+    kept: what was kept safe. todo: the next step for a person. `exit_code` is what a
+    command line returns for it.
+    """
+
+    exit_code = 2
+
+    def __init__(self, what: str, *, where: str = "", kept: str = "", todo: str = "") -> None:
+        self.what = what
+        self.where = where
+        self.kept = kept
+        self.todo = todo
+        super().__init__(self.message)
+
+    @property
+    def message(self) -> str:
+        """The error as one line: where: what; what was kept safe; what to do."""
+        head = f"{self.where}: {self.what}" if self.where else self.what
+        return "; ".join(part for part in (head, self.kept, self.todo) if part).replace("\n", " ")
+
+
+class InvalidInputError(NuggetsError):
+    """Something handed in cannot be accepted: a name, a value, an option."""
+
+
+class NotFoundError(NuggetsError):
+    """What was named or asked for does not exist."""
+
+    exit_code = 1
+
+
+class AmbiguousError(NuggetsError):
+    """A name fits more than one thing."""
+
+
+class BrokenFileError(NuggetsError):
+    """A file of the memory cannot be read; its bytes were left as they are."""
+
+
+class ReadOnlyError(NuggetsError):
+    """The memory may be read but not written (a newer format, missing permission)."""
+
+
+class LockTimeoutError(NuggetsError):
+    """Another process kept the memory locked for too long."""
+
+
+class StorageError(NuggetsError):
+    """The operating system refused a read or a write."""
+
+
+class ConflictError(NuggetsError):
+    """The same thing was changed in two ways. Nothing was written.
+
+    base, ours and theirs hold the three values as text where there are any.
+    """
+
+    exit_code = 3
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        kept: str = "",
+        todo: str = "",
+        base: str = "",
+        ours: str = "",
+        theirs: str = "",
+    ) -> None:
+        super().__init__(what, where=where, kept=kept, todo=todo)
+        self.base = base
+        self.ours = ours
+        self.theirs = theirs

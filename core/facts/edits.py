@@ -1,0 +1,132 @@
+"""Edits of facts: remember, forget, clear and record a recall; each keeps the fact's note in step."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import msgspec
+
+from core.errors import InvalidInputError
+from core.model.basis import normalise_tag
+from core.model.draft import Draft
+from core.model.fact import Fact
+from core.model.infer import MetaInput, infer_meta, semantic_tags
+from core.model.names import DEFAULT_NUGGET
+from core.model.note import HiddenFact, Note, replace
+from core.text.normalise import normalise_content, normalise_line
+
+
+def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | None = None) -> Note:
+    """Stores a fact and its note; a key that is there gets the new value and keeps place, id and links.
+
+    Returns the fact's note. Raises InvalidInputError for an empty key or value, or a name no nugget can bear.
+    """
+    nugget = nugget or DEFAULT_NUGGET
+    key, value = normalise_line(key), normalise_content(value)
+    if not key:
+        raise InvalidInputError("a fact needs a key", kept="nothing was written", todo="give a short key")
+    if not value:
+        raise InvalidInputError(
+            "a fact needs a value", where=key, kept="nothing was written", todo="to remove it: forget"
+        )
+    holder = draft.ensure_nugget(nugget)
+    found = holder.find(key)
+    if found is not None:
+        key = found[1].key
+        if found[1].value != value:
+            draft.put_fact(nugget, msgspec.structs.replace(found[1], value=value))
+    else:
+        draft.put_fact(nugget, Fact(key=key, value=value))
+    note = draft.fact_note(nugget, key, hidden=False)
+    return (
+        _new_fact_note(draft, nugget, key, value, meta)
+        if note is None
+        else _revised(draft, note, value, meta)
+    )
+
+
+def _revised(draft: Draft, note: Note, value: str, meta: MetaInput | None) -> Note:
+    given = (meta or MetaInput()).checked().given
+    after = replace(note, content=value, **given)
+    if after == note:
+        return note
+    return draft.put(replace(after, updated_at=draft.at))
+
+
+def _new_fact_note(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | None) -> Note:
+    inferred = infer_meta("fact", key, value, (), (meta or MetaInput()).checked(), draft.rules)
+    meaning = semantic_tags("fact", key, inferred.type, inferred.source)
+    return draft.put(
+        Note(
+            id=draft.new_id("fact", nugget),
+            nugget_name=nugget,
+            title=key,
+            content=value,
+            tags=(normalise_tag(nugget), f"scope:{inferred.scope}", f"type:{inferred.type}", *meaning),
+            kind="fact",
+            source_key=key,
+            created_at=draft.at,
+            updated_at=draft.at,
+            last_accessed_at=draft.at,
+            **dataclasses.asdict(inferred),
+        )
+    )
+
+
+def forget(draft: Draft, nugget: str, key: str) -> Note | None:
+    """Takes a fact out of recall and hides its note, which keeps the fact whole. None when there is no such key.
+
+    A fact that never had a note gets a hidden one, so that it is not lost.
+    """
+    holder = draft.nugget(nugget)
+    found = holder.find(normalise_line(key)) if holder else None
+    if found is None:
+        return None
+    taken = draft.take_fact(nugget, found[1].key)
+    assert taken is not None
+    index, fact = taken
+    note = draft.fact_note(nugget, fact.key, hidden=False) or _new_fact_note(
+        draft, nugget, fact.key, fact.value, None
+    )
+    waiting = HiddenFact(
+        key=fact.key,
+        value=fact.value,
+        hits=fact.hits,
+        last_hit_session=fact.last_hit_session,
+        index=index,
+        extra=fact.extra,
+    )
+    return draft.put(replace(note, hidden=True, archived_at=draft.at, hidden_fact=waiting))
+
+
+def clear(draft: Draft, nugget: str) -> int:
+    """Forgets every fact of a nugget, the last first so that each can come back to its place. Returns how many."""
+    holder = draft.nugget(nugget)
+    facts = holder.facts if holder else ()
+    for fact in reversed(facts):
+        forget(draft, nugget, fact.key)
+    return len(facts)
+
+
+def record_hit(draft: Draft, nugget: str, key: str | None, note_id: str | None, session: str) -> bool:
+    """Counts one recall for a session: on the fact, if a key is given, and on its note or the note given.
+
+    The same session counts once. Returns whether anything was counted. An empty session counts nothing.
+    """
+    if not session:
+        return False
+    counted = False
+    if key is not None:
+        holder = draft.nugget(nugget)
+        found = holder.find(key) if holder else None
+        if found is not None and found[1].last_hit_session != session:
+            fact = found[1]
+            draft.put_fact(
+                nugget, msgspec.structs.replace(fact, hits=fact.hits + 1, last_hit_session=session)
+            )
+            counted = True
+    note = draft.note(note_id) if note_id else None
+    if note is not None and note.last_hit_session != session:
+        draft.put(replace(note, hits=note.hits + 1, last_hit_session=session, last_accessed_at=draft.at))
+        counted = True
+    return counted

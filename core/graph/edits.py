@@ -1,0 +1,371 @@
+"""Edits of notes: each lays one change over a draft; a fact and its note change together."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+import msgspec
+
+from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.model.basis import custom_tags, normalise_tag, unique_links
+from core.model.draft import Draft
+from core.model.fact import Fact
+from core.model.infer import MetaInput, infer_meta, semantic_tags
+from core.model.names import DEFAULT_NUGGET, check_nugget_name
+from core.model.note import METADATA_FIELDS, HiddenFact, Link, Note, replace
+from core.text.normalise import normalise_content, normalise_line, squeeze
+
+MERGED_INTO = "mergedInto"
+
+
+def create_note(
+    draft: Draft,
+    nugget: str,
+    title: str,
+    content: str,
+    *,
+    tags: Iterable[str] = (),
+    meta: MetaInput | None = None,
+) -> Note:
+    """A new note in a nugget. Raises InvalidInputError for an empty title or a name no nugget can bear."""
+    nugget = nugget or DEFAULT_NUGGET
+    check_nugget_name(nugget, draft.snapshot.nugget_names)
+    title = _title(title)
+    content = normalise_content(content)
+    given = tuple(filter(None, map(normalise_tag, tags)))
+    inferred = infer_meta("note", title, content, given, (meta or MetaInput()).checked(), draft.rules)
+    meaning = semantic_tags("note", title, inferred.type, inferred.source)
+    return draft.put(
+        Note(
+            id=draft.new_id("note", nugget),
+            nugget_name=nugget,
+            title=title,
+            content=content,
+            tags=(
+                normalise_tag(nugget),
+                *given,
+                f"scope:{inferred.scope}",
+                f"type:{inferred.type}",
+                *meaning,
+            ),
+            created_at=draft.at,
+            updated_at=draft.at,
+            last_accessed_at=draft.at,
+            **dataclasses.asdict(inferred),
+        )
+    )
+
+
+def edit_note(
+    draft: Draft,
+    id: str,
+    *,
+    content: str | None = None,
+    title: str | None = None,
+    tags: Iterable[str] | None = None,
+    add_tags: Iterable[str] = (),
+    remove_tags: Iterable[str] = (),
+    meta: MetaInput | None = None,
+    rewritten: bool = False,
+) -> Note:
+    """The note with what was given changed; a visible fact note carries the change into its fact.
+
+    `tags` replaces all tags but nugget, scope and type. `rewritten` marks the work of reflection. Raises
+    NotFoundError, InvalidInputError, and ConflictError when a fact's new title is another fact's key.
+    """
+    before = _existing(draft, id)
+    after = before
+    if content is not None and content != before.content:
+        after = replace(after, content=normalise_content(content))
+    if title is not None and title != before.title:
+        after = replace(after, title=_title(title))
+    after = replace(after, **(meta or MetaInput()).checked().given)
+    after = replace(after, tags=_edited_tags(before, tags, add_tags, remove_tags))
+    if before.is_fact and (after.title, after.content) != (before.title, before.content):
+        after = _carry_to_fact(draft, before, after)
+    if _same(before, after):
+        return before
+    after = replace(after, updated_at=draft.at)
+    if rewritten:
+        after = replace(after, last_rewritten_at=draft.at)
+    return draft.put(after)
+
+
+def _same(before: Note, after: Note) -> bool:
+    fields = ("title", "content", "tags", "source_key", "hidden_fact", *METADATA_FIELDS)
+    return all(getattr(before, name) == getattr(after, name) for name in fields)
+
+
+def _edited_tags(
+    note: Note, tags: Iterable[str] | None, add: Iterable[str], remove: Iterable[str]
+) -> tuple[str, ...]:
+    kept = note.tags
+    if tags is not None:
+        own = custom_tags(note)
+        wanted = tuple(dict.fromkeys(filter(None, map(normalise_tag, tags))))
+        if set(wanted) != set(own):
+            system = [tag for tag in note.tags if tag not in own]
+            nugget = normalise_tag(note.nugget_name)
+            kept = (nugget, *wanted, *(tag for tag in system if tag != nugget))
+    unwanted = set(map(normalise_tag, remove))
+    return tuple(
+        dict.fromkeys(tag for tag in (*kept, *filter(None, map(normalise_tag, add))) if tag not in unwanted)
+    )
+
+
+def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
+    """Brings a fact note's new title and content into its fact (or into the fact that hiding put aside)."""
+    key = after.title if before.title != after.title else before.key
+    after = replace(after, source_key=key)
+    if before.hidden_fact is not None and before.hidden:
+        return replace(
+            after, hidden_fact=msgspec.structs.replace(before.hidden_fact, key=key, value=after.content)
+        )
+    nugget = draft.nugget(before.nugget_name)
+    found = nugget.find(before.key) if nugget else None
+    if nugget is None or found is None:
+        return after
+    other = nugget.find(key)
+    if other is not None and other[1].key != found[1].key:
+        raise ConflictError(
+            f"the nugget {nugget.name} already has a fact {key!r}",
+            where=before.id,
+            kept="both facts stay as they were",
+            todo="choose another title or edit that fact",
+            ours=after.content,
+            theirs=other[1].value,
+        )
+    fact = found[1]
+    value = after.content if before.content != after.content else fact.value
+    draft.rename_fact(nugget.name, fact.key, msgspec.structs.replace(fact, key=key, value=value))
+    return after
+
+
+def hide_note(draft: Draft, id: str) -> Note:
+    """Hides a note; a fact leaves its file and waits inside the note, so that it can come back whole."""
+    note = _existing(draft, id)
+    if note.hidden:
+        return note
+    after = replace(note, hidden=True, archived_at=draft.at)
+    if note.is_fact:
+        taken = _take_fact(draft, note)
+        if taken is not None:
+            index, fact = taken
+            after = replace(
+                after,
+                hidden_fact=HiddenFact(
+                    key=fact.key,
+                    value=fact.value,
+                    hits=fact.hits,
+                    last_hit_session=fact.last_hit_session,
+                    index=index,
+                    extra=fact.extra,
+                ),
+            )
+    return draft.put(after)
+
+
+def _take_fact(draft: Draft, note: Note) -> tuple[int, Fact] | None:
+    """Takes the note's fact out, unless another visible note mirrors the same fact."""
+    nugget = draft.nugget(note.nugget_name)
+    found = nugget.find(note.key) if nugget else None
+    if found is None:
+        return None
+    for other in draft.notes():
+        if (
+            other.id != note.id
+            and other.is_fact
+            and not other.hidden
+            and other.nugget_name == note.nugget_name
+        ):
+            if other.key == found[1].key:
+                return None
+    return draft.take_fact(note.nugget_name, found[1].key)
+
+
+def unhide_note(draft: Draft, id: str) -> Note:
+    """Brings a hidden note back, its fact at the place it had. Raises ConflictError when its key is taken."""
+    note = _existing(draft, id)
+    if not note.hidden:
+        return note
+    waiting = note.hidden_fact
+    if waiting is not None:
+        nugget = draft.nugget(note.nugget_name)
+        taken = nugget.find(waiting.key) if nugget else None
+        if taken is not None:
+            raise ConflictError(
+                f"the key {waiting.key!r} was remembered anew in {note.nugget_name}",
+                where=note.id,
+                kept="the new fact and the hidden note both stay as they are",
+                todo="edit or forget the new fact first",
+                ours=waiting.value,
+                theirs=taken[1].value,
+            )
+        draft.put_fact(
+            note.nugget_name,
+            Fact(
+                key=waiting.key,
+                value=waiting.value,
+                hits=waiting.hits,
+                last_hit_session=waiting.last_hit_session,
+                extra=waiting.extra,
+            ),
+            index=waiting.index,
+        )
+    elif note.is_fact and _fact_is_missing(draft, note):
+        draft.put_fact(
+            note.nugget_name,
+            Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session),
+        )
+    extra = {name: value for name, value in note.extra.items() if name != MERGED_INTO}
+    return draft.put(replace(note, hidden=False, archived_at=None, hidden_fact=None, extra=extra))
+
+
+def _fact_is_missing(draft: Draft, note: Note) -> bool:
+    nugget = draft.nugget(note.nugget_name)
+    return nugget is None or nugget.find(note.key) is None
+
+
+def delete_note(draft: Draft, id: str) -> None:
+    """Takes a note out of the files, its fact and the links to it as well."""
+    note = _existing(draft, id)
+    if note.is_fact and not note.hidden:
+        _take_fact(draft, note)
+    draft.remove(id)
+    pointing = {holder for holder, _ in draft.snapshot.links_in.get(id, ())}
+    for other in [n for n in draft.notes() if n.id in pointing or any(link.to == id for link in n.links)]:
+        draft.put(other)
+
+
+def link_notes(draft: Draft, a: str, b: str, reason: str = "related") -> tuple[Note, Note]:
+    """Links two notes both ways; the same link (target and reason) is not made twice."""
+    reason = normalise_line(reason) or "related"
+    if a == b:
+        raise InvalidInputError("a note cannot be linked to itself", where=a, kept="nothing was changed")
+    return _add_link(draft, a, b, reason), _add_link(draft, b, a, reason)
+
+
+def _add_link(draft: Draft, holder: str, target: str, reason: str) -> Note:
+    note, other = _existing(draft, holder), _existing(draft, target)
+    if any(link.to == other.id and link.reason == reason for link in note.links):
+        return note
+    links = (*note.links, Link(to=other.id, reason=reason, created_at=draft.at))
+    return draft.put(replace(note, links=links, updated_at=draft.at))
+
+
+def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tuple[Note, Note]:
+    """Takes away the links between two notes, or the one of this reason. Raises NotFoundError if there is none."""
+    first, second = _existing(draft, a), _existing(draft, b)
+    kept_a, kept_b = _without(first, b, reason), _without(second, a, reason)
+    if kept_a == first.links and kept_b == second.links:
+        raise NotFoundError("these notes are not linked", where=f"{a} and {b}", kept="nothing was changed")
+    return (
+        draft.put(replace(first, links=kept_a, updated_at=draft.at)),
+        draft.put(replace(second, links=kept_b, updated_at=draft.at)),
+    )
+
+
+def _without(note: Note, target: str, reason: str | None) -> tuple[Link, ...]:
+    return tuple(
+        link for link in note.links if link.to != target or (reason is not None and link.reason != reason)
+    )
+
+
+def merge_notes(draft: Draft, survivor_id: str, other_id: str, reason: str = "merged") -> Note:
+    """Merges one note into another: every line of both, tags, links and recalls; the other is hidden.
+
+    Links of the merged-away note point to the survivor afterwards; it keeps one link to the survivor. Recalls
+    are added once, also when the same pair is merged again. Raises InvalidInputError for a hidden note.
+    """
+    survivor, other = _existing(draft, survivor_id), _existing(draft, other_id)
+    if survivor.id == other.id:
+        raise InvalidInputError("a note cannot be merged with itself", where=survivor.id)
+    for note in (survivor, other):
+        if note.hidden:
+            raise InvalidInputError(
+                "a hidden note cannot be merged", where=note.id, kept="nothing was changed",
+                todo="bring it back first",
+            )  # fmt: skip
+    merged_before = survivor.id in other.extra.get("mergedHits", ())
+    content = merged_content(survivor.content, other.content)
+    tags = (*survivor.tags, *custom_tags(other))
+    survivor = edit_note(draft, survivor.id, content=content, tags=custom_tags(replace(survivor, tags=tags)))
+    _repoint_links(draft, survivor.id, other.id)
+    survivor = _existing(draft, survivor.id)
+    if not merged_before:
+        latest = max(survivor, other, key=lambda note: note.last_accessed_at)
+        survivor = draft.put(
+            replace(
+                survivor,
+                hits=survivor.hits + other.hits,
+                last_hit_session=survivor.last_hit_session or other.last_hit_session,
+                last_accessed_at=latest.last_accessed_at,
+            )
+        )
+        if survivor.is_fact:
+            _set_fact_hits(draft, survivor)
+    hidden = hide_note(draft, other.id)
+    extra = hidden.extra | {
+        MERGED_INTO: survivor.id,
+        "mergedHits": list(dict.fromkeys([*hidden.extra.get("mergedHits", ()), survivor.id])),
+    }
+    draft.put(replace(hidden, extra=extra))
+    link_notes(draft, survivor.id, other.id, reason)
+    survivor = draft.put(replace(_existing(draft, survivor.id), updated_at=draft.at))
+    return survivor
+
+
+def _set_fact_hits(draft: Draft, note: Note) -> None:
+    nugget = draft.nugget(note.nugget_name)
+    found = nugget.find(note.key) if nugget else None
+    if found is not None:
+        changed = msgspec.structs.replace(found[1], hits=note.hits, last_hit_session=note.last_hit_session)
+        draft.put_fact(note.nugget_name, changed)
+
+
+def _repoint_links(draft: Draft, survivor_id: str, other_id: str) -> None:
+    """Moves every link of `other` to the survivor, on both ends."""
+    other = _existing(draft, other_id)
+    moved = [link for link in other.links if link.to != survivor_id]
+    survivor = _existing(draft, survivor_id)
+    kept = [link for link in survivor.links if link.to != other_id]
+    draft.put(replace(survivor, links=unique_links([*kept, *moved])))
+    draft.put(replace(other, links=()))
+    for holder in [n for n in draft.notes() if any(link.to == other_id for link in n.links)]:
+        links = [
+            msgspec.structs.replace(link, to=survivor_id) if link.to == other_id else link
+            for link in holder.links
+        ]
+        draft.put(replace(holder, links=unique_links(links), updated_at=draft.at))
+
+
+def merged_content(first: str, second: str) -> str:
+    """Every line of the first text, then the lines of the second that the first does not have.
+
+    When the second has no new line, the first stays as it is.
+    """
+    known = {squeeze(line) for line in first.split("\n")}
+    lines = second.split("\n")
+    if "```" in second or "~~~" in second:
+        # A fenced block only means something whole: the text is added as it is unless all of it is known.
+        fresh = [] if all(squeeze(line) in known for line in lines) else lines
+    else:
+        fresh = [line for line in lines if squeeze(line) and squeeze(line) not in known]
+    if not fresh:
+        return first
+    return normalise_content("\n".join([first, *fresh]) if first else "\n".join(fresh))
+
+
+def _existing(draft: Draft, id: str) -> Note:
+    found = draft.note(id)
+    if found is None:
+        raise NotFoundError("no such note", where=id, kept="nothing was changed")
+    return found
+
+
+def _title(title: str) -> str:
+    tidy = normalise_line(title)
+    if not tidy:
+        raise InvalidInputError("a title cannot be empty", kept="nothing was written", todo="give a title")
+    return tidy

@@ -1,0 +1,125 @@
+"""Change sets: the one shape of every change to a memory, whoever makes it.
+
+A change set names an author, a reason and a time, and holds for each touched thing its value before and
+after. Preview, audit log, undo and rebase all read this one shape.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from core.model.fact import Fact, NuggetMeta
+from core.model.note import Note
+
+AuthorKind = Literal["person", "agent", "reflection", "pipeline", "program"]
+ChangeKind = Literal["edit", "hit", "reflection", "promotion", "import", "undo", "outside"]
+
+
+class Author(msgspec.Struct, frozen=True):
+    """Who made a change: a kind, and a name where there is one."""
+
+    kind: AuthorKind
+    name: str = ""
+
+    def __str__(self) -> str:
+        labels = {"person": "you", "program": "another program"}
+        return self.name or labels.get(self.kind, self.kind)
+
+
+PERSON = Author("person")
+
+
+class NoteChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A note before and after; None means that it was not there. `index`: its place in the file, when it matters."""
+
+    id: str
+    before: Note | None
+    after: Note | None
+    index: int | None = None
+
+    @property
+    def note(self) -> Note:
+        """The note as it is after the change, or as it was when the change removes it."""
+        found = self.after or self.before
+        assert found is not None
+        return found
+
+
+class FactChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A fact of a nugget before and after. `index`: its place (it decides the bank); None appends."""
+
+    nugget: str
+    key: str
+    before: Fact | None
+    after: Fact | None
+    index: int | None = None
+
+
+class NuggetChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A nugget's file that comes to be, or goes."""
+
+    name: str
+    before: NuggetMeta | None
+    after: NuggetMeta | None
+
+
+class FileChange(msgspec.Struct, frozen=True, kw_only=True):
+    """A whole file outside the memory's own, such as MEMORY.md: its bytes before and after."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+
+class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of a memory's history. `at` is an ISO 8601 time in UTC."""
+
+    id: str
+    at: str
+    author: Author
+    reason: str
+    kind: ChangeKind = "edit"
+    notes: tuple[NoteChange, ...] = ()
+    facts: tuple[FactChange, ...] = ()
+    nuggets: tuple[NuggetChange, ...] = ()
+    files: tuple[FileChange, ...] = ()
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing would change."""
+        return not (self.notes or self.facts or self.nuggets or self.files)
+
+    @property
+    def size(self) -> int:
+        """How many things are touched; a fact and its note count as one."""
+        mirrored = {(c.note.nugget_name, c.note.key) for c in self.notes if c.note.is_fact}
+        alone = sum((c.nugget, c.key) not in mirrored for c in self.facts)
+        return len(self.notes) + alone + len(self.files)
+
+    def inverse(self, *, id: str, at: str, author: Author, reason: str) -> ChangeSet:
+        """The change set that takes this one back: before and after swapped, in reverse order."""
+        return ChangeSet(
+            id=id,
+            at=at,
+            author=author,
+            reason=reason,
+            kind="undo",
+            notes=tuple(
+                NoteChange(id=c.id, before=c.after, after=c.before, index=c.index)
+                for c in reversed(self.notes)
+            ),
+            facts=tuple(
+                FactChange(
+                    nugget=c.nugget,
+                    key=c.after.key if c.after else c.key,
+                    before=c.after,
+                    after=c.before,
+                    index=c.index,
+                )
+                for c in reversed(self.facts)
+            ),
+            nuggets=tuple(NuggetChange(name=c.name, before=c.after, after=c.before) for c in self.nuggets),
+            files=tuple(FileChange(path=c.path, before=c.after, after=c.before) for c in self.files),
+        )

@@ -1,0 +1,192 @@
+"""Metadata that nobody gave: inferred from the key or title, the content and the tags."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from core.errors import InvalidInputError
+from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
+from core.settings import InferenceSettings
+
+_SUBJECTS: Final = {"self": "assistant:self", "user": "user:primary", "session": "session:current"}
+_CONFIDENCE: Final = {
+    "explicit_user": 0.9,
+    "tool_observation": 0.98,
+    "agent_reflection": 0.75,
+    "inferred": 0.60,
+    "system": 0.9,
+}
+_PREFIX: Final = re.compile(r"\s*(self|user|shared|project|session):", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class MetaInput:
+    """Metadata given by hand; what is None is inferred. `confidence` is clamped to [0, 1]."""
+
+    subject: str | None = None
+    scope: str | None = None
+    type: str | None = None
+    source: str | None = None
+    confidence: float | None = None
+    stability: str | None = None
+
+    def checked(self) -> MetaInput:
+        """The same, when every given value is one that the format knows. Raises InvalidInputError."""
+        for name, value, allowed in (
+            ("scope", self.scope, SCOPES),
+            ("type", self.type, TYPES),
+            ("source", self.source, SOURCES),
+            ("stability", self.stability, STABILITIES),
+        ):
+            if value is not None and value not in allowed:
+                raise InvalidInputError(f"must be one of {', '.join(allowed)}, not {value!r}", where=name)
+        if self.confidence is not None and self.confidence != self.confidence:
+            raise InvalidInputError("must be a number from 0 to 1", where="confidence")
+        return self
+
+    @property
+    def given(self) -> dict[str, str | float]:
+        """The fields that were given, by name, confidence clamped."""
+        values = {
+            "subject": self.subject,
+            "scope": self.scope,
+            "type": self.type,
+            "source": self.source,
+            "stability": self.stability,
+            "confidence": None if self.confidence is None else clamp(self.confidence),
+        }
+        return {name: value for name, value in values.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Meta:
+    """Complete metadata of a note."""
+
+    subject: str
+    scope: str
+    type: str
+    source: str
+    confidence: float
+    stability: str
+
+
+def clamp(value: float) -> float:
+    """A confidence brought into [0, 1]."""
+    return min(1.0, max(0.0, float(value)))
+
+
+def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSettings) -> str:
+    """Scope of a memory: explicit prefix, then words of the key, then of tags and content; "user" by default."""
+    prefix = _PREFIX.match(key)
+    if prefix:
+        return prefix[1].lower()
+    if key.strip().startswith("_") or key.lower().startswith("file:"):
+        return "shared"
+    for text in (key, " ".join(tags), content):
+        for scope, words in (
+            ("self", rules.assistant_words),
+            ("project", rules.project_words),
+            ("shared", rules.shared_words),
+            ("user", rules.user_words),
+        ):
+            if has_word(text, words):
+                return scope
+    return "user"
+
+
+def infer_meta(
+    kind: str,
+    key: str,
+    content: str,
+    tags: Iterable[str] = (),
+    given: MetaInput | None = None,
+    rules: InferenceSettings | None = None,
+) -> Meta:
+    """All metadata of a memory of this kind ("fact" or "note"); what is given wins over what is inferred."""
+    given = given or MetaInput()
+    rules = rules or InferenceSettings()
+    tags = tuple(tags)
+    scope = given.scope or infer_scope(key, content, tags, rules)
+    source = given.source or ("agent_reflection" if scope == "self" else "explicit_user")
+    confidence = given.confidence if given.confidence is not None else _CONFIDENCE.get(source, 0.9)
+    return Meta(
+        subject=given.subject or _SUBJECTS.get(scope, "shared:project"),
+        scope=scope,
+        type=given.type or _infer_type(kind, scope, key, tags, rules),
+        source=source,
+        confidence=clamp(confidence),
+        stability=given.stability or infer_stability(scope, key, rules),
+    )
+
+
+def _infer_type(kind: str, scope: str, key: str, tags: tuple[str, ...], rules: InferenceSettings) -> str:
+    said = " ".join((key, *tags))
+    if has_word(said, rules.preference_words):
+        return "preference"
+    if has_word(said, ("reflection", "reflect")):
+        return "reflection"
+    if has_word(said, rules.style_words):
+        return "style"
+    if has_word(said, rules.relationship_words):
+        return "relationship"
+    if scope == "self":
+        return "self_model"
+    if scope == "project":
+        return "project"
+    return "fact" if kind == "fact" else "note"
+
+
+def infer_stability(scope: str, key: str, rules: InferenceSettings | None = None) -> str:
+    """ "temporary" for the session's scope and for keys that start with "_" or a scratch prefix as a whole word."""
+    rules = rules or InferenceSettings()
+    name = _PREFIX.sub("", key, count=1).strip()
+    if scope == "session" or name.startswith("_") or is_scratch(name, rules):
+        return "temporary"
+    return "durable"
+
+
+def is_scratch(title: str, rules: InferenceSettings | None = None) -> bool:
+    """Whether a title starts with a scratch prefix that ends at a word boundary ("temp", not "Template")."""
+    rules = rules or InferenceSettings()
+    if not rules.temporary_prefixes:
+        return False
+    return bool(_prefix_pattern(rules.temporary_prefixes).match(title))
+
+
+def semantic_tags(kind: str, key: str, type_: str, source: str) -> tuple[str, ...]:
+    """Tags that say what a new memory is about: preferences, learnings, files, style, reflection."""
+    found: list[str] = []
+    name = _PREFIX.sub("", key, count=1).strip().lower()
+    if name.startswith(("learned", "learning", "lesson")):
+        found.append("learnings")
+    if type_ == "preference":
+        found.append("preferences")
+    if type_ in ("style", "reflection"):
+        found.append(type_)
+    if name.startswith("file:"):
+        found.append("files")
+    return tuple(found)
+
+
+def has_word(text: str, words: Iterable[str]) -> bool:
+    """Whether one of the words stands in the text as a whole word; "_", "-", ":" and "." part words."""
+    pattern = _word_pattern(tuple(words))
+    return pattern is not None and bool(pattern.search(text))
+
+
+@lru_cache(maxsize=256)
+def _word_pattern(words: tuple[str, ...]) -> re.Pattern[str] | None:
+    if not words:
+        return None
+    choice = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
+    return re.compile(rf"(?<![^\W_])(?:{choice})(?![^\W_])", re.IGNORECASE)
+
+
+@lru_cache(maxsize=16)
+def _prefix_pattern(prefixes: tuple[str, ...]) -> re.Pattern[str]:
+    choice = "|".join(re.escape(prefix) for prefix in prefixes)
+    return re.compile(rf"\s*(?:{choice})(?![^\W_])", re.IGNORECASE)

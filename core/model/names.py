@@ -1,0 +1,61 @@
+"""Names that become file names, ids, and times: checked and made in one place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Final
+
+from core.errors import InvalidInputError
+
+_NUGGET_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
+_DEVICES: Final = frozenset(
+    ["con", "prn", "aux", "nul", *(f"com{i}" for i in range(10)), *(f"lpt{i}" for i in range(10))]
+)
+DEFAULT_NUGGET: Final = "memory"
+
+
+def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
+    """The name, when it may become a file's name on every system. Raises InvalidInputError otherwise.
+
+    Letters, digits, ".", "_" and "-", at most 64, no leading dot, no trailing dot, no Windows device name, not
+    equal to an existing name in all but case.
+    """
+    if not _NUGGET_NAME.fullmatch(name) or name.endswith("."):
+        raise InvalidInputError(
+            "not a name for a nugget (letters, digits, '.', '_', '-'; at most 64; no dot at either end)",
+            where=repr(name[:80]),
+            kept="nothing was written",
+        )
+    if name.split(".")[0].lower() in _DEVICES:
+        raise InvalidInputError(
+            "a device name on Windows cannot name a nugget", where=name, kept="nothing was written"
+        )
+    for other in existing:
+        if other != name and other.lower() == name.lower():
+            raise InvalidInputError(
+                f"differs from the nugget {other!r} by case alone", where=name, kept="nothing was written",
+                todo=f"use {other!r} or another name",
+            )  # fmt: skip
+    return name
+
+
+def note_id(kind: str, nugget: str, unique: str) -> str:
+    """An id of the file format: `fact-<nugget>-<8 hex>` or `note-<nugget>-<8 hex>`."""
+    return f"{'fact' if kind == 'fact' else 'note'}-{nugget}-{unique}"
+
+
+def iso(moment: datetime) -> str:
+    """A time as the files hold it: UTC, milliseconds, "Z"."""
+    utc = moment.astimezone(UTC)
+    return utc.strftime("%Y-%m-%dT%H:%M:%S.") + f"{utc.microsecond // 1000:03d}Z"
+
+
+def parse_iso(text: str) -> datetime | None:
+    """The time in a file's text, or None when it is no time."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

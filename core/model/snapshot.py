@@ -1,0 +1,133 @@
+"""A snapshot: the whole memory at one moment, immutable, with the look-ups that thinking needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from core.errors import AmbiguousError, InvalidInputError, NotFoundError
+from core.model.fact import Nugget
+from core.model.note import Link, Note
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something in the files that could not be read and was left as it is. `where` names file and place."""
+
+    where: str
+    what: str
+    file: str = ""
+    nugget: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """All notes and nuggets of one folder, in file order.
+
+    Nothing in it changes; two snapshots may share most of their notes. `read_only` says why nothing may be
+    written, "" when writing is allowed. `set_aside` holds the ids of notes that could not be read: they stay
+    in their file, so links to them are sound.
+    """
+
+    notes: tuple[Note, ...] = ()
+    nuggets: tuple[Nugget, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    home: str = ""
+    read_only: str = ""
+    set_aside: frozenset[str] = frozenset()
+    revision: int = field(default=0, compare=False)
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Note]:
+        """Notes by id; of several with one id, the first."""
+        found: dict[str, Note] = {}
+        for note in self.notes:
+            found.setdefault(note.id, note)
+        return found
+
+    @cached_property
+    def visible(self) -> tuple[Note, ...]:
+        """Notes that are not hidden."""
+        return tuple(note for note in self.notes if not note.hidden)
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Nugget]:
+        """Nuggets by name."""
+        return {nugget.name: nugget for nugget in self.nuggets}
+
+    @cached_property
+    def fact_notes(self) -> Mapping[tuple[str, str], Note]:
+        """The note that mirrors a fact, by nugget and key; a visible one wins over a hidden one."""
+        found: dict[tuple[str, str], Note] = {}
+        for note in self.notes:
+            if note.is_fact:
+                place = (note.nugget_name, note.key)
+                if place not in found or (found[place].hidden and not note.hidden):
+                    found[place] = note
+        return found
+
+    @cached_property
+    def links_in(self) -> Mapping[str, tuple[tuple[str, Link], ...]]:
+        """For each note the links that point to it, as (id of the note that holds the link, link)."""
+        found: dict[str, list[tuple[str, Link]]] = {}
+        for note in self.notes:
+            for link in note.links:
+                found.setdefault(link.to, []).append((note.id, link))
+        return {target: tuple(links) for target, links in found.items()}
+
+    @cached_property
+    def nugget_names(self) -> tuple[str, ...]:
+        """Names of all nuggets, also of those that only notes speak of; sorted."""
+        return tuple(sorted({n.name for n in self.nuggets} | {n.nugget_name for n in self.notes}))
+
+    @property
+    def fact_count(self) -> int:
+        """Facts over all nuggets."""
+        return sum(len(nugget.facts) for nugget in self.nuggets)
+
+    def note(self, note_id: str) -> Note:
+        """The note with this id. Raises NotFoundError."""
+        found = self.by_id.get(note_id)
+        if found is None:
+            raise NotFoundError("no such note", where=note_id, todo="nuggets notes --json lists all ids")
+        return found
+
+    def resolve(self, text: str, *, within: Sequence[Note] | None = None) -> Note:
+        """The note meant by an id, an unambiguous prefix of an id, or an exact title.
+
+        A visible note wins over a hidden one of the same title. Raises NotFoundError, AmbiguousError, and
+        InvalidInputError for an empty text.
+        """
+        wanted = text.strip()
+        if not wanted:
+            raise InvalidInputError("an empty id names no note", todo="give an id, a part of it, or a title")
+        if within is None and wanted in self.by_id:
+            return self.by_id[wanted]
+        notes = self.notes if within is None else within
+        by_title = [n for n in notes if n.title == wanted] or [
+            n for n in notes if n.title.casefold() == wanted.casefold()
+        ]
+        for candidates in (
+            [n for n in notes if n.id == wanted],
+            [n for n in by_title if not n.hidden],
+            by_title,
+            [n for n in notes if n.id.startswith(wanted)],
+            [n for n in notes if n.id.rpartition("-")[2].startswith(wanted)],
+        ):
+            if len({n.id for n in candidates}) == 1:
+                return candidates[0]
+            if candidates:
+                few = ", ".join(n.id for n in candidates[:4])
+                raise AmbiguousError(
+                    f"fits {len(candidates)} notes: {few}", where=wanted, todo="give more of the id"
+                )
+        raise NotFoundError("no note has this id or title", where=wanted, todo="nuggets notes lists them")
+
+    def nugget(self, name: str) -> Nugget:
+        """The nugget of this name. Raises NotFoundError."""
+        found = self.by_name.get(name)
+        if found is None:
+            known = ", ".join(self.nugget_names[:8]) or "none yet"
+            raise NotFoundError("no such nugget", where=name, todo=f"nuggets here: {known}")
+        return found

@@ -1,0 +1,169 @@
+"""Settings of one memory: documented defaults, then settings.toml in the folder, then the environment."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final, TypeVar
+
+from core.errors import BrokenFileError, InvalidInputError
+
+SETTINGS_FILE: Final = "settings.toml"
+
+_Part = TypeVar("_Part")
+
+
+@dataclass(frozen=True)
+class SearchSettings:
+    """Weights of the blend and what bounds it. `dimension`: phases of a search vector."""
+
+    vector_weight: float = 0.42
+    text_weight: float = 0.48
+    durable_boost: float = 0.05
+    own_boost: float = 0.03
+    confidence_boost: float = 0.05
+    temperature: float = 0.35
+    softmax_over: int = 20
+    dimension: int = 16384
+
+
+@dataclass(frozen=True)
+class ReflectionSettings:
+    """Limits of a reflection pass. `hour` and `minute`: when the daily pass is due, local time."""
+
+    hour: int = 9
+    minute: int = 0
+    max_notes: int = 10
+    jaccard: float = 0.9
+    shared_tokens: int = 2
+    wanted_links: int = 2
+    max_links: int = 8
+
+
+@dataclass(frozen=True)
+class PromotionSettings:
+    """What is promoted, and where to when neither the call nor the project folder says. `memory_dir`: "" for none."""
+
+    threshold: int = 3
+    memory_dir: str = ""
+
+
+@dataclass(frozen=True)
+class InferenceSettings:
+    """Words that tell whom or what a memory speaks of when no prefix does; matched as whole words."""
+
+    assistant_words: tuple[str, ...] = ("assistant", "itself", "persona", "your voice", "my voice", "agent's")
+    project_words: tuple[str, ...] = ("project", "milestone", "sprint", "roadmap")
+    shared_words: tuple[str, ...] = (
+        "api", "branch", "build", "ci", "cli", "cluster", "code", "command", "config", "container", "database",
+        "deploy", "deployment", "docker", "endpoint", "env", "file", "files", "function", "git", "host", "kubernetes",
+        "lint", "makefile", "module", "package", "path", "pipeline", "port", "postgres", "production", "prod",
+        "redis", "release", "repo", "repository", "schema", "script", "server", "service", "sql", "staging", "test",
+        "tests", "tool", "toolbox", "url", "workflow",
+    )  # fmt: skip
+    user_words: tuple[str, ...] = (
+        "user", "friend", "wife", "husband", "partner", "favorite", "favourite", "likes", "prefers", "preference",
+        "birthday", "i", "my", "mine",
+    )  # fmt: skip
+    preference_words: tuple[str, ...] = ("pref", "prefs", "preference", "preferences", "prefers", "favorite",
+                                         "favourite")  # fmt: skip
+    style_words: tuple[str, ...] = ("style", "tone", "voice", "formatting", "convention", "conventions")
+    relationship_words: tuple[str, ...] = (
+        "relationship",
+        "friend",
+        "wife",
+        "husband",
+        "partner",
+        "colleague",
+    )
+    temporary_prefixes: tuple[str, ...] = ("tmp", "temp", "scratch")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All settings of a memory."""
+
+    search: SearchSettings = field(default_factory=SearchSettings)
+    reflection: ReflectionSettings = field(default_factory=ReflectionSettings)
+    promotion: PromotionSettings = field(default_factory=PromotionSettings)
+    inference: InferenceSettings = field(default_factory=InferenceSettings)
+
+
+_ENVIRONMENT: Final = {
+    "MEMORY_REFLECTION_HOUR": ("hour", 0, 23),
+    "MEMORY_REFLECTION_MINUTE": ("minute", 0, 59),
+    "MEMORY_REFLECTION_MAX_NOTES": ("max_notes", 0, 1_000_000),
+}
+
+
+def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Settings:
+    """Settings for the memory in `home`.
+
+    Raises BrokenFileError for a settings.toml that is no TOML, InvalidInputError for a value of the wrong
+    type or out of range. Unknown tables and keys are ignored, so that a newer version's file still loads.
+    """
+    settings = Settings()
+    path = home / SETTINGS_FILE
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        table = {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise BrokenFileError(
+            f"the settings cannot be read ({error})",
+            where=str(path),
+            kept="no file was changed",
+            todo="mend the file or move it away to use the defaults",
+        ) from error
+    for section in fields(settings):
+        given = table.get(section.name, {})
+        if not isinstance(given, dict):
+            raise _wrong(path, section.name, "a table")
+        part = _with_values(getattr(settings, section.name), given, path, section.name)
+        settings = replace(settings, **{section.name: part})
+    return _from_environment(settings, os.environ if environ is None else environ)
+
+
+def _with_values(part: _Part, given: Mapping[str, Any], path: Path, section: str) -> _Part:
+    known = {item.name: getattr(part, item.name) for item in fields(part)}  # type: ignore[arg-type]
+    changes: dict[str, Any] = {}
+    for name, value in given.items():
+        if name not in known:
+            continue
+        default = known[name]
+        if isinstance(default, tuple):
+            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+                raise _wrong(path, f"{section}.{name}", "a list of strings")
+            changes[name] = tuple(value)
+        elif isinstance(default, float) and isinstance(value, int | float) and not isinstance(value, bool):
+            changes[name] = float(value)
+        elif type(value) is not type(default):
+            raise _wrong(path, f"{section}.{name}", f"a value like {default!r}")
+        else:
+            changes[name] = value
+    return replace(part, **changes)  # type: ignore[type-var]
+
+
+def _wrong(path: Path, name: str, wanted: str) -> InvalidInputError:
+    return InvalidInputError(f"{name} must be {wanted}", where=str(path), kept="no file was changed")
+
+
+def _from_environment(settings: Settings, environ: Mapping[str, str]) -> Settings:
+    changes: dict[str, int] = {}
+    for variable, (name, low, high) in _ENVIRONMENT.items():
+        text = environ.get(variable, "").strip()
+        if not text:
+            continue
+        try:
+            value = int(text)
+        except ValueError:
+            value = low - 1
+        if not low <= value <= high:
+            raise InvalidInputError(
+                f"must be a whole number from {low} to {high}, not {text!r}", where=variable
+            )
+        changes[name] = value
+    return replace(settings, reflection=replace(settings.reflection, **changes)) if changes else settings

@@ -1,0 +1,221 @@
+"""The two kinds of files taken apart: every note or fact as bytes and, beside it, in typed form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.errors import BrokenFileError
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import Note
+from core.model.snapshot import Problem
+from core.settings import InferenceSettings
+from core.storage.codec import ItemError, read_fact, read_note
+from core.storage.files import Fingerprint
+from core.storage.json_text import JsonError, dump, split_array, split_object
+
+GRAPH_VERSION: Final = 3
+NUGGET_VERSION: Final = 4
+_META: Final = msgspec.json.Decoder(NuggetMeta)
+_KEPT: Final = "the file was left as it is"
+_BOM: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class GraphDocument:
+    """graph.json: its top-level fields as bytes, its notes as bytes and typed (None where one is unreadable)."""
+
+    path: Path
+    fingerprint: Fingerprint | None = None
+    fields: Mapping[str, bytes] = field(
+        default_factory=lambda: {"version": dump(GRAPH_VERSION), "notes": b"[]"}
+    )
+    raws: tuple[bytes, ...] = ()
+    notes: tuple[Note | None, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    set_aside: frozenset[str] = frozenset()
+    read_only: str = ""
+    bom: bytes = b""
+
+    def to_bytes(self) -> bytes:
+        """The file: two-space indent, a newline at the end; notes as their own bytes."""
+        parts = []
+        for name, value in self.fields.items():
+            if name == "notes":
+                value = b"[\n    " + b",\n    ".join(self.raws) + b"\n  ]" if self.raws else b"[]"
+            parts.append(dump(name) + b": " + value)
+        return self.bom + b"{\n  " + b",\n  ".join(parts) + b"\n}\n"
+
+
+@dataclass(frozen=True)
+class NuggetDocument:
+    """A fact file: its top-level fields as bytes, its facts as bytes and typed (None where one is unreadable)."""
+
+    path: Path
+    fingerprint: Fingerprint | None
+    fields: Mapping[str, bytes]
+    raws: tuple[bytes, ...]
+    facts: tuple[Fact | None, ...]
+    meta: NuggetMeta
+    problems: tuple[Problem, ...] = ()
+    broken: str = ""
+    read_only: str = ""
+    tail: bytes = b""
+
+    @property
+    def nugget(self) -> Nugget:
+        """The nugget that the file holds."""
+        facts = tuple(fact for fact in self.facts if fact is not None)
+        return Nugget(meta=self.meta, facts=facts, file=self.path.name, problem=self.broken)
+
+    def to_bytes(self) -> bytes:
+        """The file: one object without indentation; facts as their own bytes."""
+        parts = []
+        for name, value in self.fields.items():
+            if name == "facts":
+                value = b"[" + b",".join(self.raws) + b"]"
+            parts.append(dump(name) + b":" + value)
+        return b"{" + b",".join(parts) + b"}" + self.tail
+
+
+def read_graph(
+    path: Path,
+    data: bytes,
+    fingerprint: Fingerprint | None,
+    rules: InferenceSettings,
+    former: GraphDocument | None = None,
+) -> GraphDocument:
+    """graph.json from its bytes; notes whose bytes did not change are taken from `former`.
+
+    A note that cannot be understood becomes a problem and keeps its bytes. Raises BrokenFileError when the
+    file as a whole cannot be read.
+    """
+    bom = _BOM if data.startswith(_BOM) else b""
+    try:
+        fields = split_object(data[len(bom) :])
+        raws = split_array(fields["notes"]) if "notes" in fields else []
+    except JsonError as error:
+        raise _broken(path, f"the note graph cannot be read ({error})") from error
+    fields.setdefault("notes", b"[]")
+    known = {raw: note for raw, note in zip(former.raws, former.notes, strict=True)} if former else {}
+    notes: list[Note | None] = []
+    problems: list[Problem] = []
+    set_aside: set[str] = set()
+    for place, raw in enumerate(raws):
+        note = known.get(raw)
+        if note is None:
+            try:
+                note = read_note(raw, rules)
+            except ItemError as error:
+                where = f"{path}: note {place + 1}" + (f" ({error.id})" if error.id else "")
+                problems.append(
+                    Problem(where, f"cannot be read ({error}); its bytes stay in the file", str(path))
+                )
+                set_aside.update({error.id} - {""})
+        notes.append(note)
+    return GraphDocument(
+        path=path,
+        fingerprint=fingerprint,
+        fields=fields,
+        raws=tuple(raws),
+        notes=tuple(notes),
+        problems=tuple(problems),
+        set_aside=frozenset(set_aside),
+        read_only=_newer(path, fields.get("version"), GRAPH_VERSION),
+        bom=bom,
+    )
+
+
+def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:
+    """A fact file from its bytes. One that cannot be read becomes a document whose `broken` says why."""
+    try:
+        fields = split_object(data)
+        raws = split_array(fields["facts"]) if "facts" in fields else []
+        meta = _read_meta(path, fields)
+    except (JsonError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return _broken_nugget(path, fingerprint, f"the fact file cannot be read ({error})")
+    fields.setdefault("facts", b"[]")
+    facts: list[Fact | None] = []
+    problems: list[Problem] = []
+    for place, raw in enumerate(raws):
+        try:
+            facts.append(read_fact(raw))
+        except ItemError as error:
+            facts.append(None)
+            where = f"{path}: fact {place + 1}"
+            said = f"cannot be read ({error}); its bytes stay in the file"
+            problems.append(Problem(where, said, str(path), meta.name))
+    return NuggetDocument(
+        path=path,
+        fingerprint=fingerprint,
+        fields=fields,
+        raws=tuple(raws),
+        facts=tuple(facts),
+        meta=meta,
+        problems=tuple(problems),
+        read_only=_newer(path, fields.get("version"), NUGGET_VERSION),
+        tail=data[len(data.rstrip(b" \t\r\n")) :],
+    )
+
+
+def _read_meta(path: Path, fields: Mapping[str, bytes]) -> NuggetMeta:
+    known = {name: msgspec.Raw(value) for name, value in fields.items() if name != "facts"}
+    known.setdefault("name", msgspec.Raw(dump(nugget_of_file(path.name))))
+    return _META.decode(msgspec.json.encode(known))
+
+
+def nugget_of_file(file_name: str) -> str:
+    """The nugget that a file's name speaks of."""
+    return file_name.removesuffix(".json").removesuffix(".nugget").removesuffix(".donna")
+
+
+def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> NuggetDocument:
+    name = nugget_of_file(path.name)
+    return NuggetDocument(
+        path=path,
+        fingerprint=fingerprint,
+        fields={},
+        raws=(),
+        facts=(),
+        meta=NuggetMeta(name=name),
+        problems=(Problem(str(path), f"{what}; {_KEPT}", str(path), name),),
+        broken=what,
+    )
+
+
+def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:
+    """A fact file that does not exist yet."""
+    config = {name: getattr(meta.config, name) for name in meta.config.__struct_fields__}
+    values: dict[str, object] = {
+        "version": meta.version,
+        "name": meta.name,
+        "D": meta.D,
+        "banks": meta.banks,
+        "ensembles": meta.ensembles,
+        "max_facts": meta.max_facts,
+        "facts": [],
+        "config": config,
+    }
+    fields = {name: dump(value) for name, value in values.items()}
+    return NuggetDocument(path=path, fingerprint=None, fields=fields, raws=(), facts=(), meta=meta)
+
+
+def _broken(path: Path, what: str) -> BrokenFileError:
+    todo = "mend the file, or put back a good copy of it"
+    return BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
+
+
+def _newer(path: Path, version: bytes | None, known: int) -> str:
+    """Why a file may not be written when its version is newer than we know, else ""."""
+    try:
+        number = float(version) if version is not None else 0.0
+    except ValueError:
+        return ""
+    if number > known:
+        said = version.decode(errors="replace") if version else ""
+        return f"{path} has version {said}, newer than this program knows ({known})"
+    return ""

@@ -1,0 +1,157 @@
+"""Files: what identifies a version of one, reading it whole, replacing it atomically, and the lock."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.errors import LockTimeoutError, ReadOnlyError, StorageError
+
+LOCK_NAME: Final = ".nuggets.lock"
+LOCK_SECONDS: Final = 15.0
+_FILE_MODE: Final = 0o600
+_FOLDER_MODE: Final = 0o700
+_KEPT: Final = "nothing was written"
+
+
+class Fingerprint(NamedTuple):
+    """What tells one version of a file from another without reading it."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+
+
+def fingerprint(path: Path) -> Fingerprint | None:
+    """The file's fingerprint, None when there is no such file. Raises StorageError."""
+    try:
+        return _fingerprint(path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _refused(path, "cannot be looked at", error) from error
+
+
+def _fingerprint(found: os.stat_result) -> Fingerprint:
+    return Fingerprint(found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
+    """A file's bytes and the fingerprint of just these bytes; None for no file. Raises StorageError."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise _refused(path, "cannot be read", error) from error
+    try:
+        with os.fdopen(handle, "rb") as file:
+            found = os.fstat(file.fileno())
+            if not stat.S_ISREG(found.st_mode):
+                raise StorageError("is no regular file", where=str(path), kept="it was left alone")
+            return file.read(), _fingerprint(found)
+    except OSError as error:
+        raise _refused(path, "cannot be read", error) from error
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder that only its owner may enter, and its parents; an existing one stays as it is."""
+    try:
+        path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _refused(path, "the folder cannot be made", error) from error
+
+
+def replace_file(path: Path, data: bytes, *, mode: int = _FILE_MODE) -> Fingerprint:
+    """Replaces a file in one step: whoever reads sees all old bytes or all new ones, also after a power cut.
+
+    Temporary file in the same folder, fsync, rename, fsync of the folder. Raises StorageError; the old file
+    is then as it was.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+            made = _fingerprint(os.fstat(file.fileno()))
+        _rename(temporary, path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink()
+        raise _refused(path, "cannot be written", error) from error
+    return made
+
+
+def _rename(source: Path, target: Path) -> None:
+    """os.replace; on Windows a reader may hold the target for a moment, so a refusal is tried again."""
+    for wait in (0.01, 0.05, 0.25, 1.0):
+        try:
+            os.replace(source, target)
+        except PermissionError:
+            if os.name != "nt":
+                raise
+            time.sleep(wait)
+        else:
+            return
+    os.replace(source, target)
+
+
+def _sync_folder(folder: Path) -> None:
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def write_target(home: Path, path: Path) -> Path:
+    """Where a write to `path` really goes; a link that leads out of the folder is refused (ReadOnlyError)."""
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(home)):
+        raise ReadOnlyError(
+            f"is a link that leads out of the memory's folder, to {real}",
+            where=str(path),
+            kept=_KEPT,
+            todo="put the file itself into the folder",
+        )
+    return real
+
+
+@contextlib.contextmanager
+def locked(home: Path, *, seconds: float = LOCK_SECONDS) -> Iterator[None]:
+    """Holds the memory's one lock, which covers all its files. Raises LockTimeoutError, StorageError."""
+    from filelock import FileLock, Timeout
+
+    path = home / LOCK_NAME
+    lock = FileLock(path, timeout=seconds, mode=_FILE_MODE)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise LockTimeoutError(
+            f"another program has kept the memory locked for {seconds:g} s",
+            where=str(path),
+            kept=_KEPT,
+            todo="try again when it is done",
+        ) from error
+    except OSError as error:
+        raise _refused(path, "cannot be locked", error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def _refused(path: Path, what: str, error: OSError) -> StorageError:
+    said = error.strerror or type(error).__name__
+    return StorageError(f"{what} ({said})", where=str(path), kept=_KEPT)

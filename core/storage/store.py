@@ -1,0 +1,306 @@
+"""The folder as one store: loads snapshots and applies change sets under the lock; nothing else writes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError, StorageError
+from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
+from core.model.fact import Fact
+from core.model.names import check_nugget_name
+from core.model.note import Note
+from core.model.snapshot import Problem, Snapshot
+from core.settings import InferenceSettings
+from core.storage.codec import write_fact, write_note
+from core.storage.documents import GraphDocument, NuggetDocument, new_nugget, read_graph, read_nugget
+from core.storage.files import (
+    Fingerprint,
+    fingerprint,
+    locked,
+    make_folder,
+    read_file,
+    replace_file,
+    write_target,
+)
+from core.storage.rebase import rebase
+
+GRAPH_FILE: Final = Path("graph") / "graph.json"
+# In this order: where a nugget has a file of each name, the first is the nugget.
+_SUFFIXES: Final = (".donna.json", ".nugget.json")
+_KEPT: Final = "nothing was written"
+_TRIES: Final = 5
+
+
+class Applied(NamedTuple):
+    """What `Store.apply` did: the snapshots before and after, and the change set as it was really applied."""
+
+    before: Snapshot
+    after: Snapshot
+    change_set: ChangeSet
+
+
+@dataclass(frozen=True)
+class _Loaded:
+    graph: GraphDocument
+    nuggets: Mapping[Path, NuggetDocument] = field(default_factory=dict)
+    snapshot: Snapshot = field(default_factory=Snapshot)
+
+
+class Store:
+    """One memory's folder. Not safe for several threads at once; `Memory` sees to that."""
+
+    def __init__(self, home: Path, rules: InferenceSettings | None = None) -> None:
+        self.home = home
+        self._rules = rules or InferenceSettings()
+        self._loaded: _Loaded | None = None
+
+    def load(self) -> Snapshot:
+        """The snapshot of the files as they are now; the same object as before when no file changed.
+
+        Reads only files whose fingerprint moved. Raises BrokenFileError for a note graph that cannot be read
+        and StorageError when the system refuses; the last snapshot stays valid then.
+        """
+        former = self._loaded
+        graph = self._load_graph(former.graph if former else None)
+        nuggets = self._load_nuggets(former.nuggets if former else {})
+        if (
+            former is None
+            or graph is not former.graph
+            or nuggets.keys() != former.nuggets.keys()
+            or any(nuggets[path] is not former.nuggets[path] for path in nuggets)
+        ):
+            self._loaded = self._assembled(graph, nuggets, former)
+        assert self._loaded is not None
+        return self._loaded.snapshot
+
+    def apply(self, change_set: ChangeSet) -> Applied:
+        """Brings a change set onto the newest files and writes it. Raises ConflictError, ReadOnlyError,
+        BrokenFileError, LockTimeoutError, StorageError; nothing is written then.
+        """
+        self._check_writable(change_set)
+        make_folder(self.home)
+        with locked(self.home):
+            for _ in range(_TRIES):
+                before = self.load()
+                if before.read_only:
+                    raise ReadOnlyError(before.read_only, kept=_KEPT, todo="update this program to write it")
+                effective = rebase(change_set, before)
+                if effective.empty:
+                    return Applied(before, before, effective)
+                if self._write(effective):
+                    assert self._loaded is not None
+                    return Applied(before, self._loaded.snapshot, effective)
+        raise ConflictError(
+            "another program keeps changing the files", where=str(self.home), kept=_KEPT, todo="try again"
+        )
+
+    # Loading
+
+    def _load_graph(self, former: GraphDocument | None) -> GraphDocument:
+        path = self.home / GRAPH_FILE
+        if former is not None and former.fingerprint == fingerprint(path):
+            return former
+        found = read_file(path)
+        if found is None:
+            return GraphDocument(path=path)
+        data, made = found
+        return read_graph(path, data, made, self._rules, former)
+
+    def _load_nuggets(self, former: Mapping[Path, NuggetDocument]) -> dict[Path, NuggetDocument]:
+        loaded: dict[Path, NuggetDocument] = {}
+        for path in self._nugget_files():
+            known = former.get(path)
+            if known is not None and known.fingerprint == fingerprint(path):
+                loaded[path] = known
+                continue
+            found = read_file(path)
+            if found is not None:
+                loaded[path] = read_nugget(path, *found)
+        return loaded
+
+    def _nugget_files(self) -> list[Path]:
+        try:
+            with os.scandir(self.home) as entries:
+                names = [entry.name for entry in entries if entry.name.endswith(_SUFFIXES)]
+        except (FileNotFoundError, NotADirectoryError):
+            if self.home.exists():
+                raise StorageError("is no folder", where=str(self.home), kept=_KEPT) from None
+            return []
+        except OSError as error:
+            raise StorageError(
+                f"the folder cannot be read ({error.strerror})", where=str(self.home), kept=_KEPT
+            ) from error
+        names = [name for name in names if not name.startswith(".")]
+        return [self.home / name for suffix in _SUFFIXES for name in sorted(names) if name.endswith(suffix)]
+
+    def _assembled(
+        self, graph: GraphDocument, nuggets: Mapping[Path, NuggetDocument], former: _Loaded | None
+    ) -> _Loaded:
+        named: dict[str, NuggetDocument] = {}
+        problems = list(graph.problems)
+        read_only = graph.read_only
+        for document in nuggets.values():
+            problems.extend(document.problems)
+            read_only = read_only or document.read_only
+            first = named.setdefault(document.meta.name, document)
+            if first is not document:
+                where, what = str(document.path), f"a second file of the nugget {document.meta.name}"
+                problems.append(
+                    Problem(where, f"{what}; {first.path.name} is used", where, document.meta.name)
+                )
+        snapshot = Snapshot(
+            notes=tuple(note for note in graph.notes if note is not None),
+            nuggets=tuple(named[name].nugget for name in sorted(named)),
+            problems=tuple(problems),
+            home=str(self.home),
+            read_only=read_only,
+            set_aside=graph.set_aside,
+            revision=former.snapshot.revision + 1 if former else 1,
+        )
+        return _Loaded(graph, dict(nuggets), snapshot)
+
+    # Writing
+
+    def _check_writable(self, change_set: ChangeSet) -> None:
+        snapshot = self.load()
+        if snapshot.read_only:
+            raise ReadOnlyError(snapshot.read_only, kept=_KEPT, todo="update this program to write it")
+        touched = {change.nugget for change in change_set.facts}
+        touched |= {change.note.nugget_name for change in change_set.notes if change.note.is_fact}
+        for nugget in snapshot.nuggets:
+            if nugget.problem and nugget.name in touched:
+                raise BrokenFileError(
+                    nugget.problem,
+                    where=str(self.home / nugget.file),
+                    kept="the file was left as it is and nothing was written",
+                    todo="mend the file, or put back a good copy of it",
+                )
+
+    def _write(self, effective: ChangeSet) -> bool:
+        """Writes what changes. False when a file moved on under us before anything was written."""
+        assert self._loaded is not None
+        graph = _changed_graph(self._loaded.graph, effective.notes)
+        nuggets = self._changed_nuggets(effective)
+        # A fact that leaves its file is first safe inside its note; one that comes is first in its file.
+        steps: list[GraphDocument | NuggetDocument] = list(nuggets)
+        if graph is not None:
+            leaving = any(change.after is None for change in effective.facts)
+            steps.insert(0 if leaving else len(steps), graph)
+        if any(fingerprint(document.path) != document.fingerprint for document in steps):
+            return False
+        for change in effective.files:
+            _check_file(change)
+        written = {document.path: self._write_document(document) for document in steps}
+        for change in effective.files:
+            _write_outside(change)
+        kept_nuggets = dict(self._loaded.nuggets)
+        for document in nuggets:
+            kept_nuggets[document.path] = replace(document, fingerprint=written[document.path])
+        kept_graph = self._loaded.graph
+        if graph is not None:
+            kept_graph = replace(graph, fingerprint=written[graph.path])
+        ordered = {path: kept_nuggets[path] for path in self._nugget_files() if path in kept_nuggets}
+        self._loaded = self._assembled(kept_graph, ordered, self._loaded)
+        return True
+
+    def _write_document(self, document: GraphDocument | NuggetDocument) -> Fingerprint:
+        make_folder(document.path.parent)
+        return replace_file(write_target(self.home, document.path), document.to_bytes())
+
+    def _changed_nuggets(self, effective: ChangeSet) -> list[NuggetDocument]:
+        assert self._loaded is not None
+        by_name: dict[str, NuggetDocument] = {}
+        for document in self._loaded.nuggets.values():
+            by_name.setdefault(document.meta.name, document)
+        changed: dict[str, NuggetDocument] = {}
+        for made in effective.nuggets:
+            if made.after is not None:
+                check_nugget_name(made.name, by_name)
+                changed[made.name] = new_nugget(self.home / f"{made.name}.nugget.json", made.after)
+        for change in effective.facts:
+            held = changed.get(change.nugget) or by_name.get(change.nugget)
+            if held is None:
+                raise InvalidInputError("no such nugget", where=change.nugget, kept=_KEPT)
+            changed[change.nugget] = _changed_nugget(held, change)
+        return list(changed.values())
+
+
+def _changed_graph(graph: GraphDocument, changes: tuple[NoteChange, ...]) -> GraphDocument | None:
+    if not changes:
+        return None
+    raws: list[bytes | None] = list(graph.raws)
+    notes: list[Note | None] = list(graph.notes)
+    places: dict[str, int] = {}
+    for number, known in enumerate(notes):
+        if known is not None:
+            places.setdefault(known.id, number)
+    added: list[tuple[int | None, Note]] = []
+    for change in changes:
+        place = places.get(change.id)
+        if change.after is None:
+            if place is not None:
+                raws[place] = None
+        elif place is None:
+            added.append((change.index, change.after))
+        else:
+            raws[place] = write_note(change.after, notes[place], raws[place])
+            notes[place] = change.after
+    pairs = [(raw, note) for raw, note in zip(raws, notes, strict=True) if raw is not None]
+    for index, note in sorted(added, key=lambda item: (item[0] is None, item[0] or 0)):
+        pairs.insert(
+            len(pairs) if index is None else min(index, len(pairs)), (write_note(note, None, None), note)
+        )
+    return replace(
+        graph,
+        raws=tuple(raw for raw, _ in pairs),
+        notes=tuple(note for _, note in pairs),
+    )
+
+
+def _changed_nugget(document: NuggetDocument, change: FactChange) -> NuggetDocument:
+    raws, facts = list(document.raws), list(document.facts)
+    place = next((i for i, fact in enumerate(facts) if fact is not None and fact.key == change.key), None)
+    if change.after is None:
+        if place is not None:
+            del raws[place], facts[place]
+    elif place is None:
+        at = _raw_place(facts, change.index)
+        raws.insert(at, write_fact(change.after, None, None))
+        facts.insert(at, change.after)
+    else:
+        raws[place] = write_fact(change.after, facts[place], raws[place])
+        facts[place] = change.after
+    return replace(document, raws=tuple(raws), facts=tuple(facts))
+
+
+def _raw_place(facts: list[Fact | None], index: int | None) -> int:
+    """Where the fact with this number among the readable ones goes in the file's list."""
+    if index is None:
+        return len(facts)
+    readable = [place for place, fact in enumerate(facts) if fact is not None]
+    return readable[index] if index < len(readable) else len(facts)
+
+
+def _check_file(change: FileChange) -> None:
+    found = read_file(Path(change.path))
+    if (found[0] if found else None) != change.before:
+        raise ConflictError(
+            "the file was changed meanwhile",
+            where=change.path,
+            kept="nothing was written, the file is as it was",
+            todo="look at it again",
+        )
+
+
+def _write_outside(change: FileChange) -> None:
+    path = Path(os.path.realpath(change.path))
+    if change.after is None:
+        path.unlink(missing_ok=True)
+        return
+    make_folder(path.parent)
+    mode = (path.stat().st_mode & 0o777) if path.exists() else 0o600
+    replace_file(path, change.after, mode=mode)

@@ -1,0 +1,77 @@
+"""Watching a folder: a wake-up each time its memory files may have changed."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+_MEMORY_SUFFIXES: Final = (".nugget.json", ".donna.json")
+_CHECK_MS: Final = 2000
+_MISSING_SECONDS: Final = 1.0
+
+
+def is_memory_file(path: str) -> bool:
+    """Whether a path's name is one of a memory's own files (temporary files are not)."""
+    name = os.path.basename(path)
+    return not name.startswith(".") and (
+        name.endswith(_MEMORY_SUFFIXES) or name in ("graph.json", "settings.toml", "graph")
+    )
+
+
+async def watch_folder(home: Path, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Yields after every burst of changes, and every two seconds besides.
+
+    The regular wake-up covers what no watcher sees: a folder that was deleted and made again, a network
+    file system, a system without free watches. Whoever listens compares fingerprints, so a wake-up for
+    nothing costs little. Ends when `stop` is set.
+    """
+    while not stop.is_set():
+        if not home.is_dir():
+            yield
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(stop.wait(), _MISSING_SECONDS)
+            continue
+        async for _ in _watch_existing(home, stop):
+            yield
+
+
+async def _watch_existing(home: Path, stop: asyncio.Event) -> AsyncIterator[None]:
+    """Watches until the folder is another one than at the start, or the system refuses."""
+    from watchfiles import awatch
+
+    started = _identity(home)
+    for force_polling in (False, True):
+        try:
+            async for _ in awatch(
+                home,
+                watch_filter=lambda _, path: is_memory_file(path),
+                debounce=50,
+                step=10,
+                rust_timeout=_CHECK_MS,
+                yield_on_timeout=True,
+                stop_event=stop,
+                force_polling=force_polling,
+                recursive=True,
+                ignore_permission_denied=True,
+            ):
+                yield
+                if _identity(home) != started:
+                    return
+            return
+        except FileNotFoundError:
+            return
+        except OSError:
+            # No watches left (the usual limit is 128 instances): look at the files at intervals instead.
+            continue
+
+
+def _identity(home: Path) -> tuple[int, int, int] | None:
+    try:
+        found, inside = home.stat(), home / "graph"
+        return found.st_dev, found.st_ino, inside.stat().st_ino if inside.exists() else 0
+    except OSError:
+        return None

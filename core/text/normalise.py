@@ -1,0 +1,66 @@
+"""Whitespace that carries no meaning: tidied on write, code and indentation left alone."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+_FENCE: Final = re.compile(r"^ {0,3}(`{3,}|~{3,})")
+_INDENTED: Final = re.compile(r"^(?: {4}|\t)")
+
+
+def code_lines(lines: list[str]) -> list[bool]:
+    """For each line whether it belongs to a fenced or indented code block (its fences included).
+
+    An indented block begins after a blank line or at the start; a fence closes with at least as many of the
+    same characters (CommonMark, fenced and indented code).
+    """
+    flags: list[bool] = []
+    fence = ""
+    indented = True
+    for line in lines:
+        match = _FENCE.match(line)
+        if fence:
+            flags.append(True)
+            if match and match[1][0] == fence[0] and len(match[1]) >= len(fence) and not line.strip(" `~"):
+                fence = ""
+            continue
+        if match:
+            fence = match[1]
+            flags.append(True)
+            continue
+        blank = not line.strip()
+        inside = indented and not blank and bool(_INDENTED.match(line))
+        flags.append(inside)
+        indented = blank or inside
+    return flags
+
+
+def normalise_content(text: str) -> str:
+    """Content as it is stored: LF line ends, no trailing spaces, at most one blank line in a row, no blank ends.
+
+    Blank lines inside fenced code stay, and so do indentation and spaces between words.
+    """
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    code = code_lines(lines)
+    kept: list[str] = []
+    for line, is_code in zip(lines, code, strict=True):
+        tidy = line.rstrip(" \t\f\v")
+        if not tidy and not is_code and kept and not kept[-1]:
+            continue
+        kept.append(tidy)
+    while kept and not kept[0]:
+        kept.pop(0)
+    while kept and not kept[-1]:
+        kept.pop()
+    return "\n".join(kept)
+
+
+def normalise_line(text: str) -> str:
+    """A title, key, tag or reason: one line, ends trimmed, line breaks and tabs as single spaces."""
+    return re.sub(r"[\r\n\t\f\v]+", " ", text).strip()
+
+
+def squeeze(text: str) -> str:
+    """Text with all white space squeezed: equal for two texts that differ by white space alone."""
+    return " ".join(text.split())

@@ -1,0 +1,77 @@
+"""What every test starts from: an isolated home, a fixed clock, and a copy of a memory the original wrote."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+GOLDEN = Path(__file__).parent / "golden" / "original"
+START = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
+
+HOSTILE = (
+    "[/x]",
+    "a[/]b",
+    "[red]not red[/red]",
+    "list[int] and [x] todo",
+    "\x1b[2J\x1b]0;owned\x07\x1b]52;c;aGk=\x07",
+    "\x9b31mred\x85",
+    "abc\u202edef\u2066ghi\u2069",
+    "\ud800 lone",
+    "nul\x00 bell\x07 del\x7f",
+    "日本語のノート",
+    "e\u0301\u0301\u0301 👩‍👩‍👧 ﷽",
+    "שלום عليكم",
+    "x" * 100_000,
+    "",
+)
+
+
+@pytest.fixture(autouse=True)
+def _isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    home = tmp_path_factory.mktemp("home")
+    for name in list(os.environ):
+        if name.startswith(("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL")):
+            monkeypatch.delenv(name)
+    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+    monkeypatch.setenv("TZ", "UTC")
+    yield
+
+
+@pytest.fixture
+def golden() -> Path:
+    """The folder of data that the original wrote."""
+    return GOLDEN
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A copy of the memory that the original wrote."""
+    target = tmp_path / "store"
+    shutil.copytree(GOLDEN / "store", target)
+    return target
+
+
+@pytest.fixture
+def clock() -> Callable[[], datetime]:
+    """A clock that starts at a fixed time and moves a second at each look."""
+    counter = itertools.count()
+    return lambda: START + timedelta(seconds=next(counter))
+
+
+@pytest.fixture
+def ids() -> Callable[[], str]:
+    """Ids that count upwards: 8 hexadecimal digits."""
+    counter = itertools.count(0xA0000000)
+    return lambda: f"{next(counter):08x}"
