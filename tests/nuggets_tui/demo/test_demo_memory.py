@@ -1,0 +1,287 @@
+"""The demo memory: always the same, sound in every field, and of any size."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from core.errors import InvalidInputError
+from core.model.basis import vector_spec, with_system_tags
+from core.model.change import ChangeSet
+from core.model.draft import Draft
+from core.model.fact import CAPACITY_WARNING, Fact, Nugget, NuggetMeta
+from core.model.names import iso, parse_iso
+from core.model.note import FILE_NAMES, OPTIONAL_FIELDS, SCOPES, SOURCES, STABILITIES, TYPES, Note
+from core.model.snapshot import Snapshot
+from core.reflection import reflect
+from nuggets_tui.demo import DEMO_NOW, copy_for_session, demo_change_set, write_demo
+from nuggets_tui.demo.build import numbered
+from nuggets_tui.demo.handwritten import NUGGETS, entries
+
+BY_HAND = len(entries())
+SIZES = (1, 10, 150, BY_HAND, BY_HAND + 1, 1000, 5000)
+
+
+def made(notes: int | None = None) -> ChangeSet:
+    return demo_change_set(Draft(Snapshot(), now=DEMO_NOW, ids=numbered()), notes)
+
+
+def notes_in(changes: ChangeSet) -> list[Note]:
+    return [change.after for change in changes.notes if change.after is not None]
+
+
+def nuggets_in(changes: ChangeSet) -> dict[str, Nugget]:
+    facts: dict[str, list[Fact]] = {change.name: [] for change in changes.nuggets}
+    for change in changes.facts:
+        assert change.after is not None
+        facts[change.nugget].append(change.after)
+    return {name: Nugget(meta=NuggetMeta(name=name), facts=tuple(rows)) for name, rows in facts.items()}
+
+
+@pytest.fixture(scope="module")
+def demo() -> ChangeSet:
+    return made()
+
+
+@pytest.fixture(scope="module", params=SIZES)
+def sized(request: pytest.FixtureRequest) -> tuple[int, ChangeSet]:
+    return request.param, made(request.param)
+
+
+def links_of(notes: list[Note]) -> Iterator[tuple[str, str, str, str]]:
+    for note in notes:
+        for link in note.links:
+            yield note.id, link.to, link.reason, link.created_at
+
+
+def test_it_is_a_rich_memory_of_six_nuggets(demo: ChangeSet) -> None:
+    notes = notes_in(demo)
+    assert tuple(sorted(change.name for change in demo.nuggets)) == tuple(sorted(NUGGETS))
+    assert len(demo.facts) == 150
+    assert 300 <= len(notes) <= 350
+    assert 12 <= sum(note.hidden for note in notes) <= 18
+    assert sum(note.hidden_fact is not None for note in notes) == 3
+    assert {note.scope for note in notes} == set(SCOPES)
+    assert {note.type for note in notes} == set(TYPES)
+    assert 12 <= sum(note.hits >= 3 and note.durable and not note.hidden for note in notes) <= 25
+    assert any(note.hits >= 3 and not note.durable for note in notes)
+
+
+def test_the_same_call_gives_the_same_bytes() -> None:
+    assert msgspec.json.encode(made()) == msgspec.json.encode(made())
+    assert msgspec.json.encode(made(2000)) == msgspec.json.encode(made(2000))
+
+
+def test_as_many_notes_as_asked_for(sized: tuple[int, ChangeSet]) -> None:
+    size, changes = sized
+    assert len(changes.notes) == size
+    assert len({change.id for change in changes.notes}) == size
+
+
+def test_links_go_both_ways_and_lead_somewhere(sized: tuple[int, ChangeSet]) -> None:
+    notes = notes_in(sized[1])
+    known = {note.id: note for note in notes}
+    links = set(links_of(notes))
+    for source, target, reason, at in links:
+        assert target in known
+        assert target != source
+        assert reason
+        assert (target, source, reason, at) in links
+        assert at >= max(known[source].created_at, known[target].created_at)
+    assert len(links) == sum(len(note.links) for note in notes)
+
+
+def test_tags_and_vector_recipe_are_right(sized: tuple[int, ChangeSet]) -> None:
+    for note in notes_in(sized[1]):
+        assert note.tags == with_system_tags(note)
+        assert note.tags[0] == note.nugget_name
+        assert note.vector == vector_spec(note)
+
+
+def test_facts_and_their_notes_agree(sized: tuple[int, ChangeSet]) -> None:
+    changes = sized[1]
+    mirrored = {(n.nugget_name, n.key): n for n in notes_in(changes) if n.is_fact and not n.hidden}
+    assert len(mirrored) == len(changes.facts)
+    for change in changes.facts:
+        fact, note = change.after, mirrored[change.nugget, change.key]
+        assert fact is not None
+        assert (fact.key, fact.value, fact.hits, fact.last_hit_session) == (
+            note.title,
+            note.content,
+            note.hits,
+            note.last_hit_session,
+        )
+
+
+def test_a_hidden_fact_is_out_of_its_nugget_and_can_come_back_whole(demo: ChangeSet) -> None:
+    nuggets = nuggets_in(demo)
+    for note in notes_in(demo):
+        if note.is_fact and note.hidden:
+            kept = note.hidden_fact
+            assert kept is not None
+            assert (kept.key, kept.value, kept.hits) == (note.key, note.content, note.hits)
+            assert nuggets[note.nugget_name].find(note.key) is None
+            assert 0 < kept.index < len(nuggets[note.nugget_name].facts)
+        else:
+            assert note.hidden_fact is None
+
+
+def test_every_nugget_stays_below_its_warning() -> None:
+    for nugget in nuggets_in(made(12_000)).values():
+        assert nugget.load < CAPACITY_WARNING
+
+
+def test_every_field_holds_a_value_of_the_format(sized: tuple[int, ChangeSet]) -> None:
+    for note in notes_in(sized[1]):
+        assert note.scope in SCOPES
+        assert note.type in TYPES
+        assert note.source in SOURCES
+        assert note.stability in STABILITIES
+        assert note.subject
+        assert 0 < note.confidence <= 1
+        assert note.hidden is (note.archived_at is not None)
+        assert (note.hits > 0) is bool(note.last_hit_session)
+        assert (note.source_key is not None) is note.is_fact
+        required = [name for name in FILE_NAMES if name not in OPTIONAL_FIELDS]
+        assert all(getattr(note, name) is not None for name in required)
+
+
+def test_dates_stay_within_the_three_months_and_in_order(sized: tuple[int, ChangeSet]) -> None:
+    for note in notes_in(sized[1]):
+        later = [note.updated_at, note.last_accessed_at, note.last_rewritten_at, note.archived_at]
+        for moment in (note.created_at, *filter(None, later)):
+            assert parse_iso(moment) is not None
+            assert "2026-08-20" <= note.created_at <= moment <= iso(DEMO_NOW)
+
+
+def test_the_newest_note_is_of_the_last_day(demo: ChangeSet) -> None:
+    assert max(note.created_at for note in notes_in(demo)) >= "2026-11-18"
+
+
+def test_every_link_written_by_hand_names_an_entry_that_exists() -> None:
+    written = entries()
+    names = Counter(entry.name for entry in written)
+    assert max(names.values()) == 1
+    assert [t for entry in written for t in entry.links if t not in names] == []
+
+
+def test_the_graph_has_hubs_and_lonely_notes_but_no_monsters(demo: ChangeSet) -> None:
+    counts = [len(note.links) for note in notes_in(demo)]
+    assert sum(5 <= count <= 8 for count in counts) >= 20
+    assert sum(count == 0 for count in counts) >= 20
+    assert max(counts) <= 8
+
+
+def proposals(demo: ChangeSet, limit: int | None) -> Counter[str]:
+    snapshot = Snapshot(notes=tuple(notes_in(demo)), nuggets=tuple(nuggets_in(demo).values()))
+    result = reflect(Draft(snapshot, now=DEMO_NOW, ids=numbered()), limit=limit)
+    return Counter(change.type for change in result.changes)
+
+
+def test_the_first_reflection_pass_shows_every_kind_of_proposal(demo: ChangeSet) -> None:
+    assert set(proposals(demo, None)) == {"hide", "rewrite", "tag", "merge", "link"}
+
+
+def test_reflection_finds_near_duplicates_untidy_and_worthless_notes(demo: ChangeSet) -> None:
+    found = proposals(demo, 1000)
+    assert found["merge"] == 5
+    assert found["rewrite"] >= 2
+    assert found["hide"] >= 5
+
+
+def test_a_merged_away_note_points_to_a_survivor_that_keeps_its_lines(demo: ChangeSet) -> None:
+    known = {note.id: note for note in notes_in(demo)}
+    merged = [(n, link) for n in known.values() if n.hidden for link in n.links if link.reason == "merged"]
+    assert len(merged) >= 3
+    for note, link in merged:
+        survivor = known[link.to]
+        assert not survivor.hidden
+        assert set(note.content.split("\n")) <= set(survivor.content.split("\n"))
+
+
+def test_several_scripts_and_hostile_looking_text_are_there(demo: ChangeSet) -> None:
+    text = "\n".join(f"{note.title}\n{note.content}" for note in notes_in(demo))
+    for sample in (
+        "فاتورة",
+        "חשבונית",
+        "請求書",
+        "Žižka",
+        "🎁",
+        "[red]",
+        "[/x]",
+        "```",
+        "|---|",
+        "## ",
+    ):
+        assert sample in text
+    assert all(char >= " " or char == "\n" for char in text)
+
+
+@pytest.mark.parametrize("size", [0, -1])
+def test_less_than_one_note_is_refused(size: int) -> None:
+    with pytest.raises(InvalidInputError):
+        made(size)
+
+
+def test_made_up_notes_read_like_notes() -> None:
+    more = [note for note in notes_in(made(3000))[BY_HAND:] if not note.is_fact]
+    words = [word for note in more for word in note.content.split()]
+    assert 45 <= len(words) / len(more) <= 80
+    assert len(set(words)) > 3000
+    assert 1.5 <= sum(len(note.links) for note in more) / len(more) <= 2.5
+    assert 0.1 <= sum(note.hits > 0 for note in more) / len(more) <= 0.4
+    assert "{" not in "".join(note.title for note in more)
+
+
+def test_written_memory_opens_as_it_was_made(tmp_path: Path) -> None:
+    from core.memory import Memory
+
+    home = write_demo(tmp_path / "demo")
+    snapshot = Memory.open(home).snapshot
+    changes = made()
+    assert snapshot.problems == ()
+    assert list(snapshot.notes) == notes_in(changes)
+    assert snapshot.fact_count == len(changes.facts)
+    assert {n.name: n.facts for n in snapshot.nuggets} == {
+        name: nugget.facts for name, nugget in nuggets_in(changes).items()
+    }
+
+
+def test_two_written_memories_are_equal_byte_for_byte(tmp_path: Path) -> None:
+    one, other = write_demo(tmp_path / "one", 40), write_demo(tmp_path / "other", 40)
+    for folder in (one, other):
+        assert (folder / "graph" / "graph.json").is_file()
+    names = sorted(path.relative_to(one) for path in one.rglob("*.json"))
+    assert [(one / name).read_bytes() for name in names] == [(other / name).read_bytes() for name in names]
+
+
+def test_a_folder_that_holds_a_memory_is_refused_and_left_alone(tmp_path: Path) -> None:
+    home = write_demo(tmp_path, 5)
+    before = (home / "graph" / "graph.json").read_bytes()
+    with pytest.raises(InvalidInputError, match="already holds a memory"):
+        write_demo(home)
+    assert (home / "graph" / "graph.json").read_bytes() == before
+
+
+def test_each_session_gets_a_new_folder() -> None:
+    one, other = copy_for_session(), copy_for_session()
+    try:
+        assert one != other
+        assert list(one.iterdir()) == []
+        assert one.name.startswith("nuggets-demo-")
+    finally:
+        one.rmdir()
+        other.rmdir()
+
+
+def test_importing_the_package_reads_no_data_and_loads_no_heavy_module() -> None:
+    heavy = ("numpy", "textual", "msgspec", "tomllib")
+    code = f"import sys, nuggets_tui.demo; print([name for name in {heavy} if name in sys.modules])"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == "[]"
