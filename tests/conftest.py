@@ -16,23 +16,6 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 GOLDEN = Path(__file__).parent / "golden" / "original"
 START = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
-HOSTILE = (
-    "[/x]",
-    "a[/]b",
-    "[red]not red[/red]",
-    "list[int] and [x] todo",
-    "\x1b[2J\x1b]0;owned\x07\x1b]52;c;aGk=\x07",
-    "\x9b31mred\x85",
-    "abc\u202edef\u2066ghi\u2069",
-    "\ud800 lone",
-    "nul\x00 bell\x07 del\x7f",
-    "日本語のノート",
-    "e\u0301\u0301\u0301 👩‍👩‍👧 ﷽",
-    "שלום عليكم",
-    "x" * 100_000,
-    "",
-)
-
 
 @pytest.fixture(autouse=True)
 def _isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:

@@ -8,15 +8,16 @@ from collections.abc import Iterable
 import msgspec
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
-from core.model.basis import custom_tags, normalise_tag, unique_links
+from core.model.basis import custom_tags, normalise_tag, unique_links, with_system_tags
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.infer import MetaInput, infer_meta, semantic_tags
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.model.note import METADATA_FIELDS, HiddenFact, Link, Note, replace
-from core.text.normalise import normalise_content, normalise_line, squeeze
+from core.text.normalise import code_lines, normalise_content, normalise_line, squeeze
 
 MERGED_INTO = "mergedInto"
+GIVEN_HITS_TO = "mergedHits"
 
 
 def create_note(
@@ -30,7 +31,7 @@ def create_note(
 ) -> Note:
     """A new note in a nugget. Raises InvalidInputError for an empty title or a name no nugget can bear."""
     nugget = nugget or DEFAULT_NUGGET
-    check_nugget_name(nugget, draft.snapshot.nugget_names)
+    check_nugget_name(nugget, draft.nugget_names())
     title = _title(title)
     content = normalise_content(content)
     given = tuple(filter(None, map(normalise_tag, tags)))
@@ -93,8 +94,9 @@ def edit_note(
 
 
 def _same(before: Note, after: Note) -> bool:
-    fields = ("title", "content", "tags", "source_key", "hidden_fact", *METADATA_FIELDS)
-    return all(getattr(before, name) == getattr(after, name) for name in fields)
+    fields = ("title", "content", "source_key", "hidden_fact", *METADATA_FIELDS)
+    same = all(getattr(before, name) == getattr(after, name) for name in fields)
+    return same and with_system_tags(before) == with_system_tags(after)
 
 
 def _edited_tags(
@@ -116,12 +118,22 @@ def _edited_tags(
 
 def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
     """Brings a fact note's new title and content into its fact (or into the fact that hiding put aside)."""
-    key = after.title if before.title != after.title else before.key
-    after = replace(after, source_key=key)
-    if before.hidden_fact is not None and before.hidden:
-        return replace(
-            after, hidden_fact=msgspec.structs.replace(before.hidden_fact, key=key, value=after.content)
-        )
+    if not after.content:
+        raise InvalidInputError(
+            "a fact needs a value", where=before.id, kept="nothing was changed",
+            todo="hide or delete the note to be rid of the fact",
+        )  # fmt: skip
+    renamed = before.title != after.title
+    key = after.title if renamed else before.key
+    if renamed:
+        after = replace(after, source_key=key)
+    if before.hidden:
+        waiting = before.hidden_fact
+        if waiting is None:
+            return after
+        value = after.content if before.content != after.content else waiting.value
+        kept_key = key if renamed else waiting.key
+        return replace(after, hidden_fact=msgspec.structs.replace(waiting, key=kept_key, value=value))
     nugget = draft.nugget(before.nugget_name)
     found = nugget.find(before.key) if nugget else None
     if nugget is None or found is None:
@@ -138,7 +150,8 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
         )
     fact = found[1]
     value = after.content if before.content != after.content else fact.value
-    draft.rename_fact(nugget.name, fact.key, msgspec.structs.replace(fact, key=key, value=value))
+    new_key = key if renamed else fact.key
+    draft.rename_fact(nugget.name, fact.key, msgspec.structs.replace(fact, key=new_key, value=value))
     return after
 
 
@@ -172,15 +185,9 @@ def _take_fact(draft: Draft, note: Note) -> tuple[int, Fact] | None:
     found = nugget.find(note.key) if nugget else None
     if found is None:
         return None
-    for other in draft.notes():
-        if (
-            other.id != note.id
-            and other.is_fact
-            and not other.hidden
-            and other.nugget_name == note.nugget_name
-        ):
-            if other.key == found[1].key:
-                return None
+    mirrors = draft.fact_notes(note.nugget_name, found[1].key)
+    if any(other.id != note.id and not other.hidden for other in mirrors):
+        return None
     return draft.take_fact(note.nugget_name, found[1].key)
 
 
@@ -193,7 +200,7 @@ def unhide_note(draft: Draft, id: str) -> Note:
     if waiting is not None:
         nugget = draft.nugget(note.nugget_name)
         taken = nugget.find(waiting.key) if nugget else None
-        if taken is not None:
+        if taken is not None and not _left_behind(draft, note, taken[1]):
             raise ConflictError(
                 f"the key {waiting.key!r} was remembered anew in {note.nugget_name}",
                 where=note.id,
@@ -222,6 +229,14 @@ def unhide_note(draft: Draft, id: str) -> Note:
     return draft.put(replace(note, hidden=False, archived_at=None, hidden_fact=None, extra=extra))
 
 
+def _left_behind(draft: Draft, note: Note, fact: Fact) -> bool:
+    """Whether a fact is the hidden note's own, which a crash between two files left where it was."""
+    waiting = note.hidden_fact
+    if waiting is None or (fact.key, fact.value) != (waiting.key, waiting.value):
+        return False
+    return all(other.hidden for other in draft.fact_notes(note.nugget_name, fact.key))
+
+
 def _fact_is_missing(draft: Draft, note: Note) -> bool:
     nugget = draft.nugget(note.nugget_name)
     return nugget is None or nugget.find(note.key) is None
@@ -232,9 +247,9 @@ def delete_note(draft: Draft, id: str) -> None:
     note = _existing(draft, id)
     if note.is_fact and not note.hidden:
         _take_fact(draft, note)
+    pointing = draft.holders(id)
     draft.remove(id)
-    pointing = {holder for holder, _ in draft.snapshot.links_in.get(id, ())}
-    for other in [n for n in draft.notes() if n.id in pointing or any(link.to == id for link in n.links)]:
+    for other in pointing:
         draft.put(other)
 
 
@@ -257,6 +272,7 @@ def _add_link(draft: Draft, holder: str, target: str, reason: str) -> Note:
 def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tuple[Note, Note]:
     """Takes away the links between two notes, or the one of this reason. Raises NotFoundError if there is none."""
     first, second = _existing(draft, a), _existing(draft, b)
+    reason = normalise_line(reason) if reason is not None else None
     kept_a, kept_b = _without(first, b, reason), _without(second, a, reason)
     if kept_a == first.links and kept_b == second.links:
         raise NotFoundError("these notes are not linked", where=f"{a} and {b}", kept="nothing was changed")
@@ -268,7 +284,9 @@ def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tup
 
 def _without(note: Note, target: str, reason: str | None) -> tuple[Link, ...]:
     return tuple(
-        link for link in note.links if link.to != target or (reason is not None and link.reason != reason)
+        link
+        for link in note.links
+        if link.to != target or (reason is not None and normalise_line(link.reason) != reason)
     )
 
 
@@ -287,7 +305,7 @@ def merge_notes(draft: Draft, survivor_id: str, other_id: str, reason: str = "me
                 "a hidden note cannot be merged", where=note.id, kept="nothing was changed",
                 todo="bring it back first",
             )  # fmt: skip
-    merged_before = survivor.id in other.extra.get("mergedHits", ())
+    merged_before = survivor.id in _given_hits_to(other)
     content = merged_content(survivor.content, other.content)
     tags = (*survivor.tags, *custom_tags(other))
     survivor = edit_note(draft, survivor.id, content=content, tags=custom_tags(replace(survivor, tags=tags)))
@@ -308,12 +326,17 @@ def merge_notes(draft: Draft, survivor_id: str, other_id: str, reason: str = "me
     hidden = hide_note(draft, other.id)
     extra = hidden.extra | {
         MERGED_INTO: survivor.id,
-        "mergedHits": list(dict.fromkeys([*hidden.extra.get("mergedHits", ()), survivor.id])),
+        GIVEN_HITS_TO: list(dict.fromkeys([*_given_hits_to(hidden), survivor.id])),
     }
     draft.put(replace(hidden, extra=extra))
     link_notes(draft, survivor.id, other.id, reason)
-    survivor = draft.put(replace(_existing(draft, survivor.id), updated_at=draft.at))
-    return survivor
+    return draft.put(replace(_existing(draft, survivor.id), updated_at=draft.at))
+
+
+def _given_hits_to(note: Note) -> list[str]:
+    """Ids of the notes that have this note's recalls in their own count."""
+    found = note.extra.get(GIVEN_HITS_TO)
+    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
 
 
 def _set_fact_hits(draft: Draft, note: Note) -> None:
@@ -332,7 +355,7 @@ def _repoint_links(draft: Draft, survivor_id: str, other_id: str) -> None:
     kept = [link for link in survivor.links if link.to != other_id]
     draft.put(replace(survivor, links=unique_links([*kept, *moved])))
     draft.put(replace(other, links=()))
-    for holder in [n for n in draft.notes() if any(link.to == other_id for link in n.links)]:
+    for holder in draft.holders(other_id):
         links = [
             msgspec.structs.replace(link, to=survivor_id) if link.to == other_id else link
             for link in holder.links
@@ -347,8 +370,8 @@ def merged_content(first: str, second: str) -> str:
     """
     known = {squeeze(line) for line in first.split("\n")}
     lines = second.split("\n")
-    if "```" in second or "~~~" in second:
-        # A fenced block only means something whole: the text is added as it is unless all of it is known.
+    if any(code_lines(lines)):
+        # Code only means something whole: the text is added as it is unless all of it is known.
         fresh = [] if all(squeeze(line) in known for line in lines) else lines
     else:
         fresh = [line for line in lines if squeeze(line) and squeeze(line) not in known]

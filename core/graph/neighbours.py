@@ -7,10 +7,13 @@ from dataclasses import dataclass
 
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
-from core.text.tokens import stems
+from core.text.tokens import fold, stems
 
 _SUGGESTIONS = 5
+# A word in more notes of the nugget than this share, and than this few, says nothing about a pair.
 _COMMON_SHARE = 0.1
+_COMMON_FEW = 3
+_LOOKED_AT = 2000
 
 
 @dataclass(frozen=True)
@@ -63,26 +66,37 @@ def neighbours(snapshot: Snapshot, id: str) -> Neighbours:
 
 
 def suggestions(snapshot: Snapshot, id: str, limit: int = _SUGGESTIONS) -> tuple[Suggestion, ...]:
-    """Visible notes of the same nugget that share at least two uncommon words with a note and are not linked to it."""
+    """Visible notes of the same nugget that share at least two uncommon words with a note and are not linked to it.
+
+    Rarer words weigh more (inverse of the number of notes that hold them). A first look for the stems as mere
+    pieces of text keeps this to one pass over the nugget.
+    """
     note = snapshot.note(id)
-    linked = {link.to for link in note.links} | {holder for holder, _ in snapshot.links_in.get(id, ())}
+    linked = {link.to for link in note.links} | {holder for holder, _ in snapshot.links_in.get(id, ())} | {id}
     fellows = [n for n in snapshot.visible if n.nugget_name == note.nugget_name]
-    spread: Counter[str] = Counter()
-    words = {fellow.id: frozenset(stems(f"{fellow.title} {fellow.content[:2000]}")) for fellow in fellows}
-    for found in words.values():
-        spread.update(found)
-    most = max(3.0, len(fellows) * _COMMON_SHARE)
-    own = {w for w in stems(f"{note.title} {note.content[:2000]}") if spread[w] <= most and not w.isdigit()}
-    ranked: list[tuple[float, Suggestion]] = []
+    own = {word for word in stems(_said(note)) if len(word) > 1 and not word.isdigit()}
+    spread = Counter[str]()
+    candidates: list[tuple[Note, list[str]]] = []
     for fellow in fellows:
-        shared = own & words[fellow.id]
-        if fellow.id == id or fellow.id in linked or len(shared) < 2:
-            continue
-        by_rarity = sorted(shared, key=lambda w: (spread[w], w))
-        weight = sum(1 / spread[w] for w in by_rarity)
-        ranked.append((weight, Suggestion(fellow, tuple(by_rarity[:3]))))
+        text = fold(_said(fellow))
+        found = [word for word in own if word in text]
+        spread.update(found)
+        if len(found) > 1 and fellow.id not in linked:
+            candidates.append((fellow, found))
+    most = max(_COMMON_FEW, len(fellows) * _COMMON_SHARE)
+    ranked: list[tuple[float, Suggestion]] = []
+    for fellow, found in candidates:
+        rare = [word for word in found if spread[word] <= most]
+        shared = sorted(set(rare) & set(stems(_said(fellow))), key=lambda word: (spread[word], word))
+        if len(shared) > 1:
+            weight = sum(1 / spread[word] for word in shared)
+            ranked.append((weight, Suggestion(fellow, tuple(shared[:3]))))
     ranked.sort(key=lambda pair: (-pair[0], pair[1].note.id))
     return tuple(suggestion for _, suggestion in ranked[:limit])
+
+
+def _said(note: Note) -> str:
+    return f"{note.title} {note.content[:_LOOKED_AT]}"
 
 
 def surroundings(

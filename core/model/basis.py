@@ -39,7 +39,7 @@ def vector_spec(note: Note) -> VectorSpec:
         *(f"link:{link.to}" for link in note.links[:_LINKS]),
     ]
     basis = tuple(dict.fromkeys(parts))[:BASIS_LIMIT]
-    return VectorSpec(seed=utf16_length("|".join(basis)), basis=basis)
+    return VectorSpec(seed=utf16_length("|".join(basis)), basis=basis, extra=note.vector.extra)
 
 
 def utf16_length(text: str) -> int:

@@ -11,11 +11,11 @@ from core.model.change import (
     Author,
     ChangeKind,
     ChangeSet,
-    FactChange,
     FileChange,
     NoteChange,
     NuggetChange,
 )
+from core.model.draft_facts import DraftFacts, index_among_all, place_in_file
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import check_nugget_name, iso, note_id
 from core.model.note import Note
@@ -44,10 +44,11 @@ class Draft:
         self.ids = ids
         self.rules = rules or InferenceSettings()
         self._notes: dict[str, Note | None] = {}
-        self._facts: dict[str, list[Fact]] = {}
+        self._facts: dict[str, DraftFacts] = {}
         self._metas: dict[str, NuggetMeta] = {}
         self._files: list[FileChange] = []
-        self._places: dict[tuple[str, str], int] = {}
+        self._mirrors: dict[tuple[str, str], list[str]] | None = None
+        self._pointing: dict[str, set[str]] = {}
 
     # Notes
 
@@ -71,6 +72,12 @@ class Draft:
         """Lays a note over the draft, new or changed, its tags, links and vector recipe set right."""
         note = settled(note, self.exists)
         self._notes[note.id] = note
+        for link in note.links:
+            self._pointing.setdefault(link.to, set()).add(note.id)
+        if note.is_fact:
+            known = self._fact_ids().setdefault((note.nugget_name, note.key), [])
+            if note.id not in known:
+                known.append(note.id)
         return note
 
     def exists(self, id: str) -> bool:
@@ -88,68 +95,89 @@ class Draft:
             if not self.exists(made) and made not in self._notes:
                 return made
 
-    def fact_note(self, nugget: str, key: str, *, hidden: bool | None = None) -> Note | None:
-        """The note that mirrors a fact; a visible one first. `hidden` asks for only such ones."""
-        candidates = [
-            note for note in self.notes() if note.is_fact and note.nugget_name == nugget and note.key == key
+    def holders(self, id: str) -> list[Note]:
+        """The notes that hold a link to this one."""
+        known = {holder: None for holder, _ in self.snapshot.links_in.get(id, ())}
+        known |= dict.fromkeys(sorted(self._pointing.get(id, ())))
+        found = [note for holder in known if (note := self.note(holder)) is not None]
+        return [note for note in found if any(link.to == id for link in note.links)]
+
+    def fact_notes(self, nugget: str, key: str) -> list[Note]:
+        """The notes that mirror a fact, visible ones first."""
+        ids = self._fact_ids().get((nugget, key), ())
+        found = [
+            note for id in ids if (note := self.note(id)) is not None and note.is_fact and note.key == key
         ]
-        if hidden is not None:
-            candidates = [note for note in candidates if note.hidden is hidden]
-        return min(candidates, key=lambda note: note.hidden, default=None)
+        return sorted(found, key=lambda note: note.hidden)
+
+    def fact_note(self, nugget: str, key: str, *, hidden: bool | None = None) -> Note | None:
+        """The first note that mirrors a fact. `hidden` asks for only such ones."""
+        found = self.fact_notes(nugget, key)
+        return next((note for note in found if hidden is None or note.hidden is hidden), None)
+
+    def _fact_ids(self) -> dict[tuple[str, str], list[str]]:
+        if self._mirrors is None:
+            self._mirrors = {}
+            for note in self.snapshot.notes:
+                if note.is_fact:
+                    self._mirrors.setdefault((note.nugget_name, note.key), []).append(note.id)
+        return self._mirrors
 
     # Facts
 
     def nugget(self, name: str) -> Nugget | None:
         """A nugget as the draft has it now, or None."""
         base = self.snapshot.by_name.get(name)
-        if name not in self._facts and name not in self._metas:
+        if name not in self._facts:
             return base
-        meta = self._metas.get(name) or (base.meta if base else NuggetMeta(name=name))
-        facts = self._facts.get(name, list(base.facts) if base else [])
-        return Nugget(meta=meta, facts=tuple(facts), file=base.file if base else "")
+        meta = base.meta if base else self._metas.get(name, NuggetMeta(name=name))
+        return Nugget(meta=meta, facts=self._facts[name].facts, file=base.file if base else "")
 
     def ensure_nugget(self, name: str) -> Nugget:
         """The nugget of this name, made with default settings when there is none. Raises InvalidInputError."""
         found = self.nugget(name)
         if found is not None:
             return found
-        check_nugget_name(name, [n.name for n in self.snapshot.nuggets])
+        check_nugget_name(name, self.nugget_names())
         self._metas[name] = NuggetMeta(name=name)
-        self._facts[name] = []
+        self._facts[name] = DraftFacts()
         return Nugget(meta=self._metas[name])
 
+    def nugget_names(self) -> set[str]:
+        """Names of all nuggets, also of those that only notes speak of."""
+        named = {note.nugget_name for note in self._notes.values() if note is not None}
+        return {*self.snapshot.nugget_names, *self._metas, *named}
+
     def put_fact(self, nugget: str, fact: Fact, index: int | None = None) -> None:
-        """Stores a fact: in the place of the one with its key, else at `index`, else at the end."""
+        """Stores a fact: in the place of the one with its key, else at `index` (see `take_fact`), else at the end."""
         self.ensure_nugget(nugget)
-        facts = self._working(nugget)
-        for place, existing in enumerate(facts):
-            if existing.key == fact.key:
-                facts[place] = fact
-                return
-        place = len(facts) if index is None else max(0, min(index, len(facts)))
-        facts.insert(place, fact)
-        self._places[nugget, fact.key] = place
+        place = None if index is None else place_in_file(index, self._hidden_indexes(nugget))
+        self._working(nugget).put(fact, place)
 
     def rename_fact(self, nugget: str, key: str, fact: Fact) -> None:
         """Puts `fact` in the place of the fact with `key`."""
-        facts = self._working(nugget)
-        place = next(i for i, existing in enumerate(facts) if existing.key == key)
-        facts[place] = fact
-        self._places[nugget, fact.key] = place
+        self._working(nugget).rename(key, fact)
 
     def take_fact(self, nugget: str, key: str) -> tuple[int, Fact] | None:
-        """Takes a fact out; its place and the fact, or None when there is no such key."""
-        for place, existing in enumerate(self._working(nugget)):
-            if existing.key == key:
-                del self._facts[nugget][place]
-                return place, existing
-        return None
+        """Takes a fact out; its index and the fact, or None when there is no such key.
 
-    def _working(self, nugget: str) -> list[Fact]:
+        The index is the fact's place among all facts of the nugget, hidden ones counted in.
+        """
+        taken = self._working(nugget).take(key)
+        if taken is None:
+            return None
+        return index_among_all(taken[0], self._hidden_indexes(nugget)), taken[1]
+
+    def _working(self, nugget: str) -> DraftFacts:
         if nugget not in self._facts:
             base = self.snapshot.by_name.get(nugget)
-            self._facts[nugget] = list(base.facts) if base else []
+            self._facts[nugget] = DraftFacts(base.facts if base else ())
         return self._facts[nugget]
+
+    def _hidden_indexes(self, nugget: str) -> list[int]:
+        ids = dict.fromkeys((*self.snapshot.hidden_facts.get(nugget, {}), *self._notes))
+        notes = [note for id in ids if (note := self.note(id)) is not None and note.nugget_name == nugget]
+        return [n.hidden_fact.index for n in notes if n.hidden and n.hidden_fact is not None]
 
     # Files and the result
 
@@ -168,7 +196,7 @@ class Draft:
             reason=reason,
             kind=kind,
             notes=tuple(self._note_changes()),
-            facts=tuple(change for name in self._facts for change in self._fact_changes(name)),
+            facts=tuple(change for name, facts in self._facts.items() for change in facts.changes(name)),
             nuggets=tuple(
                 NuggetChange(name=name, before=None, after=meta)
                 for name, meta in self._metas.items()
@@ -184,35 +212,3 @@ class Draft:
             before = self.snapshot.by_id.get(id)
             if before != after:
                 yield NoteChange(id=id, before=before, after=after, index=places.get(id))
-
-    def _fact_changes(self, name: str) -> Iterator[FactChange]:
-        base = self.snapshot.by_name.get(name)
-        before = list(base.facts) if base else []
-        after = self._facts[name]
-        old = {fact.key: (place, fact) for place, fact in reversed(list(enumerate(before)))}
-        new = {fact.key: fact for fact in reversed(after)}
-        gone = [key for key in old if key not in new]
-        places = {place: key for key, (place, _) in old.items() if key in gone}
-        renamed: set[str] = set()
-        for place, fact in enumerate(after):
-            if fact.key not in old and place in places and self._places.get((name, fact.key)) == place:
-                if len(before) == len(after):
-                    former = places[place]
-                    renamed.add(former)
-                    yield FactChange(nugget=name, key=former, before=old[former][1], after=fact, index=place)
-                    continue
-            if fact.key not in old:
-                place_wanted = self._places.get((name, fact.key))
-                last = place_wanted is None or place_wanted >= len(before)
-                yield FactChange(
-                    nugget=name, key=fact.key, before=None, after=fact, index=None if last else place_wanted
-                )
-            elif old[fact.key][1] != fact and new[fact.key] is fact:
-                place_before, former_fact = old[fact.key]
-                yield FactChange(
-                    nugget=name, key=fact.key, before=former_fact, after=fact, index=place_before
-                )
-        for key in gone:
-            if key not in renamed:
-                place_before, former_fact = old[key]
-                yield FactChange(nugget=name, key=key, before=former_fact, after=None, index=place_before)

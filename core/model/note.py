@@ -17,19 +17,21 @@ EXTRA: Final = "<unknown fields>"
 METADATA_FIELDS: Final = ("subject", "scope", "type", "source", "confidence", "stability")
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class Link(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
     """A link to another note. Two links are the same link when target and reason are equal."""
 
     to: str
     reason: str = ""
     created_at: str = ""
+    extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
 
 
-class VectorSpec(msgspec.Struct, frozen=True, kw_only=True):
+class VectorSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The recipe that the original keeps instead of a vector: at most 20 strings and their joined length."""
 
     seed: int | float = 0
     basis: tuple[str, ...] = ()
+    extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
 
 
 class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -117,20 +119,14 @@ def to_file_dict(note: Note) -> dict[str, Any]:
 
 
 def plain_value(value: Any) -> Any:
-    """A field's value as JSON's own types."""
-    if isinstance(value, HiddenFact):
-        return {
-            "key": value.key,
-            "value": value.value,
-            "hits": value.hits,
-            "last_hit_session": value.last_hit_session,
-            "index": value.index,
-        } | value.extra
+    """A field's value as JSON's own types, unknown fields among the known ones."""
     if isinstance(value, msgspec.Struct):
-        return {
+        shaped = {
             field.encode_name: plain_value(getattr(value, field.name))
             for field in msgspec.structs.fields(value)
+            if field.encode_name != EXTRA
         }
+        return shaped | getattr(value, "extra", {})
     if isinstance(value, tuple | list):
         return [plain_value(item) for item in value]
     return value

@@ -68,6 +68,15 @@ class Snapshot:
         return found
 
     @cached_property
+    def hidden_facts(self) -> Mapping[str, Mapping[str, int]]:
+        """For each nugget the notes in which a hidden fact waits, with the index that the fact had."""
+        found: dict[str, dict[str, int]] = {}
+        for note in self.notes:
+            if note.hidden and note.hidden_fact is not None:
+                found.setdefault(note.nugget_name, {}).setdefault(note.id, note.hidden_fact.index)
+        return found
+
+    @cached_property
     def links_in(self) -> Mapping[str, tuple[tuple[str, Link], ...]]:
         """For each note the links that point to it, as (id of the note that holds the link, link)."""
         found: dict[str, list[tuple[str, Link]]] = {}
