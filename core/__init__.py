@@ -1,5 +1,24 @@
 """The engine: a coding agent's memory as one object, `Memory`, with nothing of any user interface in it."""
 
-from core.memory import Memory
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+
+# Before numpy is first imported anywhere: a second thread costs more than it brings on the small products here,
+# and stalls them when the machine is busy.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 __all__ = ["Memory"]
+
+
+def __getattr__(name: str) -> Any:
+    # Loaded when asked for: `import core.errors` must not pull in all that a memory needs.
+    if name == "Memory":
+        from core.memory import Memory
+
+        return Memory
+    raise AttributeError(f"module 'core' has no attribute {name!r}")

@@ -32,7 +32,13 @@ class SearchSettings:
 
 @dataclass(frozen=True)
 class ReflectionSettings:
-    """Limits of a reflection pass. `hour` and `minute`: when the daily pass is due, local time."""
+    """Limits of a reflection pass. `hour` and `minute`: when the daily pass is due, local time.
+
+    max_notes: notes a pass changes at most. jaccard: share of common words that makes two notes duplicates.
+    shared_tokens: words two notes must share to be linked. wanted_links: notes with fewer get links.
+    max_links: links that reflection makes on one note at most. often_recalled: from so many recalls on a note
+    is never archived. derived_tags: tags that a note gets from what it says, nugget, scope and type included.
+    """
 
     hour: int = 9
     minute: int = 0
@@ -41,6 +47,8 @@ class ReflectionSettings:
     shared_tokens: int = 2
     wanted_links: int = 2
     max_links: int = 8
+    often_recalled: int = 3
+    derived_tags: int = 6
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,8 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
     settings = Settings()
     path = home / SETTINGS_FILE
     try:
+        if path.exists() and not path.is_file():
+            raise OSError("it is no regular file")
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         table = {}

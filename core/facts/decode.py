@@ -20,6 +20,11 @@ MAX_WORK: Final = 2.0**40
 KEPT: Final = 6
 _ROWS_AT_ONCE: Final = 16
 _FACTS_AT_ONCE: Final = 256
+_MANY: Final = 10**12
+_STEP_COST: Final = 1e6
+# Where a matrix product stops being faster than Fourier transforms (measured for D = 16,384).
+_FEW_ROLES: Final = 64
+_FEW_ROLES_UNFOLDED: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,17 +52,19 @@ class Decoded:
 @dataclass(frozen=True, eq=False)
 class Similarities:
     """Every fact against every value, arrays (facts, values): `total` as the answer is chosen by, and `evidence`,
-    the log-likelihoods from the bank that holds the fact (see core.facts.certainty). `prior`: (values,)."""
+    the log-likelihoods from the bank that holds the fact. `prior` (values,) and `rivals` (facts,) are what
+    core.facts.certainty needs beside them."""
 
     vocabulary: tuple[str, ...]
     total: NDArray[np.float32]
     evidence: NDArray[np.float32]
     prior: NDArray[np.float64]
+    rivals: NDArray[np.intp]
 
 
 def check_decodable(meta: NuggetMeta, facts: int, vocabulary: int) -> None:
     """Raises InvalidInputError when a nugget's numbers make no vectors or more than a machine can hold."""
-    rounds, ensembles = max(meta.config.orth_iters, 0), max(meta.ensembles, 1)
+    rounds, more_ensembles = (min(max(n, 0), _MANY) for n in (meta.config.orth_iters, meta.ensembles - 1))
     if meta.D < 1:
         raise _undecodable(meta, f"D is {meta.D}, a phase vector needs at least one element")
     cells = max((vocabulary + 1) * meta.D, facts * vocabulary, facts)
@@ -65,8 +72,9 @@ def check_decodable(meta: NuggetMeta, facts: int, vocabulary: int) -> None:
         raise _undecodable(
             meta, f"{facts} facts of D {meta.D} need {cells:.3g} elements, more than {MAX_CELLS:.3g}"
         )
-    products = (1 + rounds) * float(vocabulary) ** 2 + float(vocabulary) * min(max(meta.banks, 1), facts)
-    work = ensembles * meta.D * max(products, 1.0)
+    banks = min(max(meta.banks, 1), facts)
+    products = float(vocabulary) * meta.D * ((1 + rounds) * vocabulary + facts)
+    work = (1 + more_ensembles) * (products + _STEP_COST * (1 + rounds + banks))
     if work > MAX_WORK:
         raise _undecodable(
             meta, f"{work:.3g} multiplications to decode {facts} facts, more than {MAX_WORK:.3g}"
@@ -83,7 +91,7 @@ def _undecodable(meta: NuggetMeta, what: str) -> InvalidInputError:
 
 
 def similarities(meta: NuggetMeta, values: Sequence[str]) -> Similarities:
-    """Every fact's place unbound and compared with every value; values in file order, at least one.
+    """Every fact's place unbound and compared with every value; values in file order.
 
     Banks and ensembles below 1 count as 1. Raises InvalidInputError as check_decodable does.
     """
@@ -97,12 +105,25 @@ def similarities(meta: NuggetMeta, values: Sequence[str]) -> Similarities:
     # One stream for all: each ensemble goes on where the one before it stopped. The key of the sentence is drawn
     # after those of the values; it is bound to every fact and unbound again, which cancels, so it is passed over.
     drawn = (len(vocabulary) + 1) * meta.D
-    for ensemble in range(max(meta.ensembles, 1)):
+    for ensemble in range(max(meta.ensembles, 1) if values else 0):
         keys = keys_from_stream(seed, len(vocabulary), meta.D, start=ensemble * drawn)
         decorrelate(keys, meta.config.orth_iters, in_place=True)
         _add_ensemble(meta, stored, keys, total, evidence)
     prior = np.bincount(stored, minlength=len(vocabulary)) / max(len(values), 1)
-    return Similarities(vocabulary=vocabulary, total=total, evidence=evidence, prior=prior)
+    rivals = _rivals(meta, stored)
+    return Similarities(vocabulary=vocabulary, total=total, evidence=evidence, prior=prior, rivals=rivals)
+
+
+def _rivals(meta: NuggetMeta, stored: NDArray[np.intp]) -> NDArray[np.intp]:
+    """For each fact how many different values lie in its bank under its role: roles repeat after D of them."""
+    places = np.arange(len(stored))
+    if len(stored) <= meta.D:
+        return np.ones_like(places)
+    groups: dict[tuple[int, int], set[int]] = {}
+    banks = max(meta.banks, 1)
+    for place, value in enumerate(stored.tolist()):
+        groups.setdefault((place % banks, place % meta.D), set()).add(value)
+    return np.array([len(groups[place % banks, place % meta.D]) for place in places.tolist()], dtype=np.intp)
 
 
 def _add_ensemble(
@@ -115,22 +136,25 @@ def _add_ensemble(
     facts = len(stored)
     banks = min(max(meta.banks, 1), max(facts, 1))
     everything = np.zeros(meta.D, dtype=np.complex128)
-    for bank in range(banks):
-        held = stored[bank::banks]
-        cleaned, clean_share = _clean(_superpose(value_keys, held, bank, banks), meta)
-        everything += cleaned
-        own = _compare(cleaned, value_keys, Roles(bank, banks, len(held)))
-        mu = certainty.signal(len(held), clean_share)
-        evidence[bank::banks] += certainty.evidence(own, mu, meta.D)
-    total += _compare(everything, value_keys, Roles(0, 1, facts))
+    together = max(1, _FEW_ROLES * banks // facts)
+    for start in range(0, banks, together):
+        group = range(start, min(start + together, banks))
+        cleaned = [_clean(_superpose(value_keys, stored[bank::banks], bank, banks), meta) for bank in group]
+        everything += sum(vector for vector, _ in cleaned)
+        roles = [Roles(bank, banks, len(stored[bank::banks])) for bank in group]
+        compared = _compare([vector for vector, _ in cleaned], value_keys, roles)
+        for bank, (_, clean_share), own in zip(group, cleaned, compared, strict=True):
+            mu = certainty.signal(len(own), clean_share)
+            evidence[bank::banks] += certainty.evidence(own, mu, meta.D)
+    total += _compare([everything], value_keys, [Roles(0, 1, facts)])[0]
 
 
 class Roles(NamedTuple):
-    """The roles first, first + step, first + 2 step, ...: `count` of them."""
+    """The roles first, first + step, first + 2 step, ...: `number` of them."""
 
     first: int
     step: int
-    count: int
+    number: int
 
 
 def _superpose(
@@ -148,7 +172,8 @@ def _superpose(
         summed *= step
         summed += value_keys[place]
     summed *= role_key(bank, dimension)
-    return summed / np.sqrt(max(len(stored), 1))
+    summed /= np.sqrt(max(len(stored), 1))
+    return summed
 
 
 def _clean(bank: NDArray[np.complex128], meta: NuggetMeta) -> tuple[NDArray[np.complex128], float]:
@@ -157,32 +182,63 @@ def _clean(bank: NDArray[np.complex128], meta: NuggetMeta) -> tuple[NDArray[np.c
     Both steps look at moduli alone, so that it makes no difference that the role is still bound. A bank that
     has nothing left, or numbers too large to count with, gives zeros.
     """
-    cleaned = limit(sharpen(bank, meta.config.sharpen_p), meta.config.corvacs_a)
-    norm, before = float(np.linalg.norm(cleaned)), float(np.linalg.norm(bank))
+    with np.errstate(over="ignore", invalid="ignore"):
+        cleaned = limit(sharpen(bank, meta.config.sharpen_p), meta.config.corvacs_a).astype(np.complex128)
+        norm, before = float(np.linalg.norm(cleaned)), float(np.linalg.norm(bank))
     if not (np.isfinite(norm) and norm > 0 and before > 0):
         return np.zeros_like(bank), 0.0
     cleaned = cleaned / norm
     return cleaned, float(np.vdot(bank, cleaned).real / before)
 
 
-def _compare(vector: NDArray[np.complex128], value_keys: PhaseArray, roles: Roles) -> NDArray[np.float32]:
-    """Cosines of the vector, unbound for each role, with each value: (roles, values).
+def _compare(
+    vectors: list[NDArray[np.complex128]], value_keys: PhaseArray, roles: list[Roles]
+) -> list[NDArray[np.float32]]:
+    """Cosines of each vector, unbound for its roles, with each value: (roles, values) for each."""
+    folds = value_keys.shape[1] % roles[0].step == 0
+    if max(some.number for some in roles) <= (_FEW_ROLES if folds else _FEW_ROLES_UNFOLDED):
+        return _compare_few(vectors, value_keys, roles)
+    return [
+        _compare_many(vector, value_keys, some, some.step if folds else 1)
+        for vector, some in zip(vectors, roles, strict=True)
+    ]
 
-    Role keys are rows of the Fourier matrix, so that unbinding all of them is one Fourier transform of
-    vector x conj(value). Of roles that lie `step` apart only every step-th frequency is wanted: the transform of
-    the signal folded to D / step elements.
+
+def _compare_few(
+    vectors: list[NDArray[np.complex128]], value_keys: PhaseArray, roles: list[Roles]
+) -> list[NDArray[np.float32]]:
+    """As one matrix product, which costs roles x values x D."""
+    dimension = value_keys.shape[1]
+    ends = np.cumsum([some.number for some in roles])
+    unbound = np.empty((int(ends[-1]), dimension), dtype=np.complex64)
+    row = 0
+    for vector, some in zip(vectors, roles, strict=True):
+        for place in range(some.number):
+            role = role_key(some.first + place * some.step, dimension)
+            unbound[row] = vector * np.conj(role) / np.sqrt(dimension)
+            row += 1
+    # Real and imaginary parts side by side: their plain inner product is the real part of the complex one.
+    cosines: NDArray[np.float32] = unbound.view(np.float32) @ value_keys.view(np.float32).T
+    return np.split(cosines, ends[:-1])
+
+
+def _compare_many(
+    vector: NDArray[np.complex128], value_keys: PhaseArray, roles: Roles, folds: int
+) -> NDArray[np.float32]:
+    """As Fourier transforms of vector x conj(value), which cost values x D x log D for any number of roles.
+
+    Role keys are the rows of the Fourier matrix: every frequency is the vector unbound for one role. Of roles that
+    lie `folds` apart only every folds-th frequency is wanted: the transform of the signal folded to D / folds.
     """
     values, dimension = value_keys.shape
-    if dimension % roles.step == 0:
-        folds = roles.step
+    if folds > 1:
         vector = vector * np.conj(role_key(roles.first, dimension))
-        wanted = np.arange(roles.count) % (dimension // folds)
+        wanted = np.arange(roles.number) % (dimension // folds)
     else:
-        folds = 1
-        wanted = (roles.first + roles.step * np.arange(roles.count)) % dimension
+        wanted = (roles.first + roles.step * np.arange(roles.number)) % dimension
     # The real part of a transform is that of the inverse transform of the conjugate, which spares conj(value).
     conjugate = (np.conj(vector) / np.sqrt(dimension)).astype(np.complex64)
-    cosines = np.empty((roles.count, values), dtype=np.float32)
+    cosines = np.empty((roles.number, values), dtype=np.float32)
     for first in range(0, values, _ROWS_AT_ONCE):
         product = value_keys[first : first + _ROWS_AT_ONCE] * conjugate
         if folds > 1:
@@ -193,7 +249,7 @@ def _compare(vector: NDArray[np.complex128], value_keys: PhaseArray, roles: Role
 
 
 def decode(meta: NuggetMeta, values: Sequence[str]) -> Decoded:
-    """What every fact of a nugget answers; values in file order, at least one.
+    """What every fact of a nugget answers; values in file order.
 
     Raises InvalidInputError as check_decodable does.
     """
@@ -206,7 +262,7 @@ def decode(meta: NuggetMeta, values: Sequence[str]) -> Decoded:
     for first in range(0, len(values), _FACTS_AT_ONCE):
         rows = slice(first, first + _FACTS_AT_ONCE)
         best[rows] = np.argsort(-total[rows], axis=-1, kind="stable")[:, :kept]
-        posterior = certainty.posterior(compared.evidence[rows], compared.prior)
+        posterior = certainty.posterior(compared.evidence[rows], compared.prior, compared.rivals[rows])
         probability[rows] = np.take_along_axis(posterior, best[rows], axis=-1)
         leading = np.take_along_axis(softmax(total[rows], meta.config.temp_T), best[rows, :2], axis=-1)
         confidence[rows] = leading[:, 0]

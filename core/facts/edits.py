@@ -96,7 +96,11 @@ def forget(draft: Draft, nugget: str, key: str) -> Note | None:
         index=index,
         extra=fact.extra,
     )
-    return draft.put(replace(note, hidden=True, archived_at=draft.at, hidden_fact=waiting))
+    hidden = draft.put(replace(note, hidden=True, archived_at=draft.at, hidden_fact=waiting))
+    for twin in draft.fact_notes(nugget, fact.key):
+        if not twin.hidden:
+            draft.put(replace(twin, hidden=True, archived_at=draft.at))
+    return hidden
 
 
 def clear(draft: Draft, nugget: str) -> int:

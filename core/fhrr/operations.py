@@ -22,8 +22,8 @@ def bind(left: PhaseArray, right: PhaseArray) -> PhaseArray:
 
 
 def unbind(bound: PhaseArray, key: PhaseArray) -> PhaseArray:
-    """What was bound to `key`: its phases are taken away again. Shapes broadcast."""
-    return bound * np.conj(key)
+    """What was bound to `key`: its phases are taken away again; moduli of the key do not count. Shapes broadcast."""
+    return bound * np.conj(unit_phase(key))
 
 
 def unit_phase(vector: PhaseArray) -> PhaseArray:
@@ -81,22 +81,15 @@ def sharpen(vector: PhaseArray, power: float) -> PhaseArray:
     """Every element's modulus raised to `power`, its phase kept; 1 changes nothing, 0 stays 0."""
     if power == 1:
         return vector
-    modulus = np.abs(vector)
-    scale = np.zeros_like(modulus)
-    with np.errstate(over="ignore"):
-        np.power(modulus, power - 1, out=scale, where=modulus > 0)
-    return vector * scale
+    return vector * np.power(np.abs(vector) + _TINY, power - 1)
 
 
 def limit(vector: PhaseArray, strength: float) -> PhaseArray:
     """Every element's modulus m replaced by tanh(strength x m), its phase kept; a strength of 0 does nothing."""
     if strength <= 0:
         return vector
-    modulus = np.abs(vector)
-    scale = np.zeros_like(modulus)
-    with np.errstate(over="ignore"):
-        np.divide(np.tanh(strength * modulus), modulus, out=scale, where=modulus > 0)
-    return vector * scale
+    modulus = np.abs(vector) + _TINY
+    return vector * (np.tanh(strength * modulus) / modulus)
 
 
 def softmax(

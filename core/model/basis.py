@@ -44,7 +44,7 @@ def vector_spec(note: Note) -> VectorSpec:
 
 def utf16_length(text: str) -> int:
     """Length of a text in UTF-16 code units, the unit of JavaScript's `length`."""
-    return len(text) + sum(ord(char) > 0xFFFF for char in text)
+    return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
 
 
 def normalise_tag(tag: str) -> str:

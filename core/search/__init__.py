@@ -1,0 +1,12 @@
+"""Search over all notes: an index that follows the snapshots, hits that say why, places to highlight."""
+
+import os
+
+from core.search.highlight import highlights
+from core.search.index import SearchIndex
+from core.search.results import Breakdown, Filters, Hit
+
+# numpy is loaded by the first search; the arrays are short, and its threads would cost more than they bring.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+__all__ = ["Breakdown", "Filters", "Hit", "SearchIndex", "highlights"]

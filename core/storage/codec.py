@@ -3,21 +3,51 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import re
+from collections.abc import Collection
 from typing import Any, Final
 
 import msgspec
 
 from core.model.fact import Fact
 from core.model.infer import infer_meta
-from core.model.note import EXTRA, FILE_NAMES, Note, plain_value, replace, to_file_dict
+from core.model.note import (
+    EXTRA,
+    FILE_NAMES,
+    METADATA_FIELDS,
+    OPTIONAL_FIELDS,
+    HiddenFact,
+    Link,
+    Note,
+    VectorSpec,
+    plain_value,
+    replace,
+    to_file_dict,
+)
 from core.settings import InferenceSettings
-from core.storage.json_text import JsonError, dump, load, split_object
+from core.storage.json_text import JsonError, dump, load, split_array, split_object
+
+
+def _file_names(shape: type[msgspec.Struct]) -> frozenset[str]:
+    return frozenset(field.encode_name for field in msgspec.structs.fields(shape)) - {EXTRA}
+
 
 _NOTE: Final = msgspec.json.Decoder(Note)
 _FACT: Final = msgspec.json.Decoder(Fact)
 _FACT_FIELDS: Final = ("key", "value", "hits", "last_hit_session")
-_HIDDEN_FACT_FIELDS: Final = (*_FACT_FIELDS, "index")
-_KNOWN: Final = frozenset(FILE_NAMES.values())
+_NOTE_FIELDS: Final = frozenset(FILE_NAMES.values())
+_OPTIONAL: Final = tuple(FILE_NAMES[name] for name in OPTIONAL_FIELDS)
+_INNER_FIELDS: Final = {
+    FILE_NAMES["links"]: _file_names(Link),
+    FILE_NAMES["vector"]: _file_names(VectorSpec),
+    FILE_NAMES["hidden_fact"]: _file_names(HiddenFact),
+}
+# A file may hold a field of the name under which unknown fields are gathered.
+_EXTRA_NAME: Final = EXTRA.encode()
+# What is read must also be writable, and writing recurses.
+_DEEPEST: Final = 100
+_ID: Final = re.compile(rb'"id"\s*:\s*"([A-Za-z0-9._-]+)"')
 
 
 class ItemError(ValueError):
@@ -31,7 +61,7 @@ class ItemError(ValueError):
 def read_note(raw: bytes, rules: InferenceSettings) -> Note:
     """A note from its bytes, unknown fields in `extra`, absent metadata inferred. Raises ItemError."""
     try:
-        note = _NOTE.decode(raw)
+        note = _read_note_slowly(raw) if _EXTRA_NAME in raw else _NOTE.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         note = _read_note_slowly(raw)
     if not (note.scope and note.subject and note.type and note.source and note.stability):
@@ -40,23 +70,45 @@ def read_note(raw: bytes, rules: InferenceSettings) -> Note:
 
 
 def _read_note_slowly(raw: bytes) -> Note:
-    shaped = _object(raw)
-    id = shaped.get("id") if isinstance(shaped.get("id"), str) else ""
-    known = {name: value for name, value in shaped.items() if name in _KNOWN}
-    extra = {name: value for name, value in shaped.items() if name not in _KNOWN}
-    for optional in ("sourceKey", "archivedAt", "lastRewrittenAt", "hiddenFact"):
-        if known.get(optional, 0) is None:
-            del known[optional]
-    waiting = known.get("hiddenFact")
-    if isinstance(waiting, dict):
-        inside = {name: value for name, value in waiting.items() if name in _HIDDEN_FACT_FIELDS}
-        more = {name: value for name, value in waiting.items() if name not in _HIDDEN_FACT_FIELDS}
-        known["hiddenFact"] = inside | {EXTRA: more}
+    try:
+        shaped = _object(raw)
+    except ItemError as error:
+        raise ItemError(str(error), _legible_id(raw)) from error
+    for optional in _OPTIONAL:
+        if shaped.get(optional, 0) is None:
+            del shaped[optional]
+    known = _sorted_out(shaped, _NOTE_FIELDS)
+    for name, fields in _INNER_FIELDS.items():
+        inner = known.get(name)
+        if isinstance(inner, dict):
+            known[name] = _sorted_out(inner, fields)
+        elif name == "links" and isinstance(inner, list):
+            known[name] = [_sorted_out(link, fields) if isinstance(link, dict) else link for link in inner]
+    id = known.get("id")
     try:
         note = msgspec.convert(known, Note)
+        if not math.isfinite(note.confidence):
+            raise msgspec.ValidationError("the confidence is out of range")
     except (msgspec.ValidationError, RecursionError) as error:
-        raise ItemError(_clause(error), id or "") from error
-    return replace(note, extra=extra) if extra else note
+        raise ItemError(_clause(error), id if isinstance(id, str) else "") from error
+    return note
+
+
+def _sorted_out(shaped: dict[str, Any], names: Collection[str]) -> dict[str, Any]:
+    """An object's known fields, whole numbers as such ("hits": 1.0), with the unknown ones in one of their own."""
+    known = {name: _whole(value) for name, value in shaped.items() if name in names}
+    extra = {name: value for name, value in shaped.items() if name not in names}
+    return known | {EXTRA: extra} if extra else known
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _legible_id(raw: bytes) -> str:
+    """The id of a note that is no JSON, when it can be told: links to it are to stay."""
+    found = _ID.search(raw)
+    return found[1].decode() if found else ""
 
 
 def _with_metadata(note: Note, rules: InferenceSettings) -> Note:
@@ -73,13 +125,13 @@ def _with_metadata(note: Note, rules: InferenceSettings) -> Note:
 def read_fact(raw: bytes) -> Fact:
     """A fact from its bytes, unknown fields in `extra`. Raises ItemError."""
     try:
-        return _FACT.decode(raw)
+        if _EXTRA_NAME not in raw:
+            return _FACT.decode(raw)
+        shaped = _object(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         shaped = _object(raw)
-    known = {name: value for name, value in shaped.items() if name in _FACT_FIELDS}
-    extra = {name: value for name, value in shaped.items() if name not in _FACT_FIELDS}
     try:
-        return msgspec.structs.replace(msgspec.convert(known, Fact), extra=extra)
+        return msgspec.convert(_sorted_out(shaped, _FACT_FIELDS), Fact)
     except (msgspec.ValidationError, RecursionError) as error:
         raise ItemError(_clause(error)) from error
 
@@ -91,7 +143,23 @@ def _object(raw: bytes) -> dict[str, Any]:
         raise ItemError(str(error)) from error
     if not isinstance(shaped, dict):
         raise ItemError("not an object")
+    if raw.count(b"{") + raw.count(b"[") > _DEEPEST and _deeper_than(_DEEPEST, shaped):
+        raise ItemError("nested too deeply")
     return shaped
+
+
+def _deeper_than(levels: int, value: Any) -> bool:
+    items = [value]
+    for _ in range(levels):
+        inner = [
+            item.values() if isinstance(item, dict) else item
+            for item in items
+            if isinstance(item, dict | list)
+        ]
+        items = [item for group in inner for item in group]
+        if not items:
+            return False
+    return True
 
 
 def _clause(error: BaseException) -> str:
@@ -100,6 +168,7 @@ def _clause(error: BaseException) -> str:
 
 def write_note(after: Note, before: Note | None, raw: bytes | None) -> bytes:
     """The bytes of a changed note: fields that differ from `before` are set in `raw`, the rest keeps its bytes.
+    Metadata that the file did not have is written with it.
 
     Without `raw` the whole note is written. Lines are indented as in the graph file.
     """
@@ -108,27 +177,29 @@ def write_note(after: Note, before: Note | None, raw: bytes | None) -> bytes:
     fields = split_object(raw)
     for name, file_name in FILE_NAMES.items():
         value = getattr(after, name)
-        if value == getattr(before, name):
+        inferred = name in METADATA_FIELDS and file_name not in fields
+        if value == getattr(before, name) and not inferred:
             continue
         if value is None:
             fields.pop(file_name, None)
+        elif name == "links":
+            fields[file_name] = _write_links(after.links, before.links, fields.get(file_name))
         else:
-            shaped = plain_value(value)
-            if name == "links":
-                shaped = _with_unknown_link_fields(shaped, fields.get(file_name))
-            fields[file_name] = dump(shaped, indent=True, level=3)
+            fields[file_name] = dump(plain_value(value), indent=True, level=3)
     _write_extra(fields, after.extra, before.extra, indent=True)
     body = b",\n      ".join(dump(name) + b": " + value for name, value in fields.items())
     return b"{\n      " + body + b"\n    }"
 
 
-def _with_unknown_link_fields(links: list[dict[str, Any]], raw: bytes | None) -> list[dict[str, Any]]:
-    """Links as they will be written, each with the fields that the file's same link has and we do not know."""
-    stored = load(raw) if raw is not None else None
-    if not isinstance(stored, list):
-        return links
-    former = {(item.get("to"), item.get("reason")): item for item in stored if isinstance(item, dict)}
-    return [former.get((link["to"], link["reason"]), {}) | link for link in links]
+def _write_links(after: tuple[Link, ...], before: tuple[Link, ...], raw: bytes | None) -> bytes:
+    """The list of links; those that were there keep their bytes."""
+    raws = split_array(raw) if raw is not None else []
+    stored = {(link.to, link.reason): (link, text) for link, text in zip(before, raws, strict=False)}
+    parts: list[bytes] = []
+    for link in after:
+        former, text = stored.get((link.to, link.reason), (None, b""))
+        parts.append(text if former == link else dump(plain_value(link), indent=True, level=4))
+    return b"[\n        " + b",\n        ".join(parts) + b"\n      ]" if parts else b"[]"
 
 
 def write_fact(after: Fact, before: Fact | None, raw: bytes | None) -> bytes:

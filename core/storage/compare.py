@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
-from core.model.fact import Nugget
+from core.model.fact import Fact, Nugget
+from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.text.normalise import squeeze
+
+_TEXTS: Final = ("content", "value")
 
 
 def outside_changes(before: Snapshot, after: Snapshot, *, id: str, at: str, author: Author) -> ChangeSet:
@@ -14,7 +20,7 @@ def outside_changes(before: Snapshot, after: Snapshot, *, id: str, at: str, auth
     notes = [
         NoteChange(id=note.id, before=before.by_id.get(note.id), after=note)
         for note in after.by_id.values()
-        if before.by_id.get(note.id) is not note and before.by_id.get(note.id) != note
+        if before.by_id.get(note.id) is not note and not _says_the_same(before.by_id.get(note.id), note)
     ]
     notes += [
         NoteChange(id=note.id, before=note, after=None)
@@ -45,7 +51,7 @@ def _fact_changes(name: str, old: Nugget | None, new: Nugget | None) -> list[Fac
             nugget=name, key=key, before=before[key][1] if key in before else None, after=fact, index=place
         )
         for key, (place, fact) in after.items()
-        if key not in before or before[key][1] != fact
+        if key not in before or not _says_the_same(before[key][1], fact)
     ]
     changes += [
         FactChange(nugget=name, key=key, before=fact, after=None, index=place)
@@ -53,6 +59,23 @@ def _fact_changes(name: str, old: Nugget | None, new: Nugget | None) -> list[Fac
         if key not in after
     ]
     return changes
+
+
+def _says_the_same(old: Note | Fact | None, new: Note | Fact) -> bool:
+    """Whether two versions differ at most by white space of their texts: the original squeezes it at every save."""
+    if old is None or old == new:
+        return old is not None
+    return all(
+        _alike(name, getattr(old, name), getattr(new, name))
+        for name in new.__struct_fields__
+        if name != "vector"
+    )
+
+
+def _alike(name: str, old: object, new: object) -> bool:
+    if name in _TEXTS and isinstance(old, str) and isinstance(new, str):
+        return squeeze(old) == squeeze(new)
+    return old == new
 
 
 def _summary(notes: list[NoteChange], facts: list[FactChange]) -> str:

@@ -64,6 +64,7 @@ class NuggetDocument:
     problems: tuple[Problem, ...] = ()
     broken: str = ""
     read_only: str = ""
+    bom: bytes = b""
     tail: bytes = b""
 
     @property
@@ -79,7 +80,7 @@ class NuggetDocument:
             if name == "facts":
                 value = b"[" + b",".join(self.raws) + b"]"
             parts.append(dump(name) + b":" + value)
-        return b"{" + b",".join(parts) + b"}" + self.tail
+        return self.bom + b"{" + b",".join(parts) + b"}" + self.tail
 
 
 def read_graph(
@@ -96,12 +97,12 @@ def read_graph(
     """
     bom = _BOM if data.startswith(_BOM) else b""
     try:
-        fields = split_object(data[len(bom) :])
+        fields = split_object(data[len(bom) :], once="notes")
         raws = split_array(fields["notes"]) if "notes" in fields else []
     except JsonError as error:
         raise _broken(path, f"the note graph cannot be read ({error})") from error
     fields.setdefault("notes", b"[]")
-    known = {raw: note for raw, note in zip(former.raws, former.notes, strict=True)} if former else {}
+    known = dict(zip(former.raws, former.notes, strict=True)) if former else {}
     notes: list[Note | None] = []
     problems: list[Problem] = []
     set_aside: set[str] = set()
@@ -132,8 +133,9 @@ def read_graph(
 
 def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:
     """A fact file from its bytes. One that cannot be read becomes a document whose `broken` says why."""
+    bom = _BOM if data.startswith(_BOM) else b""
     try:
-        fields = split_object(data)
+        fields = split_object(data[len(bom) :], once="facts")
         raws = split_array(fields["facts"]) if "facts" in fields else []
         meta = _read_meta(path, fields)
     except (JsonError, msgspec.MsgspecError, UnicodeDecodeError) as error:
@@ -158,19 +160,20 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
         meta=meta,
         problems=tuple(problems),
         read_only=_newer(path, fields.get("version"), NUGGET_VERSION),
+        bom=bom,
         tail=data[len(data.rstrip(b" \t\r\n")) :],
     )
 
 
 def _read_meta(path: Path, fields: Mapping[str, bytes]) -> NuggetMeta:
-    known = {name: msgspec.Raw(value) for name, value in fields.items() if name != "facts"}
+    known = {name: msgspec.Raw(fields[name]) for name in NuggetMeta.__struct_fields__ if name in fields}
     known.setdefault("name", msgspec.Raw(dump(nugget_of_file(path.name))))
     return _META.decode(msgspec.json.encode(known))
 
 
 def nugget_of_file(file_name: str) -> str:
     """The nugget that a file's name speaks of."""
-    return file_name.removesuffix(".json").removesuffix(".nugget").removesuffix(".donna")
+    return file_name.removesuffix(".json").rpartition(".")[0]
 
 
 def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> NuggetDocument:
@@ -185,6 +188,11 @@ def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> Nu
         problems=(Problem(str(path), f"{what}; {_KEPT}", str(path), name),),
         broken=what,
     )
+
+
+def unreadable_nugget(path: Path, what: str) -> NuggetDocument:
+    """A fact file whose bytes the system does not give out; it is tried again at every look."""
+    return _broken_nugget(path, None, f"the fact file cannot be read: {what}")
 
 
 def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import stat
@@ -51,13 +52,15 @@ def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
     except OSError as error:
         raise _refused(path, "cannot be read", error) from error
     try:
-        with os.fdopen(handle, "rb") as file:
-            found = os.fstat(file.fileno())
-            if not stat.S_ISREG(found.st_mode):
-                raise StorageError("is no regular file", where=str(path), kept="it was left alone")
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise StorageError("is no regular file", where=str(path), kept="it was left alone")
+        with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(), _fingerprint(found)
     except OSError as error:
         raise _refused(path, "cannot be read", error) from error
+    finally:
+        os.close(handle)
 
 
 def make_folder(path: Path) -> None:
@@ -111,8 +114,21 @@ def _sync_folder(folder: Path) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
+    except OSError as error:
+        # Some network file systems know no fsync of a folder; the file itself is safe by then.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
     finally:
         os.close(handle)
+
+
+def remove_file(path: Path) -> None:
+    """Removes a file, if it is there. Raises StorageError."""
+    try:
+        path.unlink(missing_ok=True)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise _refused(path, "cannot be removed", error) from error
 
 
 def write_target(home: Path, path: Path) -> Path:
@@ -129,11 +145,15 @@ def write_target(home: Path, path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def locked(home: Path, *, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-    """Holds the memory's one lock, which covers all its files. Raises LockTimeoutError, StorageError."""
+def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
+    """Holds the memory's one lock, which covers all its files, waiting at most `seconds` (LOCK_SECONDS) for it.
+
+    Raises LockTimeoutError, StorageError.
+    """
     from filelock import FileLock, Timeout
 
     path = home / LOCK_NAME
+    seconds = LOCK_SECONDS if seconds is None else seconds
     lock = FileLock(path, timeout=seconds, mode=_FILE_MODE)
     try:
         lock.acquire()

@@ -10,10 +10,13 @@ from typing import Any, Final
 import msgspec
 
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
-_SPACE: Final = re.compile(r"[ \t\r\n]*")
+_SPACE: Final = re.compile(rb"[ \t\r\n]*")
+_STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
+_SIMPLE: Final = re.compile(rb"%s|[^\s,:\[\]{}\"]++" % _STRING, re.DOTALL)
+_BETWEEN_BRACKETS: Final = re.compile(rb"(?:[^\[\]{}\"]++|%s)++" % _STRING, re.DOTALL)
+_CLOSING: Final = {b"{": b"}", b"[": b"]"}
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
-_SCANNER: Final = json.JSONDecoder()
 
 
 class JsonError(ValueError):
@@ -48,110 +51,129 @@ def _javascript_numbers(value: Any) -> Any:
     return value
 
 
-def split_object(text: bytes) -> dict[str, bytes]:
-    """The fields of a JSON object in order, each value as its bytes. Raises JsonError."""
+def split_object(text: bytes, *, once: str = "") -> dict[str, bytes]:
+    """The fields of a JSON object in order, each value as its bytes; of equal names the last counts.
+
+    once: a field that may not stand twice, since the second would hide what the first holds. Raises JsonError.
+    """
+    if once and text.count(dump(once)) > 1:
+        return _split_object_slowly(text, once)
     try:
         return {name: bytes(raw) for name, raw in _FIELDS.decode(text).items()}
-    except RecursionError as error:
-        raise JsonError("nested too deeply") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return _split_object_slowly(text, error)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _split_object_slowly(text, once)
 
 
 def split_array(text: bytes) -> list[bytes]:
     """The items of a JSON array, each as its bytes. Raises JsonError."""
     try:
         return [bytes(raw) for raw in _ITEMS.decode(text)]
-    except RecursionError as error:
-        raise JsonError("nested too deeply") from error
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        return _split_array_slowly(text, error)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return _split_array_slowly(text)
 
 
 def load(text: bytes) -> Any:
-    """Any JSON value; the tolerant reader, which also takes lone surrogates and NaN. Raises JsonError."""
+    """Any JSON value; the tolerant reader, which also takes lone surrogates. Raises JsonError."""
     try:
-        return json.loads(_decoded(text))
+        # Bytes that are no UTF-8 pass through as lone surrogates.
+        return _DECODER.decode(text.decode("utf-8", errors="surrogateescape"))
     except (ValueError, RecursionError) as error:
         raise JsonError(_said(error)) from error
 
 
-# msgspec refuses lone surrogates and NaN, both of which other writers do leave in files. The standard
-# library takes them; it gives the end of each value, so the bytes of the parts can still be cut out.
+# msgspec refuses a whole file for one value that it does not take: a lone surrogate, NaN, a number such as 01,
+# ten thousand brackets. Cutting the parts out by brackets and strings alone leaves the others readable.
 
 
-def _split_object_slowly(text: bytes, cause: Exception) -> dict[str, bytes]:
-    source = _decoded(text)
-    place = _skip(source, 0)
-    if not source.startswith("{", place):
-        raise JsonError("not an object") from cause
+def _split_object_slowly(text: bytes, once: str) -> dict[str, bytes]:
+    place = _opened(text, b"{", "not an object")
     fields: dict[str, bytes] = {}
-    place = _skip(source, place + 1)
-    while not source.startswith("}", place):
-        name, place = _scan(source, place)
-        place = _skip(source, place)
-        if not isinstance(name, str) or not source.startswith(":", place):
-            raise JsonError(f"a field's name is expected at character {place}") from cause
-        start = _skip(source, place + 1)
-        _, end = _scan(source, start)
-        fields[name] = _encoded(source[start:end])
-        place = _next(source, end, "}")
-    _expect_end(source, place + 1)
+    while not text.startswith(b"}", place):
+        end = _value_end(text, place)
+        name = load(text[place:end])
+        place = _skip(text, end)
+        if not isinstance(name, str) or not text.startswith(b":", place):
+            raise JsonError(f"a field's name is expected at byte {place}")
+        if name == once and name in fields:
+            raise JsonError(f"the field {name!r} stands twice")
+        start = _skip(text, place + 1)
+        end = _value_end(text, start)
+        fields[name] = text[start:end]
+        place = _next(text, end, b"}")
+    _expect_end(text, place + 1)
     return fields
 
 
-def _split_array_slowly(text: bytes, cause: Exception) -> list[bytes]:
-    source = _decoded(text)
-    place = _skip(source, 0)
-    if not source.startswith("[", place):
-        raise JsonError("not a list") from cause
+def _split_array_slowly(text: bytes) -> list[bytes]:
+    place = _opened(text, b"[", "not a list")
     items: list[bytes] = []
-    place = _skip(source, place + 1)
-    while not source.startswith("]", place):
-        _, end = _scan(source, place)
-        items.append(_encoded(source[place:end]))
-        place = _next(source, end, "]")
-    _expect_end(source, place + 1)
+    while not text.startswith(b"]", place):
+        end = _value_end(text, place)
+        items.append(text[place:end])
+        place = _next(text, end, b"]")
+    _expect_end(text, place + 1)
     return items
 
 
-def _decoded(text: bytes) -> str:
-    # Bytes that are no UTF-8 pass through unchanged and come back as they were.
-    return text.decode("utf-8", errors="surrogateescape")
+def _opened(text: bytes, bracket: bytes, otherwise: str) -> int:
+    place = _skip(text, 0)
+    if not text.startswith(bracket, place):
+        raise JsonError("there is nothing in it" if place == len(text) else otherwise)
+    return _skip(text, place + 1)
 
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", errors="surrogateescape")
+def _value_end(text: bytes, place: int) -> int:
+    """Where the value that begins at `place` ends."""
+    simple = _SIMPLE.match(text, place)
+    if simple:
+        return simple.end()
+    awaited = bytearray()
+    while True:
+        bracket = text[place : place + 1]
+        if bracket in _CLOSING:
+            awaited += _CLOSING[bracket]
+        elif not awaited or awaited.pop() != ord(bracket or b" "):
+            raise JsonError(_unexpected(text, place))
+        place += 1
+        if not awaited:
+            return place
+        inside = _BETWEEN_BRACKETS.match(text, place)
+        place = inside.end() if inside else place
 
 
-def _scan(source: str, place: int) -> tuple[Any, int]:
-    try:
-        return _SCANNER.raw_decode(source, place)
-    except (ValueError, RecursionError) as error:
-        raise JsonError(_said(error)) from error
-
-
-def _skip(source: str, place: int) -> int:
-    match = _SPACE.match(source, place)
+def _skip(text: bytes, place: int) -> int:
+    match = _SPACE.match(text, place)
     return match.end() if match else place
 
 
-def _next(source: str, place: int, closing: str) -> int:
-    place = _skip(source, place)
-    if source.startswith(",", place):
-        following = _skip(source, place + 1)
-        if source.startswith(closing, following):
-            raise JsonError(f"a value is expected at character {following}")
+def _next(text: bytes, place: int, closing: bytes) -> int:
+    place = _skip(text, place)
+    if text.startswith(b",", place):
+        following = _skip(text, place + 1)
+        if text.startswith(closing, following):
+            raise JsonError(f"a value is expected at byte {following}")
         return following
-    if not source.startswith(closing, place):
-        raise JsonError(f"{closing!r} or ',' is expected at character {place}")
+    if not text.startswith(closing, place):
+        raise JsonError(_unexpected(text, place))
     return place
 
 
-def _expect_end(source: str, place: int) -> None:
-    if _skip(source, place) != len(source):
-        raise JsonError(f"more text after the end at character {place}")
+def _expect_end(text: bytes, place: int) -> None:
+    if _skip(text, place) != len(text):
+        raise JsonError(f"more text after the end at byte {place}")
+
+
+def _unexpected(text: bytes, place: int) -> str:
+    cut_off = place >= len(text) or (text.startswith(b'"', place) and not _SIMPLE.match(text, place))
+    return "it is cut off" if cut_off else f"it makes no sense at byte {place}"
+
+
+def _no_number(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
 
 
 def _said(error: BaseException) -> str:
     return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+_DECODER: Final = json.JSONDecoder(parse_constant=_no_number)

@@ -8,10 +8,11 @@ from typing import Any, Final
 import msgspec
 
 from core.errors import ConflictError
-from core.model.basis import settled, unique_links
+from core.model.basis import settled, sound_links, unique_links
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
+from core.model.draft_facts import index_among_all
 from core.model.fact import Fact
-from core.model.note import FILE_NAMES, Note, replace
+from core.model.note import FILE_NAMES, HiddenFact, Note, replace
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
 
@@ -40,35 +41,43 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
     sums). Raises ConflictError when one field was changed in two ways; nothing is merged then.
     """
     quiet = change_set.kind == "hit"
-    rebased = (_rebase_fact(change, snapshot, quiet) for change in change_set.facts)
-    facts = [change for change in rebased if change is not None]
-    placed = {(change.nugget, change.key): change for change in facts if change.after is None}
+    facts = _rebase_facts(change_set, snapshot, quiet)
+    placed: dict[tuple[str, str], list[FactChange]] = {}
+    for fact in facts:
+        if fact.after is None:
+            placed.setdefault((fact.nugget, fact.key), []).append(fact)
     created = {change.id for change in change_set.notes if change.after is not None}
     removed = {change.id for change in change_set.notes if change.after is None}
 
     def exists(id: str) -> bool:
         return id not in removed and (id in created or id in snapshot.by_id or id in snapshot.set_aside)
 
-    moved = (_rebase_note(change, snapshot, exists, placed, quiet) for change in change_set.notes)
+    undoing = change_set.kind == "undo"
+    moved = [_rebase_note(change, snapshot, exists, quiet, undoing) for change in change_set.notes]
+    moved = [_with_newest_fact(change, snapshot, placed) for change in moved]
     notes = [change for change in moved if change is not None]
     return msgspec.structs.replace(
         change_set,
         notes=tuple(notes),
         facts=tuple(facts),
-        nuggets=tuple(change for change in change_set.nuggets if _is_new(change, snapshot)),
+        nuggets=tuple(change for change in change_set.nuggets if _is_due(change, snapshot, facts)),
     )
 
 
-def _is_new(change: NuggetChange, snapshot: Snapshot) -> bool:
-    return (change.after is not None) != (change.name in snapshot.by_name)
+def _is_due(change: NuggetChange, snapshot: Snapshot, facts: list[FactChange]) -> bool:
+    nugget = snapshot.by_name.get(change.name)
+    if change.after is not None:
+        return nugget is None
+    leaving = sum(fact.nugget == change.name and fact.after is None for fact in facts)
+    return nugget is not None and leaving == len(nugget.facts)
 
 
 def _rebase_note(
     change: NoteChange,
     snapshot: Snapshot,
     exists: Callable[[str], bool],
-    placed: dict[tuple[str, str], FactChange],
     quiet: bool,
+    undoing: bool,
 ) -> NoteChange | None:
     current = snapshot.by_id.get(change.id)
     before, after = change.before, change.after
@@ -76,7 +85,8 @@ def _rebase_note(
         return _rebase_removal(change, current, snapshot)
     if before is None:
         if current is None:
-            return NoteChange(id=change.id, before=None, after=settled(after, exists), index=change.index)
+            after = _set_right(after, exists, undoing)
+            return NoteChange(id=change.id, before=None, after=after, index=change.index)
         if _same_meaning(current, after):
             return None
         raise _conflict("a note of this id was made meanwhile", change.id, "", after.content, current.content)
@@ -84,9 +94,18 @@ def _rebase_note(
         if quiet:
             return None
         raise _conflict("the note was deleted meanwhile", change.id, before.content, after.content, "")
-    merged = after if current == before else _merge(before, after, current)
-    merged = settled(_with_newest_fact(merged, current, placed), exists)
+    if current == before:
+        merged = _set_right(after, exists, undoing)
+    else:
+        merged = settled(_merge(before, after, current), exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
+
+
+def _set_right(note: Note, exists: Callable[[str], bool], undoing: bool) -> Note:
+    """What is taken back becomes what it was, also where the file was not quite right, if its links still hold."""
+    if undoing and sound_links(note, exists) == note.links:
+        return note
+    return settled(note, exists)
 
 
 def _rebase_removal(change: NoteChange, current: Note | None, snapshot: Snapshot) -> NoteChange | None:
@@ -117,15 +136,12 @@ def _merge(before: Note, after: Note, current: Note) -> Note:
         base, ours, theirs = getattr(before, name), getattr(after, name), getattr(current, name)
         if ours != base:
             changes[name] = _merge_field(before.id, name, base, ours, theirs)
-    extra = dict(current.extra)
-    for key in before.extra.keys() | after.extra.keys():
-        if before.extra.get(key) != after.extra.get(key):
-            extra[key] = after.extra.get(key)
-    changes["extra"] = {
-        key: value for key, value in extra.items() if key in after.extra or key in current.extra
-    }
-    for key in before.extra.keys() - after.extra.keys():
-        changes["extra"].pop(key, None)
+    if "hits" in changes:
+        changes["hits"] = _merge_hits(before, after, current)
+    if "last_hit_session" in changes and after.hits < before.hits != current.hits:
+        # Taking a recall back leaves the session of a later one.
+        changes["last_hit_session"] = current.last_hit_session
+    changes["extra"] = _merge_extra(before.extra, after.extra, current.extra)
     return replace(current, **changes)
 
 
@@ -140,8 +156,10 @@ def _merge_field(id: str, name: str, base: Any, ours: Any, theirs: Any) -> Any:
         gone = known - {(link.to, link.reason) for link in ours}
         kept = [link for link in theirs if (link.to, link.reason) not in gone]
         return unique_links([*kept, *(link for link in ours if (link.to, link.reason) not in known)])
+    if name == "hidden_fact" and _same_fact(ours, theirs):
+        return theirs
     if name == "hits":
-        return max(0, theirs + ours - base)
+        return ours
     if name in _LATEST:
         return max(ours, theirs) if ours and theirs else ours
     if name in _OURS:
@@ -149,33 +167,74 @@ def _merge_field(id: str, name: str, base: Any, ours: Any, theirs: Any) -> Any:
     raise _conflict(f"its {name.replace('_', ' ')} was changed in two ways", id, base, ours, theirs)
 
 
-def _with_newest_fact(merged: Note, current: Note, placed: dict[tuple[str, str], FactChange]) -> Note:
+def _same_fact(one: HiddenFact | None, other: HiddenFact | None) -> bool:
+    return one is not None and other is not None and (one.key, one.value) == (other.key, other.value)
+
+
+def _merge_hits(before: Note | Fact, after: Note | Fact, current: Note | Fact) -> int:
+    """Recalls that both sides counted add up; one that both counted for the same session counts once."""
+    moved = after.last_hit_session != before.last_hit_session
+    if after.last_hit_session == current.last_hit_session and (moved or after.hits == current.hits):
+        return current.hits
+    return max(0, current.hits + after.hits - before.hits)
+
+
+def _with_newest_fact(
+    change: NoteChange | None, snapshot: Snapshot, placed: dict[tuple[str, str], list[FactChange]]
+) -> NoteChange | None:
     """A note that takes its fact out of the file keeps the fact as it is there now, with its place."""
-    waiting = merged.hidden_fact
-    if waiting is None or waiting == current.hidden_fact:
-        return merged
-    change = placed.get((merged.nugget_name, waiting.key))
-    if change is None or change.before is None or change.index is None:
-        return merged
-    fact = change.before
+    merged = change.after if change is not None else None
+    waiting = merged.hidden_fact if merged is not None else None
+    if change is None or merged is None or waiting is None:
+        return change
+    if change.before is not None and change.before.hidden_fact == waiting:
+        return change
+    candidates = placed.get((merged.nugget_name, waiting.key), [])
+    same = (item for item in candidates if item.before is not None and item.before.value == waiting.value)
+    taken = next(same, candidates[0] if candidates else None)
+    if taken is None or taken.before is None or taken.index is None:
+        return change
+    fact = taken.before
+    hidden = snapshot.hidden_facts.get(merged.nugget_name, {})
     newest = msgspec.structs.replace(
         waiting,
         value=fact.value,
         hits=fact.hits,
         last_hit_session=fact.last_hit_session,
-        index=change.index,
+        index=index_among_all(taken.index, hidden.values()),
         extra=fact.extra,
     )
-    return replace(merged, hidden_fact=newest)
+    return msgspec.structs.replace(change, after=replace(merged, hidden_fact=newest))
 
 
-def _rebase_fact(change: FactChange, snapshot: Snapshot, quiet: bool) -> FactChange | None:
+def _rebase_facts(change_set: ChangeSet, snapshot: Snapshot, quiet: bool) -> list[FactChange]:
+    places: dict[str, dict[str, list[int]]] = {}
+    for name in {change.nugget for change in change_set.facts}:
+        found = places.setdefault(name, {})
+        nugget = snapshot.by_name.get(name)
+        for number, fact in enumerate(nugget.facts if nugget else ()):
+            found.setdefault(fact.key, []).append(number)
+    leaving = {(c.nugget, c.key) for c in change_set.facts if c.before is not None and c.after is None}
+    rebased: list[FactChange | None] = []
+    for change in change_set.facts:
+        of_key = places[change.nugget].get(change.key, [])
+        # A file may hold a key twice; each change is for one of them, the first for the first.
+        place = of_key.pop(0) if change.before is not None and of_key else next(iter(of_key), None)
+        target = change.after.key if change.after is not None else change.key
+        taken = places[change.nugget].get(target) if (change.nugget, target) not in leaving else None
+        rebased.append(_rebase_fact(change, snapshot, place, taken[0] if taken else None, quiet))
+    return [change for change in rebased if change is not None]
+
+
+def _rebase_fact(
+    change: FactChange, snapshot: Snapshot, place: int | None, taken: int | None, quiet: bool
+) -> FactChange | None:
+    """place: where the fact stands now. taken: where another fact with the key after the change stands."""
     nugget = snapshot.by_name.get(change.nugget)
-    places = {fact.key: place for place, fact in reversed(list(enumerate(nugget.facts)))} if nugget else {}
     where = f"{change.nugget}: {change.key}"
     before, after = change.before, change.after
-    place = places.get(change.key)
     current = nugget.facts[place] if nugget and place is not None else None
+    other = nugget.facts[taken] if nugget and taken is not None else None
     if before is None:
         if after is None or (current is not None and _alike(current.value, after.value)):
             return None
@@ -183,14 +242,15 @@ def _rebase_fact(change: FactChange, snapshot: Snapshot, quiet: bool) -> FactCha
             raise _conflict("this key was stored meanwhile", where, "", after.value, current.value)
         return change
     if current is None:
-        if after is None or quiet:
+        renamed = after is not None and other is not None and _alike(other.value, after.value)
+        if after is None or quiet or renamed:
             return None
         raise _conflict("the fact was forgotten meanwhile", where, before.value, after.value, "")
     if after is None:
         if not _alike(current.value, before.value):
             raise _conflict("the fact was changed meanwhile", where, before.value, "", current.value)
         return msgspec.structs.replace(change, before=current, index=place)
-    if after.key != before.key and after.key in places:
+    if after.key != before.key and other is not None:
         raise _conflict("this key was stored meanwhile", where, before.key, after.key, after.key)
     merged = _merge_fact(where, before, after, current)
     return (
@@ -211,14 +271,21 @@ def _merge_fact(where: str, before: Fact, after: Fact, current: Fact) -> Fact:
         current,
         key=after.key,
         value=value,
-        hits=max(0, current.hits + after.hits - before.hits),
+        hits=_merge_hits(before, after, current),
         last_hit_session=(
             current.last_hit_session
-            if after.last_hit_session == before.last_hit_session
+            if after.last_hit_session == before.last_hit_session or after.hits < before.hits != current.hits
             else after.last_hit_session
         ),
-        extra=current.extra | after.extra,
+        extra=_merge_extra(before.extra, after.extra, current.extra),
     )
+
+
+def _merge_extra(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    """Unknown fields: what we changed, added or dropped, on top of what the file has now."""
+    dropped = base.keys() - ours.keys()
+    changed = {name: value for name, value in ours.items() if name not in base or base[name] != value}
+    return {name: value for name, value in theirs.items() if name not in dropped} | changed
 
 
 def _conflict(what: str, where: str, base: Any, ours: Any, theirs: Any) -> ConflictError:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
+
+import msgspec
 
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError, StorageError
 from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
@@ -16,13 +18,21 @@ from core.model.note import Note
 from core.model.snapshot import Problem, Snapshot
 from core.settings import InferenceSettings
 from core.storage.codec import write_fact, write_note
-from core.storage.documents import GraphDocument, NuggetDocument, new_nugget, read_graph, read_nugget
+from core.storage.documents import (
+    GraphDocument,
+    NuggetDocument,
+    new_nugget,
+    read_graph,
+    read_nugget,
+    unreadable_nugget,
+)
 from core.storage.files import (
     Fingerprint,
     fingerprint,
     locked,
     make_folder,
     read_file,
+    remove_file,
     replace_file,
     write_target,
 )
@@ -33,6 +43,7 @@ GRAPH_FILE: Final = Path("graph") / "graph.json"
 _SUFFIXES: Final = (".donna.json", ".nugget.json")
 _KEPT: Final = "nothing was written"
 _TRIES: Final = 5
+_NAMES: Final = 100
 
 
 class Applied(NamedTuple):
@@ -81,14 +92,15 @@ class Store:
         """Brings a change set onto the newest files and writes it. Raises ConflictError, ReadOnlyError,
         BrokenFileError, LockTimeoutError, StorageError; nothing is written then.
         """
-        self._check_writable(change_set)
+        self._check_writable(self.load(), change_set)
         make_folder(self.home)
         with locked(self.home):
             for _ in range(_TRIES):
                 before = self.load()
-                if before.read_only:
-                    raise ReadOnlyError(before.read_only, kept=_KEPT, todo="update this program to write it")
+                self._check_writable(before, change_set)
                 effective = rebase(change_set, before)
+                due = tuple(change for change in effective.files if _is_due(change))
+                effective = msgspec.structs.replace(effective, files=due)
                 if effective.empty:
                     return Applied(before, before, effective)
                 if self._write(effective):
@@ -114,12 +126,16 @@ class Store:
         loaded: dict[Path, NuggetDocument] = {}
         for path in self._nugget_files():
             known = former.get(path)
-            if known is not None and known.fingerprint == fingerprint(path):
-                loaded[path] = known
-                continue
-            found = read_file(path)
-            if found is not None:
-                loaded[path] = read_nugget(path, *found)
+            try:
+                if known is not None and known.fingerprint and known.fingerprint == fingerprint(path):
+                    loaded[path] = known
+                    continue
+                found = read_file(path)
+                if found is not None:
+                    loaded[path] = read_nugget(path, *found)
+            except StorageError as error:
+                refused = unreadable_nugget(path, error.what)
+                loaded[path] = known if known is not None and known == refused else refused
         return loaded
 
     def _nugget_files(self) -> list[Path]:
@@ -165,8 +181,7 @@ class Store:
 
     # Writing
 
-    def _check_writable(self, change_set: ChangeSet) -> None:
-        snapshot = self.load()
+    def _check_writable(self, snapshot: Snapshot, change_set: ChangeSet) -> None:
         if snapshot.read_only:
             raise ReadOnlyError(snapshot.read_only, kept=_KEPT, todo="update this program to write it")
         touched = {change.nugget for change in change_set.facts}
@@ -190,26 +205,33 @@ class Store:
         if graph is not None:
             leaving = any(change.after is None for change in effective.facts)
             steps.insert(0 if leaving else len(steps), graph)
+        # Taking back what made a nugget leaves nothing in its file.
+        unmade = {change.name for change in effective.nuggets if change.after is None}
+        going = {held.path for held in nuggets if held.meta.name in unmade and not held.raws}
         if any(fingerprint(document.path) != document.fingerprint for document in steps):
             return False
+        targets = {document.path: write_target(self.home, document.path) for document in steps}
         for change in effective.files:
             _check_file(change)
-        written = {document.path: self._write_document(document) for document in steps}
+        written: dict[Path, Fingerprint] = {}
+        for document in steps:
+            if document.path in going:
+                remove_file(targets[document.path])
+                continue
+            make_folder(document.path.parent)
+            written[document.path] = replace_file(targets[document.path], document.to_bytes())
         for change in effective.files:
             _write_outside(change)
         kept_nuggets = dict(self._loaded.nuggets)
         for document in nuggets:
-            kept_nuggets[document.path] = replace(document, fingerprint=written[document.path])
+            if document.path in written:
+                kept_nuggets[document.path] = replace(document, fingerprint=written[document.path])
         kept_graph = self._loaded.graph
         if graph is not None:
             kept_graph = replace(graph, fingerprint=written[graph.path])
         ordered = {path: kept_nuggets[path] for path in self._nugget_files() if path in kept_nuggets}
         self._loaded = self._assembled(kept_graph, ordered, self._loaded)
         return True
-
-    def _write_document(self, document: GraphDocument | NuggetDocument) -> Fingerprint:
-        make_folder(document.path.parent)
-        return replace_file(write_target(self.home, document.path), document.to_bytes())
 
     def _changed_nuggets(self, effective: ChangeSet) -> list[NuggetDocument]:
         assert self._loaded is not None
@@ -219,14 +241,32 @@ class Store:
         changed: dict[str, NuggetDocument] = {}
         for made in effective.nuggets:
             if made.after is not None:
-                check_nugget_name(made.name, by_name)
-                changed[made.name] = new_nugget(self.home / f"{made.name}.nugget.json", made.after)
-        for change in effective.facts:
+                check_nugget_name(made.name, {*by_name, *changed})
+                changed[made.name] = new_nugget(self._path_for(made.name), made.after)
+            elif made.name in by_name:
+                changed[made.name] = by_name[made.name]
+        # Removals first and then additions by place, so that every place means the list as it will be.
+        for change in sorted(effective.facts, key=_turn):
             held = changed.get(change.nugget) or by_name.get(change.nugget)
             if held is None:
                 raise InvalidInputError("no such nugget", where=change.nugget, kept=_KEPT)
             changed[change.nugget] = _changed_nugget(held, change)
         return list(changed.values())
+
+    def _path_for(self, name: str) -> Path:
+        """Where a new nugget is written; a file of that name may already hold a nugget of another name."""
+        taken = {path.name.lower() for path in self._nugget_files()}
+        for number in range(1, _NAMES):
+            file_name = f"{name}.nugget.json" if number == 1 else f"{name}.{number}.nugget.json"
+            if file_name.lower() not in taken:
+                return self.home / file_name
+        raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)
+
+
+def _turn(change: FactChange) -> tuple[int, int]:
+    if change.before is not None:
+        return 0, 0
+    return (2, 0) if change.index is None else (1, change.index)
 
 
 def _changed_graph(graph: GraphDocument, changes: tuple[NoteChange, ...]) -> GraphDocument | None:
@@ -251,9 +291,8 @@ def _changed_graph(graph: GraphDocument, changes: tuple[NoteChange, ...]) -> Gra
             notes[place] = change.after
     pairs = [(raw, note) for raw, note in zip(raws, notes, strict=True) if raw is not None]
     for index, note in sorted(added, key=lambda item: (item[0] is None, item[0] or 0)):
-        pairs.insert(
-            len(pairs) if index is None else min(index, len(pairs)), (write_note(note, None, None), note)
-        )
+        place = _raw_place([known for _, known in pairs], index)
+        pairs.insert(place, (write_note(note, None, None), note))
     return replace(
         graph,
         raws=tuple(raw for raw, _ in pairs),
@@ -277,17 +316,25 @@ def _changed_nugget(document: NuggetDocument, change: FactChange) -> NuggetDocum
     return replace(document, raws=tuple(raws), facts=tuple(facts))
 
 
-def _raw_place(facts: list[Fact | None], index: int | None) -> int:
-    """Where the fact with this number among the readable ones goes in the file's list."""
+def _raw_place(items: Sequence[Fact | Note | None], index: int | None) -> int:
+    """Where the item with this number among the readable ones goes in the file's list."""
     if index is None:
-        return len(facts)
-    readable = [place for place, fact in enumerate(facts) if fact is not None]
-    return readable[index] if index < len(readable) else len(facts)
+        return len(items)
+    readable = [place for place, item in enumerate(items) if item is not None]
+    return readable[index] if index < len(readable) else len(items)
+
+
+def _is_due(change: FileChange) -> bool:
+    return _content(change.path) != change.after
+
+
+def _content(path: str) -> bytes | None:
+    found = read_file(Path(path))
+    return found[0] if found else None
 
 
 def _check_file(change: FileChange) -> None:
-    found = read_file(Path(change.path))
-    if (found[0] if found else None) != change.before:
+    if _content(change.path) != change.before:
         raise ConflictError(
             "the file was changed meanwhile",
             where=change.path,
@@ -299,7 +346,7 @@ def _check_file(change: FileChange) -> None:
 def _write_outside(change: FileChange) -> None:
     path = Path(os.path.realpath(change.path))
     if change.after is None:
-        path.unlink(missing_ok=True)
+        remove_file(path)
         return
     make_folder(path.parent)
     mode = (path.stat().st_mode & 0o777) if path.exists() else 0o600

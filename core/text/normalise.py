@@ -31,6 +31,11 @@ def code_lines(lines: list[str]) -> list[bool]:
             continue
         blank = not line.strip()
         inside = indented and not blank and bool(_INDENTED.match(line))
+        if inside:
+            # Blank lines between two parts of an indented block belong to it.
+            before = next((place for place in reversed(range(len(flags))) if lines[place].strip()), None)
+            if before is not None and flags[before] and _INDENTED.match(lines[before]):
+                flags[before + 1 :] = [True] * (len(flags) - before - 1)
         flags.append(inside)
         indented = blank or inside
     return flags

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterator
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import Final, Protocol
 
 # The stop words and the token pattern of the file format: `vector.basis` is built from them.
@@ -117,11 +118,25 @@ STOP_WORDS: Final = BASIS_STOP_WORDS | frozenset(
     ]
 )
 
-_WORD: Final = re.compile(r"[^\W_]+", re.UNICODE)
-_CJK: Final = re.compile(
-    "[\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U00020000-\U0003134f]+"
+# Scripts that put no space between words: their runs are read as overlapping pairs of characters.
+# Kana, Chinese characters, half-width kana; Thai, Lao, Myanmar, Khmer.
+_UNSPACED: Final = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003134f\u0e00-\u0e7f\u0e80-\u0eff\u1000-\u109f\u1780-\u17ff"
 )
+# Soft hyphen, zero-width space and joiners, word joiner, byte order mark: they neither show nor part words.
+_INVISIBLE: Final = "\u00ad\u200b-\u200d\u2060\ufeff"
+# What readers leave out: accents of Latin, Greek and Cyrillic, vowel points of Hebrew and Arabic.
+_OPTIONAL_MARKS: Final = (
+    "\u0300-\u036f\u0591-\u05bd\u05bf\u05c1-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed"
+)
+_HALF_WIDTH_MARKS: Final = "\uff9e\uff9f"
+_MARK_CATEGORIES: Final = frozenset(("Mn", "Mc", "Me"))
+# Beyond this a "word" is data (a digest, a key) that has no stem.
+_LONGEST_STEMMED: Final = 64
+_TATWEEL: Final = "\u0640"
+_FOLDED_AWAY: Final = re.compile(f"[{_OPTIONAL_MARKS}{_INVISIBLE}{_TATWEEL}]")
+_ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -135,45 +150,115 @@ def basis_tokens(text: str) -> list[str]:
 
 
 def fold(text: str) -> str:
-    """Text with case and accents folded ("Café" and "cafe" become equal); scripts without accents stay."""
+    """Text with case, width, accents and optional vowel points folded: "Café" and "cafe" become equal.
+
+    Vowel signs of scripts that cannot be read without them stay; invisible joiners and hyphens go.
+    """
     if text.isascii():
         return text.lower()
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    kept = "".join(c for c in decomposed if not _folds_away(c))
-    return unicodedata.normalize("NFC", kept)
+    decomposed = unicodedata.normalize("NFKD", text.casefold()).casefold()
+    return unicodedata.normalize("NFC", _FOLDED_AWAY.sub("", decomposed))
 
 
-def _folds_away(char: str) -> bool:
-    """Combining accents of European scripts; vowel signs of other scripts carry meaning and stay."""
-    return unicodedata.combining(char) != 0 and "\u0300" <= char <= "\u036f"
+@cache
+def _marks() -> str:
+    """All combining marks, as the inside of a character class; `\\w` would cut words at them."""
+    spans: list[list[int]] = []
+    for code in range(0x300, 0x20000):
+        if unicodedata.category(chr(code)) in _MARK_CATEGORIES:
+            if spans and spans[-1][1] == code - 1:
+                spans[-1][1] = code
+            else:
+                spans.append([code, code])
+    return "".join(f"{chr(low)}-{chr(high)}" for low, high in spans) + _HALF_WIDTH_MARKS + _INVISIBLE
 
 
-def words(text: str) -> list[str]:
+@cache
+def word_pattern(joiners: str = "") -> re.Pattern[str]:
+    """Runs of letters and digits of any script with their combining marks.
+
+    joiners: further characters, as inside a character class, that count as parts of a word.
+    """
+    if joiners:
+        return re.compile(rf"(?:[\w{joiners}]|[{_marks()}])+")
+    return re.compile(rf"[^\W_](?:[^\W_]|[{_marks()}])*")
+
+
+@cache
+def unspaced_runs() -> re.Pattern[str]:
+    """Runs of characters of scripts that put no space between words, with their combining marks."""
+    return re.compile(f"[{_UNSPACED}](?:[{_UNSPACED}{_marks()}])*")
+
+
+@cache
+def _clusters() -> re.Pattern[str]:
+    return re.compile(f".[{_marks()}]*", re.DOTALL)
+
+
+def words(text: str, *, compounds: bool = False) -> list[str]:
     """Words in order, folded, repeats and stop words kept.
 
-    Runs of Chinese and Japanese become overlapping pairs of characters (a single character stands alone);
-    camelCase, snake_case, paths and dotted names give their parts.
+    Runs of scripts without spaces (Chinese, Japanese, Thai) become overlapping pairs of characters (a single
+    character stands alone); camelCase, snake_case, paths and dotted names give their parts. compounds: the
+    whole of a camelCase word follows its parts ("userName": user, name, username).
     """
+    if not text.isascii():
+        return [word for _, _, word in word_spans(text, compounds=compounds)]
     found: list[str] = []
-    for run in _WORD.findall(unicodedata.normalize("NFC", text)):
-        if run.isascii():
-            parts = _CAMEL.split(run) if not run.islower() and not run.isupper() else [run]
-            found.extend(part.lower() for part in parts)
+    for run in _ASCII_WORD.findall(text):
+        if run.islower() or run[1:].islower() or run.isupper():
+            found.append(run.lower())
             continue
-        found.extend(_split_scripts(run))
+        parts = _CAMEL.split(run)
+        found.extend([part.lower() for part in parts])
+        if compounds and len(parts) > 1:
+            found.append(run.lower())
     return found
 
 
-def _split_scripts(run: str) -> Iterable[str]:
+def word_spans(text: str, *, compounds: bool = False) -> Iterator[tuple[int, int, str]]:
+    """The words of `words` with their places: (start, end, folded word), in characters of the text."""
+    for match in word_pattern().finditer(text):
+        run, start = match[0], match.start()
+        if run.isascii():
+            yield from _ascii_spans(run, start, compounds)
+        else:
+            for low, high, word in _script_spans(run):
+                yield start + low, start + high, word
+
+
+def _ascii_spans(run: str, start: int, compounds: bool) -> Iterator[tuple[int, int, str]]:
+    if run.islower() or run.isupper():
+        yield start, start + len(run), run.lower()
+        return
+    place = start
+    parts = _CAMEL.split(run)
+    for part in parts:
+        yield place, place + len(part), part.lower()
+        place += len(part)
+    if compounds and len(parts) > 1:
+        yield start, place, run.lower()
+
+
+def _script_spans(run: str) -> Iterator[tuple[int, int, str]]:
     place = 0
-    for match in _CJK.finditer(run):
+    for match in unspaced_runs().finditer(run):
         if match.start() > place:
-            yield fold(run[place : match.start()])
-        chars = match[0]
-        yield from ([chars] if len(chars) == 1 else [chars[i : i + 2] for i in range(len(chars) - 1)])
+            yield from _folded(run, place, match.start())
+        clusters = [cluster.span() for cluster in _clusters().finditer(run, *match.span())]
+        if len(clusters) == 1:
+            yield from _folded(run, *clusters[0])
+        for (low, _), (_, high) in pairwise(clusters):
+            yield from _folded(run, low, high)
         place = match.end()
     if place < len(run):
-        yield fold(run[place:])
+        yield from _folded(run, place, len(run))
+
+
+def _folded(run: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
+    word = fold(run[low:high])
+    if word:
+        yield low, high, word
 
 
 @cache
@@ -187,7 +272,7 @@ def _stemmer() -> _Stemmer:
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """The stem of a folded word (Snowball English for ASCII words; other scripts as they are)."""
-    if len(word) < 3 or not word.isascii() or not word.isalpha():
+    if not 3 <= len(word) <= _LONGEST_STEMMED or not word.isascii() or not word.isalpha():
         return word
     return _stemmer().stemWord(word)
 

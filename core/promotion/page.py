@@ -1,0 +1,191 @@
+"""A Markdown page as lines that keep their ends: its headings, what is code or comment, and its bullets."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from core.promotion.bullet import read_title
+
+_LINE: Final = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))?(?:[ \t]+#+)?[ \t]*")
+_UNDERLINE: Final = re.compile(r" {0,3}(?:(=+)|-+)[ \t]*")
+_LIST_ITEM: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?:[ \t]|$)")
+_FENCE: Final = re.compile(r"( {0,3}(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)*)(`{3,}(?=[^`]*$)|~{3,})")
+_NO_PARAGRAPH: Final = re.compile(r" {0,3}(?:[>|<#]|[-*+][ \t]|\d{1,9}[.)][ \t])| {4}|\t")
+_RAW_HTML: Final = re.compile(r" {0,3}<(pre|script|style|textarea)(?=[\s>]|$)", re.IGNORECASE)
+_INLINE_CODE: Final = re.compile(r"(`+)(?!`).*?(?<!`)\1(?!`)")
+_COMMENT: Final = re.compile(r"(?<!\\)<!--.*?-->")
+_COMMENT_START: Final = re.compile(r"(?<!\\)<!--")
+_ESCAPED: Final = re.compile(r"\\([\\*`<#])")
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines with their ends; only LF, CRLF and CR end a line."""
+    return _LINE.findall(text)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading: its level, its name, the line it begins on and the first line below it."""
+
+    level: int
+    name: str
+    start: int
+    below: int
+
+
+@dataclass(frozen=True)
+class Bullet:
+    """A bullet of the form `- **title**: ...`: its line, the section it stands in, its marker and title."""
+
+    line: int
+    section: str
+    marker: str
+    title: str
+
+
+class Page:
+    """The structure of a page. `bare`: lines without their ends. `opaque`: code, comments and front matter.
+
+    `open_from`: the line from which on everything is code or comment because nothing closes it, else the
+    number of lines.
+    """
+
+    def __init__(self, lines: list[str]) -> None:
+        self.lines = lines
+        self.bare = [line.rstrip("\r\n") for line in lines]
+        self.opaque = [False] * len(lines)
+        self.open_from = len(lines)
+        self._mark_opaque()
+        self.headings = self._find_headings()
+        self.bullets = self._find_bullets()
+
+    def blank(self, line: int) -> bool:
+        """Whether a line holds nothing but white space."""
+        return not self.bare[line].strip()
+
+    def section(self, name: str) -> Heading | None:
+        """The first heading of the second level with this name."""
+        return next((h for h in self.headings if h.level == 2 and h.name == name), None)
+
+    def end_of(self, heading: Heading, *, deepest: int = 2) -> int:
+        """The line below a heading's part: the next heading of level `deepest` or above, or the end."""
+        later = (h.start for h in self.headings if h.start > heading.start and h.level <= deepest)
+        return min(next(later, len(self.lines)), self.open_from)
+
+    def _mark_opaque(self) -> None:
+        place = self._front_matter()
+        in_list = False
+        while place < len(self.bare):
+            line = self.bare[place]
+            found = self._fence(place, in_list) or self._html(place)
+            if found is not None:
+                first, end = found
+                if end > len(self.bare):
+                    self.open_from = place
+                    end = len(self.bare)
+                self.opaque[first:end] = [True] * (end - first)
+                place = end
+                continue
+            if line.strip() and not line[0].isspace():
+                in_list = bool(_LIST_ITEM.match(line))
+            place += 1
+
+    def _front_matter(self) -> int:
+        if not self.bare or self.bare[0].rstrip() != "---":
+            return 0
+        for place, line in enumerate(self.bare[1:], 1):
+            if not line.strip():
+                return 0
+            if line.rstrip() == "---":
+                self.opaque[: place + 1] = [True] * (place + 1)
+                return place + 1
+        return 0
+
+    def _fence(self, place: int, in_list: bool) -> tuple[int, int] | None:
+        """First line of a code block that begins here and the line below it, which lies beyond the page when
+        nothing closes the block.
+        """
+        found = _FENCE.match(self.bare[place])
+        if found is None:
+            return None
+        lead, fence = found[1], found[2]
+        nested = bool(lead.strip()) or (in_list and len(lead) >= 2)
+        closing = re.compile(rf"[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
+        for line in range(place + 1, len(self.bare)):
+            text = self.bare[line]
+            if closing.fullmatch(text):
+                return place, line + 1
+            if nested and text.strip() and not text[0].isspace():
+                return place, line
+        return place, len(self.bare) + (not nested)
+
+    def _html(self, place: int) -> tuple[int, int] | None:
+        """The same for a comment or a block of raw HTML. A comment that begins behind text leaves its first line
+        readable, and is none when it is still open at the end of its paragraph.
+        """
+        line = self.bare[place]
+        raw = _RAW_HTML.match(line)
+        if raw:
+            return place, self._closed_at(place, f"</{raw[1].lower()}>") + 1
+        if line.lstrip().startswith("<!--"):
+            return place, self._closed_at(place, "-->") + 1
+        if not _COMMENT_START.search(_COMMENT.sub("", _INLINE_CODE.sub("", line))):
+            return None
+        end = self._closed_at(place + 1, "-->")
+        blank = next((i for i in range(place + 1, len(self.bare)) if self.blank(i)), len(self.bare))
+        return (place + 1, end + 1) if end < blank else None
+
+    def _closed_at(self, place: int, closing: str) -> int:
+        """The first line from `place` on that holds `closing`, or the number of lines."""
+        lines = range(place, len(self.bare))
+        return next((line for line in lines if closing in self.bare[line].lower()), len(self.bare))
+
+    def _find_headings(self) -> list[Heading]:
+        found: list[Heading] = []
+        for place, line in enumerate(self.bare):
+            if self.opaque[place]:
+                continue
+            marks = _HEADING.fullmatch(line)
+            if marks:
+                found.append(Heading(len(marks[1]), _name(marks[2] or ""), place, place + 1))
+                continue
+            underline = _UNDERLINE.fullmatch(line)
+            start = self._paragraph_above(place) if underline else None
+            if underline and start is not None:
+                name = " ".join(self.bare[start:place])
+                found.append(Heading(1 if underline[1] else 2, _name(name), start, place + 1))
+        return found
+
+    def _paragraph_above(self, place: int) -> int | None:
+        """Where the paragraph begins that ends right above this line, or None when there is none."""
+        start = place
+        while start > 0 and not self.blank(start - 1) and not self.opaque[start - 1]:
+            if _HEADING.fullmatch(self.bare[start - 1]):
+                break
+            start -= 1
+        return None if start == place or _NO_PARAGRAPH.match(self.bare[start]) else start
+
+    def _find_bullets(self) -> list[Bullet]:
+        found: list[Bullet] = []
+        headings = {heading.start: heading for heading in self.headings}
+        section = ""
+        for place, line in enumerate(self.bare):
+            heading = headings.get(place)
+            if heading is not None and heading.level <= 2:
+                section = heading.name if heading.level == 2 else ""
+            title = None if self.opaque[place] or not line.startswith(("-", "*", "+")) else read_title(line)
+            if title is not None:
+                found.append(Bullet(place, section, title[0], title[1]))
+        return found
+
+
+def heading_line(name: str) -> str:
+    """A heading of the second level that reads back as this name."""
+    return "## " + re.sub(r"[\\*`<#]", r"\\\g<0>", name)
+
+
+def _name(text: str) -> str:
+    return " ".join(_ESCAPED.sub(r"\1", _COMMENT.sub("", text)).split())

@@ -1,0 +1,39 @@
+"""The rule that archives notes of low value; a fact is never one, however short its value."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from core.model.infer import is_scratch
+from core.model.note import Note
+from core.reflection.tidy import tidied
+from core.settings import InferenceSettings, ReflectionSettings
+
+_SHORT = 2
+
+
+def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings) -> str | None:
+    """Why a note is of low value, or None when it is worth keeping.
+
+    Empty content; content of two characters or fewer (as tidied) that was never recalled; a title that starts
+    with a scratch word (a whole word: "temp list", not "Template") and was never recalled. What is recalled
+    often stays in any case.
+    """
+    if note.is_fact or note.hits >= settings.often_recalled:
+        return None
+    content = tidied(note.content).strip()
+    if not content:
+        return "it is empty"
+    if note.hits:
+        return None
+    if len(content) <= _SHORT and not _says_much(content):
+        return "two characters or fewer, never recalled"
+    if is_scratch(note.title, words):
+        return "a scratch note, never recalled"
+    return None
+
+
+def _says_much(content: str) -> bool:
+    """Two characters that are written two columns wide are a word (Chinese, Japanese, Korean)."""
+    wide = sum(unicodedata.east_asian_width(char) in "WF" and char.isalpha() for char in content)
+    return wide >= _SHORT

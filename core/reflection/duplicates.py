@@ -1,0 +1,166 @@
+"""The rule that finds near-duplicates, exactly and without comparing every pair."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable
+from itertools import chain
+from typing import Final
+
+from core.graph.edits import GIVEN_HITS_TO
+from core.model.draft import Draft
+from core.model.note import Note
+from core.reflection.tidy import tidied
+from core.reflection.vocabulary import Vocabulary
+from core.text.normalise import squeeze
+
+MERGE_REASON: Final = "merged by reflection"
+_ROUNDING: Final = 1e-9
+# Looking through all sets costs about as much as a twentieth of making an index over them.
+_ASKED_WITHOUT_INDEX: Final = 20
+_KEY_BREAK: Final = re.compile(r"[\s_-]+")
+
+_Group = tuple[Hashable, ...]
+
+
+class Duplicates:
+    """Near-duplicates among some notes: Jaccard similarity of their words of at least `threshold`.
+
+    Only notes of one nugget, subject, scope, type and kind are compared; two facts only when their keys
+    differ by case, spaces, "_" or "-" alone and their values by white space alone, since a fact is recalled
+    by its key. A note without words is similar to none.
+
+    Prefix filtering (Chaudhuri, Ganti and Kaushik, 2006): with words ordered from rare to common, two sets of
+    Jaccard similarity t or more share one of the first n - ceil(t n) + 1 words of each, n being a set's size.
+    """
+
+    def __init__(self, notes: Iterable[Note], vocabulary: Vocabulary, threshold: float) -> None:
+        self._vocabulary = vocabulary
+        self._threshold = min(1.0, max(threshold, 0.01))
+        self._groups: dict[_Group, list[Note]] = {}
+        for note in notes:
+            self._groups.setdefault(_group(note), []).append(note)
+        self._sets: dict[_Group, _Sets] = {}
+
+    def of(self, note: Note) -> list[str]:
+        """Ids of a note's near-duplicates, the most similar first, then by id."""
+        sets = self._sets_of(_group(note))
+        return sets.similar(note.id) if sets else []
+
+    def update(self, note: Note) -> None:
+        """Takes in a note's new content; its group must be the one it had."""
+        sets = self._sets_of(_group(note))
+        if sets:
+            sets.put(note.id, self._vocabulary.tokens(note))
+
+    def _sets_of(self, group: _Group) -> _Sets | None:
+        members = self._groups.get(group, [])
+        if len(members) < 2:
+            return None
+        if group not in self._sets:
+            sets = {member.id: self._vocabulary.tokens(member) for member in members}
+            self._sets[group] = _Sets(sets, self._threshold)
+        return self._sets[group]
+
+
+class _Sets:
+    """Sets of words that are searched for similar ones: one by one at first, with an index once that pays."""
+
+    def __init__(self, sets: dict[str, tuple[str, ...]], threshold: float) -> None:
+        self._sets = sets
+        self._threshold = threshold
+        self._asked = 0
+        self._index: _PrefixIndex | None = None
+
+    def put(self, id: str, tokens: tuple[str, ...]) -> None:
+        self._sets[id] = tokens
+        if self._index:
+            self._index.put(id, tokens)
+
+    def similar(self, id: str) -> list[str]:
+        tokens = self._sets.get(id, ())
+        self._asked += 1
+        if self._index is None and self._asked > _ASKED_WITHOUT_INDEX:
+            self._index = _PrefixIndex(self._sets, self._threshold)
+        others = self._index.candidates(tokens) if self._index else self._of_like_size(tokens)
+        least = self._threshold - _ROUNDING
+        own = frozenset(tokens)
+        shares = ((jaccard(own, self._sets[other]), other) for other in others if other != id)
+        return [other for _, other in sorted((-share, other) for share, other in shares if share >= least)]
+
+    def _of_like_size(self, tokens: tuple[str, ...]) -> list[str]:
+        smallest = len(tokens) * self._threshold - _ROUNDING
+        largest = len(tokens) / self._threshold + _ROUNDING
+        return [id for id, other in self._sets.items() if smallest <= len(other) <= largest]
+
+
+class _PrefixIndex:
+    def __init__(self, sets: dict[str, tuple[str, ...]], threshold: float) -> None:
+        self._threshold = threshold
+        counts = Counter(chain.from_iterable(sets.values()))
+        # Ranked once: any fixed order of the words will do, as long as all sets are cut by the same one.
+        self._ranks = {token: rank for rank, token in enumerate(sorted(counts, key=lambda t: (counts[t], t)))}
+        self._holders: dict[int, list[str]] = {}
+        for id, tokens in sets.items():
+            self.put(id, tokens)
+
+    def put(self, id: str, tokens: tuple[str, ...]) -> None:
+        for token in tokens:
+            self._ranks.setdefault(token, len(self._ranks))
+        for rank in self._prefix(tokens):
+            self._holders.setdefault(rank, []).append(id)
+
+    def candidates(self, tokens: tuple[str, ...]) -> set[str]:
+        return {id for rank in self._prefix(tokens) for id in self._holders.get(rank, ())}
+
+    def _prefix(self, tokens: tuple[str, ...]) -> list[int]:
+        size = len(tokens) - math.ceil(self._threshold * len(tokens) - _ROUNDING) + 1 if tokens else 0
+        return sorted(map(self._ranks.__getitem__, tokens))[:size]
+
+
+def jaccard(first: frozenset[str], second: tuple[str, ...]) -> float:
+    """Shared tokens over all tokens of both, in [0, 1]; 0 when there is none. `second` holds no repeats."""
+    shared = len(first.intersection(second))
+    return shared / (len(first) + len(second) - shared) if shared else 0.0
+
+
+def _group(note: Note) -> _Group:
+    place: _Group = (note.nugget_name, note.subject, note.scope, note.type, note.kind)
+    if not note.is_fact:
+        return place
+    return (*place, _KEY_BREAK.sub(" ", note.key).strip().casefold(), squeeze(note.content))
+
+
+def survivor_first(first: Note, second: Note) -> tuple[Note, Note]:
+    """The note that stays and the one that is merged into it.
+
+    The longer one stays, measured as tidied, so that it does not matter whether tidying was accepted; among
+    equals the one recalled more often, then the older one, then the one with the smaller id.
+    """
+    ordered = sorted((first, second), key=lambda n: (-len(tidied(n.content)), -n.hits, n.created_at, n.id))
+    return ordered[0], ordered[1]
+
+
+def were_merged(first: Note, second: Note) -> bool:
+    """Whether the two were merged before and one was brought back: to a person they are no duplicates."""
+    return any(
+        _gave_hits(a, b)
+        or any(link.to == b.id and link.reason.startswith("merged") for link in a.links)
+        for a, b in ((first, second), (second, first))
+    )
+
+
+def _gave_hits(first: Note, second: Note) -> bool:
+    receivers = first.extra.get(GIVEN_HITS_TO)
+    return isinstance(receivers, list) and second.id in receivers
+
+
+def fact_agrees(draft: Draft, note: Note) -> bool:
+    """Whether a fact note says what its fact says, white space aside; true for notes that are no facts."""
+    if not note.is_fact:
+        return True
+    nugget = draft.nugget(note.nugget_name)
+    found = nugget.find(note.key) if nugget else None
+    return found is not None and squeeze(found[1].value) == squeeze(note.content)

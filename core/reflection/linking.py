@@ -1,0 +1,112 @@
+"""The rule that links lonely notes to notes of the same nugget that speak of the same uncommon things."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from typing import Final
+
+from core.model.note import Note
+from core.reflection.vocabulary import Vocabulary, independent, tells_something
+from core.settings import ReflectionSettings
+
+REASON: Final = "shared context: "
+_ALWAYS_UNCOMMON: Final = 5
+_NAMED: Final = 3
+
+
+class SharedContext:
+    """Uncommon words of one nugget and the notes that hold them.
+
+    A word is common when its inverse document frequency, ln(N / n) for a word in n of N notes, is less than
+    half of the highest there can be, ln N; that is when it stands in more than the square root of N notes. In
+    a small nugget up to five notes may share a word all the same.
+    """
+
+    def __init__(self, notes: Sequence[Note], vocabulary: Vocabulary) -> None:
+        self._vocabulary = vocabulary
+        self._total = len(notes)
+        self._notes = {note.id: note for note in notes}
+        counts = Counter(chain.from_iterable(map(vocabulary.tokens, notes)))
+        highest = max(_ALWAYS_UNCOMMON, math.isqrt(self._total))
+        self._counts = {
+            token: count
+            for token, count in counts.items()
+            if 2 <= count <= highest and tells_something(token)
+        }
+        self._holders: dict[str, list[str]] = {token: [] for token in self._counts}
+        for note in notes:
+            for token in vocabulary.tokens(note):
+                if token in self._counts:
+                    self._holders[token].append(note.id)
+
+    def candidates(self, note: Note, shared_tokens: int) -> list[tuple[Note, tuple[str, ...]]]:
+        """Notes that share enough uncommon words with a note, and the words; the strongest first, then by id.
+
+        At least one shared word is no number.
+        """
+        tokens = [token for token in self._vocabulary.tokens(note) if token in self._counts]
+        if len(tokens) < shared_tokens:
+            return []
+        shared: dict[str, list[str]] = {}
+        for token in tokens:
+            for other in self._holders[token]:
+                shared.setdefault(other, []).append(token)
+        shared.pop(note.id, None)
+        found = []
+        for other, words in shared.items():
+            if len(words) < shared_tokens:
+                continue
+            words = independent(words)
+            if len(words) >= shared_tokens and not all(word.isdecimal() for word in words):
+                strength = sum(self._weight(word) for word in words)
+                found.append((-round(strength, 9), other, words))
+        found.sort(key=lambda item: item[:2])
+        return [(self._notes[other], self._strongest(words)) for _, other, words in found]
+
+    def _weight(self, token: str) -> float:
+        return math.log((1 + self._total) / self._counts[token])
+
+    def _strongest(self, words: list[str]) -> tuple[str, ...]:
+        rare = sorted(range(len(words)), key=lambda place: (self._counts[words[place]], place))[:_NAMED]
+        return tuple(words[place] for place in sorted(rare))
+
+
+def link_reason(words: Iterable[str]) -> str:
+    """The reason that a link made by reflection bears."""
+    return REASON + ", ".join(words)
+
+
+def compatible(first: str, second: str) -> bool:
+    """Whether notes of these subjects may be linked: the same subject, or one that is shared."""
+    return first == second or first.startswith("shared:") or second.startswith("shared:")
+
+
+def made_links(note: Note) -> int:
+    """How many links of a note reflection made."""
+    return sum(link.reason.startswith(REASON) for link in note.links)
+
+
+def visible_links(note: Note, visible: Callable[[str], bool]) -> int:
+    """How many visible notes a note is linked to, several reasons counted once."""
+    return len({link.to for link in note.links if visible(link.to)})
+
+
+def linked(first: Note, second: Note) -> bool:
+    """Whether two notes are linked, whatever the reason and whichever of them says so."""
+    return any(link.to == second.id for link in first.links) or any(
+        link.to == first.id for link in second.links
+    )
+
+
+def may_link(first: Note, second: Note, settings: ReflectionSettings) -> bool:
+    """Whether reflection may link these two: no link yet, subjects that agree, neither of them a hub."""
+    return (
+        first.id != second.id
+        and compatible(first.subject, second.subject)
+        and not linked(first, second)
+        and made_links(first) < settings.max_links
+        and made_links(second) < settings.max_links
+    )

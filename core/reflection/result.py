@@ -1,0 +1,99 @@
+"""What a reflection pass gives back: its proposals, its counts and one change set."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import blake2s
+from typing import Any, Literal
+
+from core.model.change import ChangeSet
+
+ChangeType = Literal["rewrite", "merge", "hide", "tag", "link"]
+
+
+@dataclass(frozen=True)
+class ProposedChange:
+    """One change that a pass proposes.
+
+    `id` follows from what is changed and how, so that it is the same in a preview and in the pass that
+    accepts it. `note_id`: the note that stays after a merge, or the one that wanted the link. `other_id`: the
+    note that is merged away or linked to, "" where there is none. `detail` may hold text of notes.
+    """
+
+    id: str
+    type: ChangeType
+    nugget_name: str
+    note_id: str
+    detail: str
+    other_id: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The change as JSON of the command line."""
+        return {
+            "id": self.id,
+            "type": self.type,
+            "nuggetName": self.nugget_name,
+            "noteId": self.note_id,
+            "detail": self.detail,
+        }
+
+
+@dataclass(frozen=True)
+class ReflectionResult:
+    """A pass: when it ran, how many notes it inspected, what it changed, and the change set that does it.
+
+    `ran_at` is an ISO 8601 time in UTC. `unknown`: accepted ids that this pass does not propose.
+    """
+
+    ran_at: str
+    inspected: int
+    changes: tuple[ProposedChange, ...]
+    change_set: ChangeSet
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def rewritten(self) -> int:
+        """Notes with tidied content."""
+        return self._count("rewrite")
+
+    @property
+    def merged(self) -> int:
+        """Pairs of near-duplicates that become one note."""
+        return self._count("merge")
+
+    @property
+    def hidden(self) -> int:
+        """Low-value notes that are archived."""
+        return self._count("hide")
+
+    @property
+    def tagged(self) -> int:
+        """Notes with better tags."""
+        return self._count("tag")
+
+    @property
+    def linked(self) -> int:
+        """New links; a link and its way back count as one."""
+        return self._count("link")
+
+    def _count(self, type: ChangeType) -> int:
+        return sum(change.type == type for change in self.changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON of the command line."""
+        return {
+            "ranAt": self.ran_at,
+            "inspected": self.inspected,
+            "rewritten": self.rewritten,
+            "merged": self.merged,
+            "hidden": self.hidden,
+            "tagged": self.tagged,
+            "linked": self.linked,
+            "changes": [change.to_dict() for change in self.changes],
+        }
+
+
+def proposal_id(type: ChangeType, *note_ids: str) -> str:
+    """A short id that follows from the type and the notes, whichever of them comes first."""
+    digest = blake2s("\0".join(sorted(note_ids)).encode("utf-8", "surrogatepass"), digest_size=5)
+    return f"{type}-{digest.hexdigest()}"

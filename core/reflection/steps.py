@@ -1,0 +1,117 @@
+"""The steps of a pass: each is a proposal together with the edit that carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.graph.edits import edit_note, hide_note, link_notes, merge_notes
+from core.model.draft import Draft
+from core.model.note import Note, replace
+from core.reflection.duplicates import MERGE_REASON
+from core.reflection.linking import link_reason, linked
+from core.reflection.result import ChangeType, ProposedChange, proposal_id
+from core.reflection.tidy import tidied
+from core.text.normalise import normalise_content
+
+
+@dataclass(frozen=True)
+class Step:
+    """A proposal and its edit. `apply` lays the edit over a draft; False when it has no place there any more."""
+
+    proposal: ProposedChange
+    apply: Callable[[Draft], bool]
+
+
+def _step(type: ChangeType, note: Note, detail: str, apply: Callable[[Draft], bool], other: str = "") -> Step:
+    id = proposal_id(type, note.id, other) if other else proposal_id(type, note.id)
+    return Step(ProposedChange(id, type, note.nugget_name, note.id, detail, other), apply)
+
+
+def _visible(draft: Draft, id: str) -> Note | None:
+    note = draft.note(id)
+    return None if note is None or note.hidden else note
+
+
+def hide_step(note: Note, why: str) -> Step:
+    """Archives a note of low value."""
+
+    def apply(draft: Draft) -> bool:
+        if _visible(draft, note.id) is None:
+            return False
+        hide_note(draft, note.id)
+        return True
+
+    return _step("hide", note, f"archived: {why}", apply)
+
+
+def rewrite_step(note: Note) -> Step:
+    """Tidies a note's content, and the value of its fact."""
+
+    def apply(draft: Draft) -> bool:
+        current = _visible(draft, note.id)
+        if current is None:
+            return False
+        edit_note(draft, note.id, content=tidied(current.content), rewritten=True)
+        return True
+
+    return _step("rewrite", note, f"tidied: {_what_goes(note.content)}", apply)
+
+
+def _what_goes(content: str) -> str:
+    white = normalise_content(content)
+    lines = sum(bool(line) for line in white.split("\n"))
+    repeated = lines - sum(bool(line) for line in tidied(content).split("\n"))
+    parts = []
+    if repeated:
+        parts.append("1 repeated line" if repeated == 1 else f"{repeated} repeated lines")
+    if white != content:
+        parts.append("white space")
+    return ", ".join(parts)
+
+
+def tag_step(note: Note, tags: tuple[str, ...]) -> Step:
+    """Gives a note the tags it lacks."""
+    added = [tag for tag in tags if tag not in note.tags]
+    gone = [tag for tag in note.tags if tag not in tags]
+    said = [f"{word} {', '.join(some)}" for word, some in (("added", added), ("removed", gone)) if some]
+
+    def apply(draft: Draft) -> bool:
+        current = _visible(draft, note.id)
+        if current is None:
+            return False
+        draft.put(replace(current, tags=tags, updated_at=draft.at))
+        return True
+
+    return _step("tag", note, f"tags: {'; '.join(said) or 'put in order'}", apply)
+
+
+def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str, ...]]) -> Step:
+    """Merges a near-duplicate into the note that stays; `tags_of` gives the tags that its new content asks for."""
+
+    def apply(draft: Draft) -> bool:
+        before = _visible(draft, survivor.id)
+        if before is None or _visible(draft, other.id) is None:
+            return False
+        merged = merge_notes(draft, survivor.id, other.id, reason=MERGE_REASON)
+        if merged.content != before.content:
+            content = merged.content if merged.is_fact else tidied(merged.content)
+            merged = replace(merged, content=content, last_rewritten_at=draft.at)
+        draft.put(replace(merged, tags=tags_of(merged)))
+        return True
+
+    return _step("merge", survivor, f"merged near-duplicate {other.id} ({other.title})", apply, other.id)
+
+
+def link_step(note: Note, other: Note, words: tuple[str, ...]) -> Step:
+    """Links a note to one that shares uncommon words with it."""
+    reason = link_reason(words)
+
+    def apply(draft: Draft) -> bool:
+        first, second = _visible(draft, note.id), _visible(draft, other.id)
+        if first is None or second is None or linked(first, second):
+            return False
+        link_notes(draft, note.id, other.id, reason)
+        return True
+
+    return _step("link", note, f"linked to {other.id} ({reason})", apply, other.id)

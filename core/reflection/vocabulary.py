@@ -1,0 +1,87 @@
+"""The words of notes, as the rules on duplicates and links compare them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from itertools import chain
+from typing import Final
+
+from core.model.note import Note
+from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, words
+
+_SCOPE_PREFIX: Final = re.compile(r"\s*(?:self|user|shared|project|session):", re.IGNORECASE)
+# Marks that tell two texts of the same words apart: C++ from C#, 5 from -5, one emoji from another.
+_MARKS: Final = "[#%+<>=~$€£\u2190-\u2bff\U0001f000-\U0001faff]|(?<![^\\s(,;:=])-(?=\\d)"
+_MARK: Final = re.compile(_MARKS)
+_RUN_OR_MARK: Final = re.compile(f"[A-Za-z0-9]+|{_MARKS}")
+# Where a token is a pair of characters: Chinese and Japanese pairs are about a word, pairs of Thai, Lao,
+# Myanmar and Khmer only a syllable, pairs of hiragana mostly grammar.
+_WORDLIKE_PAIR: Final = re.compile(
+    "[\u30a0-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f]"
+)
+_WEAK_PAIR: Final = re.compile("[\u3040-\u309f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
+_LONGEST: Final = 40
+
+
+class _Parts(dict[str, tuple[str, ...]]):
+    """For each run of letters and digits its words without stop words; for a mark the mark."""
+
+    def __missing__(self, run: str) -> tuple[str, ...]:
+        kept = tuple(word for word in words(run) if word not in BASIS_STOP_WORDS) if run.isalnum() else (run,)
+        self[run] = kept
+        return kept
+
+
+class Vocabulary:
+    """Tokens of notes, worked out once each. One object serves one pass over one snapshot."""
+
+    def __init__(self) -> None:
+        self._parts = _Parts()
+        self._tokens: dict[tuple[str, str], tuple[str, ...]] = {}
+
+    def tokens(self, note: Note) -> tuple[str, ...]:
+        """Words of title and content in order of first appearance, every script, no repeats, no stop words.
+
+        Marks such as "+" or an emoji count as words. The prefix that names a scope ("user:") does not.
+        """
+        place = (note.title, note.content)
+        found = self._tokens.get(place)
+        if found is None:
+            found = self._tokens[place] = self._tokens_of(f"{without_scope(note.title)}\n{note.content}")
+        return found
+
+    def _tokens_of(self, text: str) -> tuple[str, ...]:
+        if not text.isascii():
+            kept = [word for word in words(text) if word not in BASIS_STOP_WORDS]
+            return tuple(dict.fromkeys([*kept, *_MARK.findall(text)]))
+        parts = map(self._parts.__getitem__, _RUN_OR_MARK.findall(text))
+        return tuple(dict.fromkeys(chain.from_iterable(parts)))
+
+
+def without_scope(title: str) -> str:
+    """A title or key without the prefix that names its scope."""
+    return _SCOPE_PREFIX.sub("", title, count=1) if ":" in title else title
+
+
+def tells_something(token: str) -> bool:
+    """Whether a token can be the ground of a link: no stop word, no mark, not too short, not endless."""
+    if token.isascii():
+        return 3 <= len(token) <= _LONGEST and token not in STOP_WORDS and token.isalnum()
+    return 2 <= len(token) <= _LONGEST and token[0].isalnum() and not _WEAK_PAIR.fullmatch(token)
+
+
+def independent(tokens: Iterable[str]) -> list[str]:
+    """The tokens without pairs of Chinese or Japanese characters that overlap a pair already taken.
+
+    A word of three characters gives two pairs; alone it must not count as two shared words.
+    """
+    taken: list[str] = []
+    characters: set[str] = set()
+    for token in tokens:
+        if _WORDLIKE_PAIR.search(token):
+            if not characters.isdisjoint(token):
+                continue
+            characters.update(token)
+        taken.append(token)
+    return taken

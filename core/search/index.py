@@ -1,0 +1,107 @@
+"""The search index: follows the snapshots of a memory note by note and answers queries from any thread."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+from core.errors import InvalidInputError
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from core.search.documents import Document, Reader, same_for_search
+from core.search.query import read_query
+from core.search.results import Filters, Hit
+from core.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from core.search.state import State
+    from core.search.vectors import Keys
+
+
+class SearchIndex:
+    """An index over all notes of a snapshot, hidden ones too; empty until the first `update`.
+
+    `update` may run in one thread while others search: a query sees the notes before or after it, never
+    between. Loads numpy when it is first used.
+    """
+
+    def __init__(self) -> None:
+        self._reader = Reader()
+        self._documents: dict[str, tuple[Note, Document]] = {}
+        self._snapshot: Snapshot | None = None
+        self._state: State | None = None
+        self._keys: Keys | None = None
+        self._guard = threading.Lock()
+
+    def update(self, snapshot: Snapshot) -> None:
+        """Brings the index to a snapshot; only notes that differ from the last one are read anew."""
+        from core.search.state import State
+
+        with self._guard:
+            if snapshot is self._snapshot:
+                return
+            known, documents = self._documents, []
+            self._documents = {}
+            for note in snapshot.notes:
+                old = known.get(note.id)
+                fits = old is not None and same_for_search(old[0], note)
+                document = old[1] if old is not None and fits else self._reader.read(note)
+                self._documents[note.id] = (note, document)
+                documents.append(document)
+            self._state = State(snapshot.notes, documents, self._reader.stems, self._reader.tokens)
+            self._snapshot = snapshot
+
+    def search(
+        self,
+        text: str,
+        limit: int = 10,
+        filters: Filters | None = None,
+        settings: SearchSettings | None = None,
+    ) -> tuple[Hit, ...]:
+        """The best notes for a query, best first, at most `limit`, in one ranking over all nuggets.
+
+        Ranked by the blend of vector leg, text leg and boost; of equals the one changed last comes first. No
+        hit for an empty query, one of stop words alone, or one that nothing matches. Raises InvalidInputError
+        for a negative limit.
+        """
+        if limit < 0:
+            raise InvalidInputError("a limit cannot be negative", where=f"limit {limit}")
+        state, query = self._state, read_query(text)
+        if state is None or not state.notes or limit == 0 or query.empty:
+            return ()
+        from core.search.ranking import rank
+
+        settings = settings or SearchSettings()
+        return rank(state, query, filters or Filters(), settings, self._keys_for(settings)).hits(limit)
+
+    def explain(
+        self,
+        text: str,
+        note_id: str,
+        filters: Filters | None = None,
+        settings: SearchSettings | None = None,
+    ) -> Hit | None:
+        """What `search` gives for one note, wherever it stands. None when there is no such note.
+
+        A note that is no hit (no evidence, or not admitted by the filters) has rank and score 0, with the
+        parts that it would have.
+        """
+        state = self._state
+        place = None if state is None else state.places.get(note_id)
+        if state is None or place is None:
+            return None
+        from core.search.ranking import rank
+
+        settings = settings or SearchSettings()
+        keys = self._keys_for(settings)
+        return rank(state, read_query(text), filters or Filters(), settings, keys, place).explanation(place)
+
+    def _keys_for(self, settings: SearchSettings) -> Keys:
+        from core.search.vectors import Keys
+
+        keys = self._keys
+        if keys is None or keys.dimension != settings.dimension:
+            if settings.dimension < 1:
+                raise InvalidInputError("must be at least 1", where="search.dimension")
+            keys = self._keys = Keys(settings.dimension)
+        return keys

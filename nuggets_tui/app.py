@@ -1,0 +1,58 @@
+"""Starting the app: the memory is opened in a thread while the terminal library is still being imported."""
+
+from __future__ import annotations
+
+import gc
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+
+
+class Opening:
+    """A memory on its way: `future` brings it, or the error that stands in the way. Nothing is written."""
+
+    def __init__(self, home: Path | None, clock: Callable[[], datetime] | None = None) -> None:
+        self.home = home
+        self.clock = clock or (lambda: datetime.now(UTC))
+        self.future: Future[Memory] = Future()
+
+    def start(self) -> Opening:
+        """Begins to open the memory."""
+        threading.Thread(target=self.open, name="opening", daemon=True).start()
+        return self
+
+    def open(self) -> None:
+        """Opens the memory in this thread."""
+        try:
+            from core.memory import Memory
+
+            self.future.set_result(Memory.open(self.home, clock=self.clock))
+        except BaseException as error:
+            self.future.set_exception(error)
+
+
+def run_app(home: str | Path | None = None, *, notice: str = "") -> int:
+    """Opens the app on a memory (default: NUGGETS_HOME, else ~/.nuggets); its exit code.
+
+    notice: a line shown when the app opens, such as where a copy of the demo lies.
+    """
+    # More threads than one only make the small products of a search slower; read when numpy is imported.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Nothing becomes garbage while everything is being loaded; the app turns this on again.
+    gc.disable()
+    opening = Opening(None if home is None else Path(home)).start()
+    from nuggets_tui.application import NuggetsApp
+
+    app = NuggetsApp(opening, notice=notice)
+    try:
+        app.run()
+    finally:
+        app.remove_copies()
+    return app.return_code or 0

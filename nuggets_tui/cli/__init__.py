@@ -1,0 +1,172 @@
+"""The `nuggets` command: its commands by name, and what happens to errors on the way out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Any, Final
+
+import click
+
+from core.errors import NuggetsError
+from nuggets_tui.cli.groups import Entry, LazyGroup
+from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
+from nuggets_tui.cli.output import prepare_streams, write_error
+
+_PACKAGE: Final = "nuggets_tui.cli"
+ENTRIES: Final = {
+    "demo": Entry(f"{_PACKAGE}.demo:demo", "Open the app on a memory made up for trying things out."),
+    "remember": Entry(f"{_PACKAGE}.facts:remember", "Store a fact in a nugget."),
+    "recall": Entry(f"{_PACKAGE}.facts:recall", "Answer a question from the facts, or from the notes."),
+    "forget": Entry(f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept hidden."),
+    "facts": Entry(f"{_PACKAGE}.facts:facts", "List the facts of a nugget."),
+    "clear": Entry(f"{_PACKAGE}.facts:clear", "Forget every fact of a nugget."),
+    "list": Entry(f"{_PACKAGE}.overview:list_", "List the nuggets with facts, notes and capacity."),
+    "status": Entry(f"{_PACKAGE}.overview:status", "Show totals, paths and what could not be read."),
+    "search": Entry(f"{_PACKAGE}.search:search", "Search the notes; best first."),
+    "notes": Entry(f"{_PACKAGE}.notes:notes", "List notes."),
+    "note": Entry(f"{_PACKAGE}.notes:note_group", "Work on one note: add, show, edit, hide, link, merge."),
+    "reflect": Entry(
+        f"{_PACKAGE}.upkeep:reflect", "Clean up: merge near-duplicates, tidy text, tags and links."
+    ),
+    "promote": Entry(f"{_PACKAGE}.upkeep:promote", "Write what is often recalled into MEMORY.md."),
+}
+BAD_INPUT: Final = 2
+INTERRUPTED: Final = 130
+# What a shell sees of a program that a closed pipe ended: 128 and the number of SIGPIPE.
+PIPE_CLOSED: Final = 141
+_NAMES: Final = ("nuggets", "nuggets-tui")
+
+
+class Program(LazyGroup):
+    """The whole program: every way out is an exit code and at most one line on standard error."""
+
+    def main(self, *args: Any, **settings: Any) -> Any:
+        """Runs one call and ends the process; arguments as click's `main` takes them."""
+        prepare_streams()
+        settings |= {"standalone_mode": False, "prog_name": settings.get("prog_name") or _program_name()}
+        settings.setdefault("obj", Invocation())
+        try:
+            code = super().main(*args, **settings)
+        except BaseException as error:
+            code = _exit_code(error)
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Runs the command; a closed pipe is told apart here, before click takes it for its own."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _silence_streams()
+            raise SystemExit(PIPE_CLOSED) from None
+
+
+def _exit_code(error: BaseException) -> int:
+    """Says what went wrong in one line, and the exit code for it."""
+    if isinstance(error, SystemExit):
+        return error.code if isinstance(error.code, int) else BAD_INPUT
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return INTERRUPTED
+    if isinstance(error, NuggetsError):
+        write_error(error.message)
+        return error.exit_code
+    if isinstance(error, click.ClickException):
+        write_error(_usage_message(error))
+        return BAD_INPUT
+    if isinstance(error, OSError):
+        write_error(f"{error.filename or 'input or output'}: {error.strerror or error}")
+        _silence_streams()
+        return BAD_INPUT
+    return _bug(error)
+
+
+def _usage_message(error: click.ClickException) -> str:
+    message = error.format_message()
+    context = getattr(error, "ctx", None)
+    if not isinstance(context, click.Context):
+        return message
+    path = context.command_path.partition(" ")[2]
+    where = f"{path}: " if path else ""
+    return f"{where}{message} See: {context.command_path} --help"
+
+
+def _bug(error: BaseException) -> int:
+    if os.environ.get("NUGGETS_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(error)
+    write_error(
+        f"this is a bug in nuggets: {type(error).__name__}: {error}; files are only ever replaced whole, "
+        "so none is half written; NUGGETS_DEBUG=1 shows where it happened"
+    )
+    return BAD_INPUT
+
+
+def _silence_streams() -> None:
+    """Lets the interpreter's own last flush fail without a word."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            os.dup2(nowhere, stream.fileno())
+        except (OSError, ValueError):
+            continue
+
+
+def _program_name() -> str:
+    name = os.path.basename(sys.argv[0]) if sys.argv else ""
+    return name if name in _NAMES else _NAMES[0]
+
+
+_HELP: Final = """The memory of your coding agents: facts they recall, notes they link, in one folder.
+
+Without a command the app opens. Exit codes: 0 done, 1 not found, 2 bad input, 3 conflict."""
+
+
+@click.pass_context
+def _open_or_dispatch(ctx: click.Context) -> int | None:
+    """Opens the app when no command was given."""
+    if ctx.invoked_subcommand is not None:
+        return None
+    call = ctx.find_root().ensure_object(Invocation)
+    if call.as_json or not has_terminal():
+        click.echo(ctx.get_help(), err=call.as_json)
+        return BAD_INPUT
+    return open_app(call.folder)
+
+
+def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if not value or ctx.resilient_parsing:
+        return
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        said = version("nuggets-tui")
+    except PackageNotFoundError:
+        said = "not installed, run from its sources"
+    click.echo(f"nuggets {said}")
+    ctx.exit()
+
+
+program = Program(
+    name="nuggets",
+    entries=ENTRIES,
+    callback=_open_or_dispatch,
+    invoke_without_command=True,
+    help=_HELP,
+    subcommand_metavar="COMMAND ...",
+    params=[
+        click.Option(
+            ["--version"],
+            is_flag=True,
+            is_eager=True,
+            expose_value=False,
+            callback=_show_version,
+            help="Show the version and exit.",
+        )
+    ],
+)
+
+
+def main() -> None:
+    """Entry point of `nuggets` and `nuggets-tui`."""
+    program.main()

@@ -1,0 +1,57 @@
+"""The demo command: a memory made up for trying things out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from core.errors import InvalidInputError
+from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app, pass_call
+from nuggets_tui.cli.options import LIMIT
+from nuggets_tui.words import plural
+
+
+@command("demo", epilog=example("nuggets demo", "nuggets demo --notes 10000 --dir big-memory"))
+@click.option("--notes", type=LIMIT, metavar="N", help="Make a memory with so many notes.")
+@click.option("--dir", "folder", type=TEXT, metavar="DIR", help="Only write the memory, into this folder.")
+@pass_call
+def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
+    """Open the app on a memory made up for trying things out; your own is not touched."""
+    if folder is not None:
+        return _write(call, folder, notes)
+    if call.as_json or not has_terminal():
+        raise InvalidInputError(
+            "the app needs a terminal", where="demo", todo="--dir DIR writes the demo memory to a folder"
+        )
+    import shutil
+
+    from nuggets_tui.demo import copy_for_session, write_demo
+
+    home = copy_for_session()
+    try:
+        write_demo(home, notes)
+        return open_app(home, notice="A demo memory: change what you like, your own is not touched.")
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def _write(call: Invocation, folder: str, notes: int | None) -> int:
+    if not folder.strip():
+        raise InvalidInputError("an empty text names no folder", where="--dir", todo="give a folder")
+    from core.memory import Memory
+    from nuggets_tui.demo import write_demo
+
+    home = write_demo(Path(folder).expanduser(), notes)
+    snapshot = Memory.open(home).snapshot
+    note_count, fact_count = len(snapshot.notes), snapshot.fact_count
+    totals = {"home": str(home), "noteCount": note_count, "factCount": fact_count}
+    call.answer(
+        lambda: totals,
+        lambda: [
+            f"Wrote {plural(note_count, 'note')} and {plural(fact_count, 'fact')} to {home}.",
+            f"To open it: nuggets --home {home}",
+        ],
+    )
+    return 0

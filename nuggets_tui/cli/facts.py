@@ -1,0 +1,204 @@
+"""Commands about facts: remember, recall, forget, facts, clear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from core.errors import NotFoundError
+from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, session_id
+from nuggets_tui.cli.options import yes_option
+from nuggets_tui.cli.output import Line, Span, table, write_error
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.facts.recall import Recall
+
+    from core.model.fact import Fact
+    from core.model.note import Note
+
+NOT_FOUND = 1
+
+
+@command("remember", epilog=example('nuggets remember project "test cmd" "pytest -q"'))
+@click.argument("nugget", type=TEXT)
+@click.argument("key", type=TEXT)
+@click.argument("value", type=TEXT)
+@pass_call
+def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
+    """Store a fact in a nugget; a key that is there gets the new value."""
+    from core.facts import edits
+
+    made = call.change(f"remembered {key!r}", lambda draft: edits.remember(draft, nugget, key, value))
+    holder = call.memory.snapshot.by_name[made.nugget_name]
+    found = holder.find(made.key)
+    hits = found[1].hits if found else 0
+    call.answer(
+        lambda: {
+            "key": made.key,
+            "value": made.content,
+            "hits": hits,
+            "nuggetName": made.nugget_name,
+            "noteId": made.id,
+        },
+        lambda: [("Remembered ", Span(made.key, "bold"), f" in {made.nugget_name}."), *_warning(holder)],
+    )
+
+
+def _warning(holder: Any) -> Iterator[Line]:
+    if holder.capacity_warning:
+        yield Span(f"{holder.name}: {holder.capacity_warning}", "warn")
+
+
+@command(
+    "recall", epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json")
+)
+@click.argument("query", type=TEXT)
+@click.option("--nugget", type=TEXT, metavar="NAME", help="Ask this nugget alone.")
+@click.option("--session", type=TEXT, metavar="ID", help="Session that the recall counts for.")
+@click.option("--expand", is_flag=True, help="Add the notes that are linked to the answer.")
+@pass_call
+def recall(call: Invocation, /, query: str, nugget: str | None, session: str | None, expand: bool) -> int:
+    """Answer a question from the facts, or from the notes when no fact fits."""
+    found = call.memory.recall(query, nugget, session_id(session))
+    if call.memory.uncounted_recalls and not call.as_json:
+        write_error("warning: the recall could not be counted; the answer stands")
+    related = _related(call, found.note_id) if expand else []
+    if not found.found and not call.as_json:
+        write_error(f"nothing found for {query!r}")
+        return NOT_FOUND
+    call.answer(
+        lambda: (
+            _recall_document(found)
+            | ({"related": [_related_document(*r) for r in related]} if expand else {})
+        ),
+        lambda: _recall_lines(found, related),
+    )
+    return 0 if found.found else NOT_FOUND
+
+
+def _recall_document(found: Recall) -> dict[str, object]:
+    match = found.match
+    return {
+        "answer": found.answer,
+        "confidence": found.confidence,
+        "certainty": found.certainty,
+        "margin": found.margin,
+        "found": found.found,
+        "key": found.key,
+        "match": {"kind": match.kind, "strength": match.strength} if match else None,
+        "nuggetName": found.nugget_name,
+        "via": found.via,
+        "noteId": found.note_id,
+    }
+
+
+def _related(call: Invocation, note_id: str | None) -> list[tuple[Note, str]]:
+    """Visible notes linked with the one that answered, each once, with the reasons."""
+    snapshot = call.memory.snapshot
+    if note_id is None or note_id not in snapshot.by_id:
+        return []
+    from core.graph.neighbours import neighbours
+
+    around = neighbours(snapshot, note_id)
+    reasons: dict[str, list[str]] = {}
+    for other, link in (*around.outgoing, *around.incoming):
+        if not other.hidden:
+            reasons.setdefault(other.id, []).append(link.reason)
+    return [(snapshot.by_id[id], "; ".join(dict.fromkeys(said))) for id, said in reasons.items()]
+
+
+def _related_document(note: Note, reason: str) -> dict[str, object]:
+    return {
+        "id": note.id,
+        "title": note.title,
+        "content": note.content,
+        "nuggetName": note.nugget_name,
+        "reason": reason,
+    }
+
+
+def _recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Line]:
+    yield from (found.answer or "").split("\n")
+    parts = [found.nugget_name, found.key]
+    if found.match:
+        parts.append(f"{found.match.kind} match")
+    parts.append("from the notes" if found.via == "graph" else f"certainty {found.certainty:.2f}")
+    yield Span(" · ".join(part for part in parts if part), "dim")
+    for note, reason in related:
+        yield ("", Span("→ ", "dim"), Span(note.title, "bold"), Span(f"  {reason}", "dim"))
+        for line in note.content.split("\n"):
+            yield "  " + line
+
+
+@command("forget")
+@click.argument("nugget", type=TEXT)
+@click.argument("key", type=TEXT)
+@pass_call
+def forget(call: Invocation, /, nugget: str, key: str) -> int:
+    """Take a fact out of recall; its note is kept hidden, so that `note unhide` brings the fact back."""
+    from core.facts import edits
+
+    gone = call.change(f"forgot {key!r}", lambda draft: edits.forget(draft, nugget, key))
+    if gone is None and not call.as_json:
+        write_error(f"{nugget}: no fact has the key {key!r}")
+        return NOT_FOUND
+    call.answer(
+        lambda: {"forgotten": gone is not None},
+        lambda: (
+            [("Forgot ", Span(gone.key, "bold"), f". To bring it back: nuggets note unhide {gone.id}")]
+            if gone
+            else []
+        ),
+    )
+    return NOT_FOUND if gone is None else 0
+
+
+@command("facts")
+@click.argument("nugget", type=TEXT)
+@pass_call
+def facts(call: Invocation, /, nugget: str) -> None:
+    """List the facts of a nugget."""
+    holder = call.memory.snapshot.nugget(nugget)
+    call.answer(
+        lambda: [{"key": fact.key, "value": fact.value, "hits": fact.hits} for fact in holder.facts],
+        lambda: _fact_lines(holder.facts, nugget),
+    )
+
+
+def _fact_lines(facts: tuple[Fact, ...], nugget: str) -> list[Line]:
+    if not facts:
+        return [f"No facts in {nugget}."]
+    return table(
+        [
+            (
+                Span(fact.key, "bold"),
+                fact.value,
+                Span(f"recalled {fact.hits}×" if fact.hits else "", "dim"),
+            )
+            for fact in facts
+        ],
+        flexible=1,
+    )
+
+
+@command("clear")
+@click.argument("nugget", type=TEXT)
+@yes_option
+@pass_call
+def clear(call: Invocation, /, nugget: str, yes: bool) -> None:
+    """Forget every fact of a nugget; their notes are kept hidden."""
+    from core.facts import edits
+
+    holder = call.memory.snapshot.by_name.get(nugget)
+    if holder is None:
+        raise NotFoundError("no such nugget", where=nugget, kept="nothing was changed")
+    question = f"Forget {plural(len(holder.facts), 'fact')} of {holder.name}?"
+    if holder.facts and not must_confirm(call, yes, f"clear {nugget}", question):
+        call.answer(lambda: {"cleared": 0}, lambda: ["Nothing was changed."])
+        return
+    cleared = call.change(f"cleared {nugget}", lambda draft: edits.clear(draft, nugget))
+    call.answer(lambda: {"cleared": cleared}, lambda: [f"Forgot {plural(cleared, 'fact')} of {nugget}."])

@@ -1,0 +1,130 @@
+"""Commands and groups of this program: options that stand anywhere, and command modules loaded when named."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import click
+
+from nuggets_tui.cli.invocation import Invocation
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+class Text(click.ParamType[str]):
+    """Text as it was typed. Refuses bytes that are no text, which no file of a memory could hold."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value itself."""
+        text = str(value)
+        if any("\ud800" <= char <= "\udfff" for char in text):
+            self.fail("holds bytes that are no UTF-8 text", param, ctx)
+        return text
+
+
+TEXT = Text()
+
+
+def _set_home(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.find_root().ensure_object(Invocation).home = value
+
+
+def _set_json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.find_root().ensure_object(Invocation).as_json = True
+
+
+def common_options() -> list[click.Parameter]:
+    """--home and --json, which every command takes at any place."""
+    return [
+        click.Option(
+            ["--home"], metavar="DIR", expose_value=False, callback=_set_home,
+            help="Folder of the memory (else NUGGETS_HOME, else ~/.nuggets).",
+        ),
+        click.Option(
+            ["--json"], is_flag=True, expose_value=False, callback=_set_json,
+            help="Answer with one JSON document.",
+        ),
+    ]  # fmt: skip
+
+
+class MemoryCommand(click.Command):
+    """A command with the common options; an unknown option is answered with how to write such a value."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
+        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
+        super().__init__(*args, **kwargs)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses as usual, with a hint where a value was taken for an option."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            ctx.fail(f"{error.format_message()} Put -- before a value that begins with -.")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Where a command lives, as "module:attribute", and its line in the list of commands."""
+
+    target: str
+    help: str
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and help, and imports a command when it is called."""
+
+    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+        kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
+        kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
+        super().__init__(*args, **kwargs)
+        self.entries = entries
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order in which help shows them."""
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now; None for a name that is none."""
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.target.partition(":")
+        found = getattr(importlib.import_module(module), attribute)
+        assert isinstance(found, click.Command)
+        return found
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command of the first word; a mistyped one is answered with the nearest names."""
+        name = args[0]
+        if name not in self.entries and not name.startswith("-") and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, self.entries, n=2)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"No such command '{name}'.{hint}")
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Lists the commands without importing one."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+
+
+def command(name: str, **settings: Any) -> Callable[[C], MemoryCommand]:
+    """Makes a command with the common options of the function below it; its docstring is the help."""
+    return click.command(name, cls=MemoryCommand, **settings)
+
+
+def example(*lines: str) -> str:
+    """Examples for the end of a help text, each on a line of its own."""
+    return "\b\nExamples:\n" + "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,163 @@
+"""What all commands of one call share: the memory, the author, the session, and how to answer or ask."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from core.errors import InvalidInputError
+from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.model.change import Author
+    from core.model.draft import Draft
+
+T = TypeVar("T")
+
+
+@dataclass
+class Invocation:
+    """One call of the program. `home` is the folder given by --home, or None for the usual one."""
+
+    home: str | None = None
+    as_json: bool = False
+    _memory: Memory | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The memory's folder: --home, else NUGGETS_HOME, else ~/.nuggets."""
+        given = self.home if self.home is not None else os.environ.get("NUGGETS_HOME") or "~/.nuggets"
+        if not given.strip():
+            raise InvalidInputError("an empty text names no folder", where="--home", todo="give a folder")
+        try:
+            return Path(given).expanduser()
+        except RuntimeError as error:
+            raise InvalidInputError(str(error), where=given, todo="give the whole path") from error
+
+    @property
+    def memory(self) -> Memory:
+        """The memory, opened once. Opening a folder that is not there creates nothing."""
+        if self._memory is None:
+            from core.memory import Memory
+
+            self._memory = Memory.open(self.folder, author=author())
+            for problem in self._memory.snapshot.problems:
+                if not self.as_json:
+                    note = f"warning: {problem.where}: {problem.what}; left as it is"
+                    write_lines([note], to_error=True)
+        return self._memory
+
+    def change(self, reason: str, edit: Callable[[Draft], T]) -> T:
+        """Lays edits over a draft and writes them as one change set; what the edit returned."""
+        result, _ = self.memory.change(reason, edit)
+        return result
+
+    def answer(self, document: Callable[[], object], lines: Callable[[], Iterable[Line]]) -> None:
+        """Answers in the way that was asked for; only the wanted form is made."""
+        if self.as_json:
+            write_document(document())
+        else:
+            write_lines(lines())
+
+    def preview(self, lines: Iterable[Line]) -> None:
+        """Shows what would be done before asking; beside a JSON answer it goes to standard error."""
+        write_lines(lines, to_error=self.as_json or not is_terminal(sys.stdout))
+
+    def confirm(self, question: str) -> bool:
+        """Asks a person. Call it only when `can_ask()`."""
+        return click.confirm(question, default=False, err=True)
+
+
+def can_ask() -> bool:
+    """Whether a person sits at standard input."""
+    return is_terminal(sys.stdin)
+
+
+def has_terminal() -> bool:
+    """Whether the app can be shown: standard input and output are both a terminal."""
+    return is_terminal(sys.stdin) and is_terminal(sys.stdout)
+
+
+def open_app(home: Path, *, notice: str = "") -> int:
+    """Opens the app on a memory; its exit code. Imports nothing else, since a person waits for the first frame."""
+    from nuggets_tui.app import run_app
+
+    return run_app(home, notice=notice)
+
+
+def must_confirm(call: Invocation, yes: bool, what: str, question: str) -> bool:
+    """Whether something that cannot simply be taken back may go on: --yes, or a person who says so.
+
+    Raises InvalidInputError without --yes where nobody can be asked.
+    """
+    if yes:
+        return True
+    if not can_ask():
+        raise InvalidInputError(
+            "nobody can be asked, standard input is no terminal",
+            where=what, kept="nothing was changed", todo="add --yes to go on without a question",
+        )  # fmt: skip
+    return call.confirm(question)
+
+
+def author() -> Author:
+    """Who makes this call's changes: a person at a terminal, else an agent. NUGGETS_AUTHOR names either."""
+    from core.model.change import Author
+
+    name = os.environ.get("NUGGETS_AUTHOR", "").strip()
+    if is_terminal(sys.stdin) or is_terminal(sys.stdout):
+        return Author("person", name)
+    return Author("agent", name or "command line")
+
+
+def session_id(given: str | None) -> str:
+    """The session of a recall: as given, else NUGGETS_SESSION, else one per calling process and day.
+
+    The calling process is told by its number and start time, since numbers come again.
+    """
+    chosen = (given or "").strip() or os.environ.get("NUGGETS_SESSION", "").strip()
+    if chosen:
+        return chosen
+    from hashlib import blake2b
+
+    parent = os.getppid()
+    mark = blake2b(f"{parent} {_start_of(parent)}".encode(), digest_size=6).hexdigest()
+    return f"cli-{date.today().isoformat()}-{mark}"
+
+
+def _start_of(process: int) -> str:
+    """When a process started, in clock ticks since the machine did; "" where the system does not tell."""
+    try:
+        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
+    # The name of the program stands in brackets and may hold anything, so fields count from the last bracket.
+    fields = status.rpartition(")")[2].split()
+    return fields[19] if len(fields) > 19 else ""
+
+
+def read_text(value: str) -> str:
+    """The value, or standard input as UTF-8 when it is "-". Raises InvalidInputError for other encodings."""
+    if value != "-":
+        return value
+    if sys.stdin is None:
+        raise InvalidInputError("is closed", where="standard input", kept="nothing was changed")
+    if can_ask():
+        write_lines(["Type the text; end with Ctrl-D on a line of its own."], to_error=True)
+    try:
+        return sys.stdin.buffer.read().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(
+            f"is not UTF-8 (byte {error.start})", where="standard input", kept="nothing was changed"
+        ) from error
+
+
+pass_call = click.make_pass_decorator(Invocation)

@@ -1,0 +1,275 @@
+"""Commands about notes: notes, and note add, show, edit, hide, unhide, delete, link, unlink, merge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from core.errors import InvalidInputError
+from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
+from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
+from nuggets_tui.cli.note_text import note_lines, note_table
+from nuggets_tui.cli.options import LIMIT, filters, listing_options, meta_input, metadata_options, yes_option
+from nuggets_tui.cli.output import Line, Span
+from nuggets_tui.view import ORDERS, Order, listed
+
+if TYPE_CHECKING:
+    from core.model.draft import Draft
+    from core.model.note import Note
+
+_HERE: Final = "nuggets_tui.cli.notes"
+_ENTRIES: Final = {
+    "add": Entry(f"{_HERE}:add", "Write a new note."),
+    "show": Entry(f"{_HERE}:show", "Show a note with its metadata and links."),
+    "edit": Entry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
+    "hide": Entry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
+    "unhide": Entry(f"{_HERE}:unhide", "Bring hidden notes back."),
+    "delete": Entry(f"{_HERE}:delete", "Delete a note for good."),
+    "link": Entry(f"{_HERE}:link", "Link two notes, both ways."),
+    "unlink": Entry(f"{_HERE}:unlink", "Take the links between two notes away."),
+    "merge": Entry(f"{_HERE}:merge", "Merge a note into another."),
+}
+ID_HELP: Final = "An ID may be shortened as long as it fits one note, or given as the exact title."
+
+note_group = LazyGroup(
+    "note",
+    entries=_ENTRIES,
+    help=f"Work on one note. {ID_HELP}",
+    no_args_is_help=False,
+    subcommand_metavar="COMMAND ...",
+)
+
+
+@command("notes", epilog=example("nuggets notes --nugget project --sort recalls --limit 20"))
+@listing_options
+@click.option(
+    "--sort",
+    type=click.Choice(ORDERS),
+    default="newest",
+    show_default=True,
+    help="Order; care: those that most need a look first.",
+)
+@click.option("--limit", type=LIMIT, metavar="N", help="At most so many.")
+@pass_call
+def notes(call: Invocation, /, sort: Order, limit: int | None, **values: Any) -> None:
+    """List notes."""
+    snapshot = call.memory.snapshot
+    wanted = filters(snapshot, values)
+    found = [note for note in listed(snapshot, sort, True) if wanted.admits(note)]
+    shown = found[:limit]
+    call.answer(lambda: [_document(note) for note in shown], lambda: _list_lines(shown, len(found)))
+
+
+def _list_lines(shown: list[Note], found: int) -> list[Line]:
+    if not shown:
+        return ["No notes."]
+    lines = note_table(shown)
+    if found > len(shown):
+        lines.append(Span(f"{len(shown):,} of {found:,} notes", "dim"))
+    return lines
+
+
+@command(
+    "add", epilog=example('nuggets note add "JWT format" "RS256; key in keys/" --nugget project --tag auth')
+)
+@click.argument("title", type=TEXT)
+@click.argument("content", type=TEXT)
+@click.option("--nugget", type=TEXT, default="", metavar="NAME", help="Nugget that owns it (else: memory).")
+@click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="A tag; may be repeated.")
+@metadata_options
+@pass_call
+def add(
+    call: Invocation, /, title: str, content: str, nugget: str, tags: Sequence[str], **values: Any
+) -> None:
+    """Write a new note; CONTENT - reads standard input. Metadata that is not given is inferred."""
+    from core.graph import edits
+
+    meta = meta_input(values)
+    text = read_text(content)
+    made = call.change(
+        f"added {title!r}",
+        lambda draft: edits.create_note(draft, nugget, title, text, tags=tags, meta=meta),
+    )
+    _answer_note(call, made, "Added")
+
+
+@command("show")
+@click.argument("id", type=TEXT)
+@pass_call
+def show(call: Invocation, /, id: str) -> None:
+    """Show a note with its metadata and links."""
+    snapshot = call.memory.snapshot
+    note = snapshot.resolve(id)
+    call.answer(lambda: _document(note), lambda: note_lines(snapshot, note))
+
+
+@command("edit", epilog=example('nuggets note edit "JWT format" --content - --tag security < text.md'))
+@click.argument("id", type=TEXT)
+@click.option("--content", type=TEXT, metavar="TEXT", help="New content; - reads standard input.")
+@click.option("--title", type=TEXT, metavar="TEXT", help="New title (of a fact: its key).")
+@click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
+@click.option("--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Take a tag off.")
+@metadata_options
+@pass_call
+def edit(
+    call: Invocation,
+    /,
+    id: str,
+    content: str | None,
+    title: str | None,
+    tags: Sequence[str],
+    untags: Sequence[str],
+    **values: Any,
+) -> None:
+    """Change a note's text, tags or metadata; of a fact note the fact changes with it."""
+    from core.graph import edits
+
+    meta = meta_input(values)
+    if content is None and title is None and not tags and not untags and not meta.given:
+        raise InvalidInputError(
+            "nothing to change was given", where=id, kept="the note is as it was", todo="see --help"
+        )
+    note = call.memory.snapshot.resolve(id)
+    text = None if content is None else read_text(content)
+    made = call.change(
+        f"edited {note.title!r}",
+        lambda draft: edits.edit_note(
+            draft, note.id, content=text, title=title, add_tags=tags, remove_tags=untags, meta=meta
+        ),
+    )
+    _answer_note(call, made, "Changed")
+
+
+@command("hide")
+@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@pass_call
+def hide(call: Invocation, /, ids: Sequence[str]) -> None:
+    """Hide notes from recall and search; a fact leaves its nugget and can come back whole."""
+    from core.graph import edits
+
+    _each(call, ids, "hid", edits.hide_note)
+
+
+@command("unhide")
+@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@pass_call
+def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
+    """Bring hidden notes back; a fact returns to the place it had."""
+    from core.graph import edits
+
+    _each(call, ids, "brought back", edits.unhide_note)
+
+
+def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[Draft, str], Note]) -> None:
+    """Edits several notes as one change: all of them or, when one is not there, none."""
+    snapshot = call.memory.snapshot
+    meant = list(dict.fromkeys(snapshot.resolve(id).id for id in ids))
+    title = snapshot.note(meant[0]).title
+    reason = f"{done} {title!r}" if len(meant) == 1 else f"{done} {len(meant)} notes"
+    changed = call.change(reason, lambda draft: [edit_one(draft, id) for id in meant])
+    call.answer(
+        lambda: [_document(_current(call, note)) for note in changed],
+        lambda: [(f"{done.capitalize()} ", Span(note.title, "bold"), f" ({note.id}).") for note in changed],
+    )
+
+
+@command("delete")
+@click.argument("id", type=TEXT)
+@yes_option
+@pass_call
+def delete(call: Invocation, /, id: str, yes: bool) -> None:
+    """Delete a note for good, its fact and the links to it as well; to keep it, hide it."""
+    from core.graph import edits
+
+    note = call.memory.snapshot.resolve(id)
+    if not must_confirm(call, yes, f"delete {note.id}", f"Delete {note.title[:80]!r} for good?"):
+        call.answer(lambda: {"deleted": False, "id": note.id}, lambda: ["Nothing was changed."])
+        return
+    call.change(f"deleted {note.title!r}", lambda draft: edits.delete_note(draft, note.id))
+    call.answer(
+        lambda: {"deleted": True, "id": note.id},
+        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}).")],
+    )
+
+
+@command(
+    "link", epilog=example('nuggets note link "JWT format" "Auth middleware" --reason "uses the tokens"')
+)
+@click.argument("a", type=TEXT)
+@click.argument("b", type=TEXT)
+@click.option("--reason", type=TEXT, default="related", show_default=True, metavar="TEXT", help="Why.")
+@pass_call
+def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
+    """Link two notes, both ways."""
+    from core.graph import edits
+
+    first, second = _pair(call, a, b)
+    pair = call.change(
+        f"linked {first.title!r} and {second.title!r}: {reason}",
+        lambda draft: edits.link_notes(draft, first.id, second.id, reason),
+    )
+    _answer_pair(call, pair, "Linked")
+
+
+@command("unlink")
+@click.argument("a", type=TEXT)
+@click.argument("b", type=TEXT)
+@click.option("--reason", type=TEXT, metavar="TEXT", help="Only the link with this reason.")
+@pass_call
+def unlink(call: Invocation, /, a: str, b: str, reason: str | None) -> None:
+    """Take the links between two notes away, or the one with a reason."""
+    from core.graph import edits
+
+    first, second = _pair(call, a, b)
+    pair = call.change(
+        f"unlinked {first.title!r} and {second.title!r}",
+        lambda draft: edits.unlink_notes(draft, first.id, second.id, reason),
+    )
+    _answer_pair(call, pair, "Unlinked")
+
+
+@command("merge")
+@click.argument("survivor", type=TEXT)
+@click.argument("other", type=TEXT)
+@pass_call
+def merge(call: Invocation, /, survivor: str, other: str) -> None:
+    """Merge a note into another: the survivor gets every line, tag and link; the other is hidden."""
+    from core.graph import edits
+
+    kept, gone = _pair(call, survivor, other)
+    made = call.change(
+        f"merged {gone.title!r} into {kept.title!r}",
+        lambda draft: edits.merge_notes(draft, kept.id, gone.id),
+    )
+    _answer_note(call, made, "Merged into")
+
+
+def _pair(call: Invocation, a: str, b: str) -> tuple[Note, Note]:
+    snapshot = call.memory.snapshot
+    return snapshot.resolve(a), snapshot.resolve(b)
+
+
+def _current(call: Invocation, note: Note) -> Note:
+    """The note as it was written; another program's change of the moment before may be in it."""
+    return call.memory.snapshot.by_id.get(note.id, note)
+
+
+def _document(note: Note) -> dict[str, Any]:
+    from core.model.note import to_file_dict
+
+    return to_file_dict(note)
+
+
+def _answer_note(call: Invocation, note: Note, done: str) -> None:
+    note = _current(call, note)
+    call.answer(lambda: _document(note), lambda: [(f"{done} ", Span(note.title, "bold"), f" ({note.id}).")])
+
+
+def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str) -> None:
+    notes = [_current(call, note) for note in pair]
+    call.answer(
+        lambda: [_document(note) for note in notes],
+        lambda: [(f"{done} ", Span(notes[0].title, "bold"), " and ", Span(notes[1].title, "bold"), ".")],
+    )

@@ -1,0 +1,111 @@
+"""Options that several commands take: filters, metadata, names of nuggets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+import click
+
+from core.errors import InvalidInputError, NotFoundError
+from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
+from nuggets_tui.cli.groups import TEXT
+
+if TYPE_CHECKING:
+    from core.model.infer import MetaInput
+    from core.model.snapshot import Snapshot
+    from core.search import Filters
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LIMIT: Final = click.IntRange(min=1)
+
+nugget_option = click.option("--nugget", type=TEXT, metavar="NAME", help="Only this nugget.")
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+
+
+def _together(function: F, options: list[Callable[[F], F]]) -> F:
+    for option in reversed(options):
+        function = option(function)
+    return function
+
+
+def filter_options(function: F) -> F:
+    """--nugget, --scope, --type, --subject: which notes a command looks at."""
+    return _together(
+        function,
+        [
+            nugget_option,
+            click.option("--scope", type=click.Choice(SCOPES), help="Only this scope."),
+            click.option("--type", "type_", type=click.Choice(TYPES), help="Only this type."),
+            click.option("--subject", type=TEXT, metavar="TEXT", help="Only this subject."),
+        ],
+    )
+
+
+def listing_options(function: F) -> F:
+    """Filters, --tag and --include-hidden."""
+    return _together(
+        function,
+        [
+            filter_options,
+            click.option("--tag", type=TEXT, metavar="TAG", help="Only notes with this tag."),
+            click.option("--include-hidden", is_flag=True, help="Hidden notes as well."),
+        ],
+    )
+
+
+def metadata_options(function: F) -> F:
+    """--scope, --type, --source, --confidence, --stability, --subject: metadata given by hand."""
+    return _together(
+        function,
+        [
+            click.option("--scope", type=click.Choice(SCOPES), help="Whom it concerns."),
+            click.option("--type", "type_", type=click.Choice(TYPES), help="What kind of memory it is."),
+            click.option("--source", type=click.Choice(SOURCES), help="How it was learned."),
+            click.option(
+                "--confidence", type=float, metavar="0..1", help="How sure it is; brought into 0 to 1."
+            ),
+            click.option("--stability", type=click.Choice(STABILITIES), help="How long it is meant to last."),
+            click.option("--subject", type=TEXT, metavar="TEXT", help="Who or what it is about."),
+        ],
+    )
+
+
+def meta_input(values: dict[str, Any]) -> MetaInput:
+    """What metadata options gave. Raises InvalidInputError for a confidence that is no number."""
+    from core.model.infer import MetaInput
+
+    return MetaInput(
+        subject=values["subject"],
+        scope=values["scope"],
+        type=values["type_"],
+        source=values["source"],
+        confidence=values["confidence"],
+        stability=values["stability"],
+    ).checked()
+
+
+def filters(snapshot: Snapshot, values: dict[str, Any]) -> Filters:
+    """The filters that listing options gave. Raises NotFoundError for a nugget that is not there."""
+    from core.search import Filters
+
+    known_nugget(snapshot, values["nugget"])
+    return Filters(
+        nugget=values["nugget"],
+        scope=values["scope"],
+        type=values["type_"],
+        subject=values["subject"],
+        tag=values["tag"],
+        include_hidden=values["include_hidden"],
+    )
+
+
+def known_nugget(snapshot: Snapshot, name: str | None) -> None:
+    """Raises NotFoundError when a nugget is named that neither a fact file nor a note knows."""
+    if name is None or name in snapshot.nugget_names:
+        return
+    if not name.strip():
+        raise InvalidInputError("an empty text names no nugget", where="--nugget", todo="give a name")
+    known = ", ".join(snapshot.nugget_names[:8]) or "none yet"
+    raise NotFoundError("no such nugget", where=name, todo=f"nuggets here: {known}")

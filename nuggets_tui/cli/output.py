@@ -1,0 +1,212 @@
+"""How answers leave the command line: one JSON document, or aligned lines that hold no raw control text."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import shutil
+import sys
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import IO, Final, Literal
+
+import click
+
+from nuggets_tui.safe_text import plain, safe_line
+
+Look = Literal["", "dim", "bold", "good", "warn", "bad"]
+
+_LOOKS: Final[dict[str, dict[str, object]]] = {
+    "": {},
+    "dim": {"dim": True},
+    "bold": {"bold": True},
+    "good": {"fg": "green"},
+    "warn": {"fg": "yellow"},
+    "bad": {"fg": "red"},
+}
+_NARROW: Final = 40
+
+
+@dataclass(frozen=True)
+class Span:
+    """A piece of a line with a look of its own."""
+
+    text: str
+    look: Look = ""
+
+
+Line = str | Span | Sequence["str | Span"]
+
+
+# JSON
+
+# Lone surrogates cannot be encoded; control and direction characters would act on a terminal. As escapes they
+# are the same text.
+_ESCAPED: Final = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+
+
+def json_text(document: object, *, indent: bool = False) -> str:
+    """The document as JSON, readable as Unicode; numbers that JSON does not know become null."""
+    try:
+        text = _dump(document, indent)
+    except ValueError:
+        text = _dump(_finite(document), indent)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def _dump(document: object, indent: bool) -> str:
+    return json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2 if indent else None)
+
+
+def _finite(value: object) -> object:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {name: _finite(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+# Lines
+
+
+def render(line: Line, *, colour: bool) -> str:
+    """One line for a terminal: every piece made safe, its look added when colours are wanted."""
+    pieces = (line,) if isinstance(line, str | Span) else line
+    return "".join(_piece(piece, colour) for piece in pieces)
+
+
+def _piece(piece: str | Span, colour: bool) -> str:
+    span = piece if isinstance(piece, Span) else Span(piece)
+    text = plain(span.text).replace("\n", " ")
+    if not colour or not span.look or not text:
+        return text
+    return click.style(text, **_LOOKS[span.look])  # type: ignore[arg-type]
+
+
+def write_document(document: object) -> None:
+    """Writes one JSON document to standard output, indented for a person on a terminal."""
+    _write(json_text(document, indent=is_terminal(sys.stdout)), sys.stdout)
+
+
+def write_lines(lines: Iterable[Line], *, to_error: bool = False) -> None:
+    """Writes lines to standard output, or to standard error."""
+    stream = sys.stderr if to_error else sys.stdout
+    colour = wants_colour(stream)
+    _write("\n".join(render(line, colour=colour) for line in lines), stream)
+
+
+def write_error(message: str) -> None:
+    """Writes one line to standard error."""
+    line = " ".join(message.split()) or "something went wrong"
+    _write(render(("nuggets: ", Span(line, "")), colour=False), sys.stderr)
+
+
+def _write(text: str, stream: IO[str] | None) -> None:
+    if stream is None:
+        return
+    if text:
+        stream.write(text + "\n")
+    stream.flush()
+
+
+def prepare_streams() -> None:
+    """Makes standard output and error take any text, whatever the locale says."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
+
+
+def is_terminal(stream: IO[str] | None) -> bool:
+    """Whether a stream is a terminal; one that is closed or missing is none."""
+    try:
+        return stream is not None and stream.isatty()
+    except (ValueError, OSError):
+        return False
+
+
+def wants_colour(stream: IO[str] | None) -> bool:
+    """Whether looks are shown: on a terminal that can, unless NO_COLOR is set."""
+    environ = os.environ
+    return is_terminal(stream) and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+# Tables
+
+
+def table(
+    rows: Sequence[Sequence[str | Span]], *, right: Iterable[int] = (), flexible: int = 0
+) -> list[Line]:
+    """Rows with aligned columns. `right`: columns that align right. `flexible`: the column that is cut when a
+    terminal is too narrow; elsewhere nothing is cut.
+    """
+    if not rows:
+        return []
+    cells = [[_cell(piece) for piece in row] for row in rows]
+    widths = [max(cell_width(row[place].text) for row in cells) for place in range(len(cells[0]))]
+    room = terminal_width()
+    if room is not None:
+        excess = sum(widths) + 2 * (len(widths) - 1) - room
+        if excess > 0:
+            widths[flexible] = max(min(widths[flexible], 12), widths[flexible] - excess)
+            for row in cells:
+                row[flexible] = Span(shorten(row[flexible].text, widths[flexible]), row[flexible].look)
+    rights = frozenset(right)
+    return [_aligned(row, widths, rights) for row in cells]
+
+
+def _cell(piece: str | Span) -> Span:
+    span = piece if isinstance(piece, Span) else Span(piece)
+    return Span(safe_line(span.text), span.look)
+
+
+def _aligned(row: Sequence[Span], widths: Sequence[int], right: frozenset[int]) -> Line:
+    last = max((place for place, cell in enumerate(row) if cell.text), default=0)
+    pieces: list[str | Span] = []
+    for place, cell in enumerate(row[: last + 1]):
+        gap = " " * (widths[place] - cell_width(cell.text))
+        if place in right:
+            pieces.extend((gap, cell))
+        else:
+            pieces.extend((cell, "" if place == last else gap))
+        pieces.append("" if place == last else "  ")
+    return pieces
+
+
+def terminal_width() -> int | None:
+    """Columns of the terminal, or None when standard output is none."""
+    if not is_terminal(sys.stdout):
+        return None
+    return max(_NARROW, shutil.get_terminal_size().columns)
+
+
+def cell_width(text: str) -> int:
+    """Columns that a text takes on a terminal: wide characters two, combining marks none."""
+    if text.isascii():
+        return len(text)
+    return sum(_character_width(char) for char in text)
+
+
+def _character_width(char: str) -> int:
+    if unicodedata.combining(char) or char in "\u200b\u200c\u200d\ufe0e\ufe0f":
+        return 0
+    return 2 if unicodedata.east_asian_width(char) in "WF" else 1
+
+
+def shorten(text: str, width: int) -> str:
+    """The text, cut to `width` columns with an ellipsis when it is longer."""
+    if cell_width(text) <= width:
+        return text
+    kept: list[str] = []
+    left = width - 1
+    for char in text:
+        left -= _character_width(char)
+        if left < 0:
+            break
+        kept.append(char)
+    return "".join(kept).rstrip() + "…"

@@ -1,0 +1,112 @@
+"""Commands that show what is there: list and status."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nuggets_tui.cli.groups import command
+from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.output import Line, Span, table
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.model.snapshot import Snapshot
+
+
+@command("list")
+@pass_call
+def list_(call: Invocation) -> None:
+    """List the nuggets with their facts, notes and capacity."""
+    rows = nugget_rows(call.memory.snapshot)
+    call.answer(lambda: rows, lambda: _nugget_lines(rows, str(call.folder)))
+
+
+def nugget_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
+    """One object for each nugget, by name. Notes include fact notes; without a fact file, dimension is 0."""
+    notes = Counter(note.nugget_name for note in snapshot.notes)
+    hidden = Counter(note.nugget_name for note in snapshot.notes if note.hidden)
+    rows = []
+    for name in snapshot.nugget_names:
+        nugget = snapshot.by_name.get(name)
+        rows.append(
+            {
+                "name": name,
+                "factCount": len(nugget.facts) if nugget else 0,
+                "noteCount": notes[name],
+                "hiddenCount": hidden[name],
+                "dimension": nugget.meta.D if nugget else 0,
+                "banks": nugget.meta.banks if nugget else 0,
+                "capacityUsedPct": nugget.capacity_used_pct if nugget else 0.0,
+                "capacityWarning": nugget.capacity_warning if nugget else "",
+            }
+        )
+    return rows
+
+
+def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
+    if not rows:
+        return [f"No nuggets in {folder} yet. To begin: nuggets remember NUGGET KEY VALUE"]
+    head = [Span(name, "dim") for name in ("nugget", "facts", "notes", "hidden", "used", "")]
+    body = [
+        (
+            Span(row["name"], "bold"),
+            str(row["factCount"]),
+            str(row["noteCount"]),
+            str(row["hiddenCount"]),
+            f"{row['capacityUsedPct']:g} %",
+            Span(row["capacityWarning"], "warn"),
+        )
+        for row in rows
+    ]
+    return table([head, *body], right=(1, 2, 3, 4))
+
+
+@command("status")
+@pass_call
+def status(call: Invocation) -> None:
+    """Show totals, paths and what could not be read."""
+    document = _status_document(call)
+    call.answer(lambda: document, lambda: _status_lines(document))
+
+
+def _status_document(call: Invocation) -> dict[str, Any]:
+    snapshot = call.memory.snapshot
+    folder = call.folder
+    rows = nugget_rows(snapshot)
+    return {
+        "home": str(folder),
+        "exists": folder.is_dir(),
+        "graphFile": str(folder / "graph" / "graph.json"),
+        "nuggetFiles": [str(folder / nugget.file) for nugget in snapshot.nuggets if nugget.file],
+        "nuggetCount": len(rows),
+        "factCount": snapshot.fact_count,
+        "noteCount": len(snapshot.notes),
+        "hiddenCount": len(snapshot.notes) - len(snapshot.visible),
+        "linkCount": sum(len(note.links) for note in snapshot.notes),
+        "readOnly": snapshot.read_only,
+        "problems": [{"where": problem.where, "what": problem.what} for problem in snapshot.problems],
+        "warnings": [f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]],
+    }
+
+
+def _status_lines(document: dict[str, Any]) -> Iterator[Line]:
+    yield Span(document["home"], "bold") if document["exists"] else f"{document['home']} (not there yet)"
+    totals = (
+        plural(document["nuggetCount"], "nugget"),
+        plural(document["factCount"], "fact"),
+        f"{plural(document['noteCount'], 'note')} ({document['hiddenCount']:,} hidden)",
+        f"{document['linkCount']:,} link ends",
+    )
+    yield " · ".join(totals)
+    if document["nuggetFiles"]:
+        yield ("facts  ", Span(", ".join(Path(file).name for file in document["nuggetFiles"]), "dim"))
+    yield ("notes  ", Span(document["graphFile"], "dim"))
+    if document["readOnly"]:
+        yield Span(f"read only: {document['readOnly']}", "warn")
+    for warning in document["warnings"]:
+        yield Span(warning, "warn")
+    for problem in document["problems"]:
+        yield Span(f"{problem['where']}: {problem['what']}", "bad")

@@ -1,0 +1,194 @@
+"""The catalogue of commands: key, footer, palette entry and help of each come from one definition here."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final, Literal, Protocol, cast
+
+from textual.binding import Binding
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
+
+if TYPE_CHECKING:
+    from textual.screen import Screen
+
+Needs = Literal["", "memory", "note", "suggestion", "graph"]
+
+
+@dataclass(frozen=True)
+class Command:
+    """One thing a person can do on the main screen.
+
+    name: of the action and in key maps. keys: as Textual names them. label: in the footer. title: in the palette
+    and the help. group: the help's heading. needs: what must be there for the command to make sense. footer: its
+    rank in the footer, the lowest stays longest; 0 keeps it out.
+    """
+
+    name: str
+    keys: str
+    label: str
+    title: str
+    group: str
+    needs: Needs = ""
+    footer: int = 0
+
+    @property
+    def shown_keys(self) -> tuple[str, ...]:
+        """The keys as a person reads them."""
+        return tuple(_SHOWN.get(key, key.replace("ctrl+", "^")) for key in self.keys.split(",") if key)
+
+    @property
+    def binding(self) -> Binding:
+        """The command as a key binding of the main screen."""
+        return Binding(self.keys, f"command('{self.name}')", self.label, id=self.name, tooltip=self.title)
+
+
+_SHOWN: Final = {
+    "slash": "/",
+    "question_mark": "?",
+    "plus": "+",
+    "backspace": "⌫",
+    "enter": "⏎",
+    "left_square_bracket": "[",
+    "right_square_bracket": "]",
+    "escape": "esc",
+    "tab": "tab",
+}
+
+FIND: Final = "Find and look"
+CHANGE: Final = "Change the note shown in Note"
+MAKE: Final = "Make"
+CLEAN: Final = "Clean up and take back"
+VIEW: Final = "View"
+APP: Final = "The app"
+
+COMMANDS: Final[tuple[Command, ...]] = (
+    Command("search", "slash", "search", "Search notes and facts", FIND, "memory", 1),
+    Command("open", "enter", "open", "Open what the cursor is on", FIND, "memory"),
+    Command("back", "backspace", "back", "Go back to the note before", FIND, "memory"),
+    Command("edit", "e", "edit", "Edit title, text, tags and metadata", CHANGE, "note", 3),
+    Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", CHANGE, "note"),
+    Command("tags", "t", "tags", "Change the tags", CHANGE, "note", 14),
+    Command("pin", "P", "pin", "Pin or unpin: reflection leaves a pinned note alone", CHANGE, "note"),
+    Command("hide", "x", "hide", "Hide, or bring back what is hidden", CHANGE, "note", 6),
+    Command("delete", "X", "delete", "Delete for good (asks first)", CHANGE, "note"),
+    Command("link", "l", "link", "Link to another note", CHANGE, "note", 7),
+    Command("merge", "m", "merge", "Merge another note into this one", CHANGE, "note", 8),
+    Command("accept", "plus", "accept", "Make the suggested link under the cursor", CHANGE, "suggestion"),
+    Command("copy", "y", "copy", "Copy the text to the clipboard", CHANGE, "note"),
+    Command("new_note", "n", "note", "Write a new note", MAKE, "memory", 4),
+    Command("new_fact", "f", "fact", "Remember a new fact", MAKE, "memory", 5),
+    Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", CLEAN, "memory", 9),
+    Command(
+        "promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN, "memory", 10
+    ),
+    Command("undo", "u", "undo", "Take back my last change", CLEAN, "memory", 11),
+    Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW, "memory", 15),
+    Command(
+        "sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW, "memory", 16
+    ),
+    Command("graph", "g", "graph", "The graph over the whole screen, and back", VIEW, "memory", 12),
+    Command("audit", "a", "log", "Go to the audit log", VIEW, "memory", 13),
+    Command("zoom", "z", "zoom", "Maximise the pane with the cursor, and back", VIEW, "memory", 17),
+    Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop less", VIEW, "graph"),
+    Command("more_hops", "right_square_bracket", "farther", "Graph: one hop more", VIEW, "graph"),
+    Command("pane_facts", "1", "facts", "Go to Facts", VIEW, "memory"),
+    Command("pane_notes", "2", "notes", "Go to Notes, or Results while searching", VIEW, "memory"),
+    Command("pane_note", "3", "note", "Go to Note", VIEW, "memory"),
+    Command("pane_neighbours", "4", "neighbours", "Go to Neighbours", VIEW, "memory"),
+    Command("pane_graph", "5", "graph", "Go to Graph", VIEW, "memory"),
+    Command("pane_audit", "6", "log", "Go to the audit log", VIEW, "memory"),
+    Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW),
+    Command("demo", "d", "demo", "Open a copy of the demo memory", APP),
+    Command("help", "question_mark", "help", "Keys, words and signs", APP, "", 2),
+    Command("quit", "q", "quit", "Leave", APP, "", 2),
+)
+BY_NAME: Final = {command.name: command for command in COMMANDS}
+GROUPS: Final = (FIND, CHANGE, MAKE, CLEAN, VIEW, APP)
+# The palette's own key belongs to Textual; footer and help name it beside the commands.
+PALETTE_KEY: Final = ("^p", "all commands")
+
+# What the words of the app mean, and whether the thing can be taken back.
+WORDS: Final = (
+    ("forget (a fact)", "out of recall, its note hidden", "can be taken back"),
+    ("hide, bring back", "out of search and recall, kept in the file", "can be taken back"),
+    (
+        "merge",
+        "one note keeps every line of both, the other is hidden with a link to it",
+        "can be taken back",
+    ),
+    ("delete", "out of the files", "u takes it back while the app is open"),
+    ("recalled 7×", "in how many sessions an agent was answered with it", ""),
+    ("nugget", "a named part of the memory, such as a project", ""),
+    ("reflect", "propose a cleanup of the notes; nothing happens before you accept", "can be taken back"),
+    ("promote", "propose lines for MEMORY.md from what was recalled often", "can be taken back"),
+    ("sure", "how far the best answer stands above noise, 0 to 1", ""),
+)
+SIGNS: Final = (
+    ("●  ◌", "live: files are watched; hollow: they cannot be read just now"),
+    ("→  ←  +", "link out, link in, suggested link"),
+    ("◆", "a fact, or the note that mirrors one"),
+    ("★", "pinned"),
+    ("⊘", "hidden"),
+    ("×3", "recalled in three sessions"),
+)
+
+
+def bindings() -> list[Binding]:
+    """The key bindings of the main screen."""
+    return [command.binding for command in COMMANDS if command.keys]
+
+
+def footer_commands() -> list[Command]:
+    """Commands for the footer in the order they stand there."""
+    return [command for command in COMMANDS if command.footer]
+
+
+def in_group(group: str) -> Iterator[Command]:
+    """The commands under one heading of the help."""
+    return (command for command in COMMANDS if command.group == group)
+
+
+class Commanded(Protocol):
+    """A screen that carries out commands of the catalogue."""
+
+    def can(self, name: str) -> bool:
+        """Whether the command makes sense now."""
+
+    async def action_command(self, name: str) -> None:
+        """Carries the command out."""
+
+
+class CommandProvider(Provider):
+    """The catalogue in the command palette."""
+
+    def _available(self) -> list[Command]:
+        screen: Screen[object] = self.screen
+        if not hasattr(screen, "action_command"):
+            return []
+        able = cast("Commanded", screen)
+        return [command for command in COMMANDS if able.can(command.name)]
+
+    def _run(self, command: Command) -> Callable[[], Awaitable[None]]:
+        return partial(cast("Commanded", self.screen).action_command, command.name)
+
+    async def discover(self) -> Hits:
+        """Every command that makes sense now."""
+        for command in self._available():
+            yield DiscoveryHit(_display(Content(command.title), command), self._run(command), command.title)
+
+    async def search(self, query: str) -> Hits:
+        """Commands whose title matches what is typed."""
+        matcher = self.matcher(query)
+        for command in self._available():
+            score = matcher.match(command.title)
+            if score > 0:
+                shown = _display(matcher.highlight(command.title), command)
+                yield Hit(score, shown, self._run(command), command.title)
+
+
+def _display(title: Content, command: Command) -> Content:
+    keys = " ".join(command.shown_keys)
+    return Content.assemble(title, "  ", (keys, "$text-accent")) if keys else title

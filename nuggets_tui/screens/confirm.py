@@ -1,0 +1,36 @@
+"""A question with a safe answer: nothing happens unless y is pressed."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Static
+
+from nuggets_tui.safe_text import safe_block
+from nuggets_tui.screens.dialog import Dialog
+
+
+class ConfirmScreen(Dialog[bool]):
+    """y does it; n, esc and enter do not."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "answer(True)", "yes", show=False),
+        Binding("n,enter", "answer(False)", "no", show=False),
+    ]
+
+    def __init__(self, heading: str, text: str, *, yes: str) -> None:
+        super().__init__(classes="small")
+        self.heading = heading
+        self.keys = f"y  {yes} · n  leave it as it is"
+        self._text = text
+
+    def compose_inside(self) -> ComposeResult:
+        """What the question is about."""
+        yield Static(Content(safe_block(self._text, 2000)), classes="words")
+
+    def action_answer(self, sure: bool) -> None:
+        """Closes with the answer."""
+        self.dismiss(sure)

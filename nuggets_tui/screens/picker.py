@@ -1,0 +1,111 @@
+"""Choosing a note: type words, walk the list with the arrow keys, enter takes it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import ClassVar, Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input
+
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from nuggets_tui.desk import Desk
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, note_marks, sides
+
+_MOST: Final = 100
+_REASON: Final = "related"
+
+
+class PickerScreen(Dialog[tuple[str, str]]):
+    """Answers with the id of the chosen note and the reason typed ("" when none is asked for)."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down", "move(1)", "down", show=False, priority=True),
+        Binding("up", "move(-1)", "up", show=False, priority=True),
+        Binding("ctrl+s", "take", "take", show=False),
+    ]
+
+    def __init__(self, desk: Desk, snapshot: Snapshot, note: Note, heading: str, *, ask_reason: bool) -> None:
+        super().__init__(classes="large")
+        self.heading = f"{heading}: {note.title}" if not ask_reason else f"{heading} “{note.title}”"
+        self.keys = "⏎  take · ↑↓  choose · esc  close"
+        if ask_reason:
+            self.keys = "⏎  take · ↑↓  choose · tab  reason · esc  close"
+        self._desk = desk
+        self._snapshot = snapshot
+        self._note = note
+        self._ask_reason = ask_reason
+
+    def compose_inside(self) -> ComposeResult:
+        """The words, the list, and the reason."""
+        yield Field("Which note?", id="words", hint="words of its title or text")
+        yield RowList(id="choices", empty_text="No other note fits.")
+        if self._ask_reason:
+            yield Field("Reason", _REASON, id="reason")
+
+    def on_mount(self) -> None:
+        """Begins with the newest notes."""
+        self.query_one("#words", Input).focus()
+        self.look("")
+
+    @on(Input.Changed, "#words")
+    def typed(self, event: Input.Changed) -> None:
+        """Other words, other notes."""
+        self.look(event.value)
+
+    @work(group="pick", exclusive=True, exit_on_error=False)
+    async def look(self, text: str) -> None:
+        """Shows the notes that fit."""
+        found = await self.attempt(asyncio.to_thread(self._fitting, text))
+        if found is not None:
+            self.query_one(RowList).set_rows([_row(note) for note in found], keep_cursor=False)
+
+    def _fitting(self, text: str) -> Sequence[Note]:
+        words = text.casefold().split()
+        notes = [note for note in self._snapshot.visible if note.id != self._note.id]
+        notes.sort(key=lambda note: max(note.updated_at, note.created_at), reverse=True)
+        if not words:
+            return notes[:_MOST]
+        titled = [note for note in notes if all(word in note.title.casefold() for word in words)]
+        known = {note.id for note in titled} | {self._note.id}
+        hits = self._desk.memory.search(text, _MOST)
+        return [*titled, *(hit.note for hit in hits if hit.note.id not in known)][:_MOST]
+
+    def action_move(self, step: int) -> None:
+        """Walks the list while the cursor stays in the field."""
+        choices = self.query_one(RowList)
+        choices.action_cursor_down() if step > 0 else choices.action_cursor_up()
+
+    @on(Input.Submitted)
+    def enter(self, event: Input.Submitted) -> None:
+        """Takes the note under the list's cursor."""
+        event.stop()
+        self.action_take()
+
+    @on(RowList.RowSelected)
+    def clicked(self, event: RowList.RowSelected) -> None:
+        """A click on the row under the cursor takes it."""
+        event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        """Closes with the choice."""
+        row = self.query_one(RowList).cursor_row
+        if row is None:
+            return
+        reason = self.query_one("#reason", Input).value if self._ask_reason else ""
+        self.dismiss((row.key, reason))
+
+
+def _row(note: Note) -> Row:
+    title = Content.assemble(note_marks(note), content(note.title))
+    return Row(note.id, (sides(title, content(safe_line(note.nugget_name, 30), MUTED)),))

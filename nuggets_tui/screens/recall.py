@@ -1,0 +1,84 @@
+"""The recall behind a fact: which key matched and how, how sure the answer is, and what came after it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from textual import work
+from textual.app import ComposeResult
+from textual.content import Content
+
+from nuggets_tui.desk import Desk
+from nuggets_tui.safe_text import content
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.widgets.bars import bar
+from nuggets_tui.widgets.diff_lines import wrapped
+from nuggets_tui.widgets.line_view import LineView
+
+if TYPE_CHECKING:
+    from core.facts.recall import Recall
+
+_LABEL: Final = 12
+_BAR: Final = 16
+_MUTED: Final = "$text-muted"
+
+
+class RecallScreen(Dialog[None]):
+    """Shows what an agent would be answered; looking is counted nowhere."""
+
+    def __init__(self, desk: Desk, nugget: str, key: str) -> None:
+        super().__init__(classes="large")
+        self.heading = f"Recall “{key}”"
+        self._desk = desk
+        self._nugget = nugget
+        self._key = key
+
+    def compose_inside(self) -> ComposeResult:
+        """The lines."""
+        yield LineView(lambda width: [Content.styled("decoding …", _MUTED)], id="lines")
+
+    def on_mount(self) -> None:
+        """Asks."""
+        self.query_one(LineView).focus()
+        self.ask()
+
+    @work(group="recall", exclusive=True, exit_on_error=False)
+    async def ask(self) -> None:
+        """Shows the answer when it is there."""
+        found = await self.attempt(self._desk.recall_key(self._nugget, self._key))
+        if found is not None:
+            self.query_one(LineView).show_lines(partial(recall_lines, found))
+
+
+def recall_lines(found: Recall, width: int) -> Sequence[Content]:
+    """A recall as lines of at most `width` cells."""
+    if not found.found:
+        return wrapped([Content("Nothing matches this key.")], width)
+    matched = f"{found.match.kind}, strength {found.match.strength:.2f}" if found.match else ""
+    sure = Content.assemble((bar(found.certainty, _BAR), "$text-success"), f" {found.certainty:.2f}")
+    lines = [
+        content(found.answer or "", "bold"),
+        Content(""),
+        _labelled("key", content(f"{found.key}  ({found.nugget_name})")),
+        _labelled("matched", content(matched)),
+        _labelled("certainty", sure),
+        _labelled("confidence", Content(f"{found.confidence:.4f}   margin {found.margin:.4f}")),
+    ]
+    if found.runners_up:
+        lines += [Content(""), Content.styled("What came after it", "bold")]
+        best = max((runner.similarity for runner in found.runners_up), default=0.0)
+        top = max(best, 1e-9)
+        for runner in found.runners_up:
+            drawn = bar(max(0.0, runner.similarity / top), _BAR)
+            lines.append(
+                Content.assemble(
+                    (drawn, "$text-secondary"), f" {runner.similarity:.3f}  ", content(runner.value, _MUTED)
+                )
+            )
+    return wrapped(lines, width)
+
+
+def _labelled(label: str, value: Content) -> Content:
+    return Content.assemble((f"{label:<{_LABEL}}", _MUTED), value)

@@ -1,0 +1,142 @@
+"""The review screen: proposed changes row by row, each with its difference, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Static
+
+from core.model.change import ChangeSet
+from nuggets_tui.safe_text import content
+from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, sides
+
+Reviewed = tuple[ChangeSet, str]
+Apply = Callable[[Collection[str]], Awaitable[Reviewed]]
+
+
+@dataclass(frozen=True)
+class ReviewItem:
+    """One proposed change: what kind, which note, why, and the difference as lines."""
+
+    key: str
+    kind: str
+    title: str
+    detail: str
+    lines: MakeLines
+
+
+class ReviewScreen(Dialog[Reviewed]):
+    """Accepts or refuses changes; applies the accepted ones as one entry of the history.
+
+    partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "apply", "apply", show=False),
+        Binding("a", "all", "all or none", show=False),
+        Binding("tab", "switch", "switch", show=False),
+    ]
+
+    def __init__(
+        self, heading: str, subheading: str, items: Sequence[ReviewItem], apply: Apply, *, partly: bool = True
+    ) -> None:
+        super().__init__(classes="full")
+        self.heading = heading
+        self._subheading = subheading
+        self._items = tuple(items)
+        self._apply_accepted = apply
+        self._partly = partly
+
+    def compose_inside(self) -> ComposeResult:
+        """What is proposed at the left, the difference at the right."""
+        yield Static(content(self._subheading, MUTED), classes="words")
+        with Horizontal(id="sides"):
+            changes = RowList(
+                list(map(_row, self._items)), multi_select=self._partly, id="changes", classes="pane"
+            )
+            changes.border_title = Content("Changes")
+            changes.select([item.key for item in self._items] if self._partly else [])
+            yield changes
+            difference = LineView(id="difference", classes="pane")
+            difference.border_title = Content("What it does")
+            yield difference
+
+    def on_mount(self) -> None:
+        """Begins with the first change."""
+        self.query_one(RowList).focus()
+
+    @property
+    def accepted(self) -> tuple[str, ...]:
+        """Keys of the accepted changes, in the order proposed."""
+        keys = [item.key for item in self._items]
+        if not self._partly:
+            return tuple(keys)
+        chosen = self.query_one(RowList).selected if self.is_mounted else frozenset(keys)
+        return tuple(key for key in keys if key in chosen)
+
+    def key_line(self) -> Content:
+        """The keys, with how many changes would be applied."""
+        count = len(self.accepted) if self.is_attached else len(self._items)
+        whole = len(self._items)
+        apply = f"apply {count} of {whole}" if self._partly else "apply"
+        choose = " · space  accept or refuse · a  all or none" if self._partly else ""
+        return key_content(f"ctrl+s  {apply}{choose} · tab  other side · esc  close, nothing is changed")
+
+    @on(RowList.RowHighlighted)
+    def show_difference(self, event: RowList.RowHighlighted) -> None:
+        """Shows what the change under the cursor does."""
+        event.stop()
+        item = next(item for item in self._items if item.key == event.row.key)
+        self.query_one("#difference", LineView).show_lines(item.lines)
+
+    @on(RowList.RowSelected)
+    def read(self, event: RowList.RowSelected) -> None:
+        """Enter goes to the difference."""
+        event.stop()
+        self.query_one("#difference").focus()
+
+    @on(RowList.SelectionChanged)
+    def count(self, event: RowList.SelectionChanged) -> None:
+        """Says how many changes would be applied."""
+        event.stop()
+        self.query_one("#dialog-keys", Static).update(self.key_line())
+
+    def action_all(self) -> None:
+        """Accepts all, or none when all are accepted."""
+        if self._partly:
+            changes = self.query_one(RowList)
+            every = [item.key for item in self._items]
+            changes.select([] if len(changes.selected) == len(every) else every)
+
+    def action_switch(self) -> None:
+        """To the other side."""
+        changes = self.query_one(RowList)
+        (self.query_one("#difference") if changes.has_focus else changes).focus()
+
+    def action_apply(self) -> None:
+        """Writes the accepted changes; closes when none is accepted."""
+        if self.accepted:
+            self._apply()
+        else:
+            self.dismiss(None)
+
+    @work(group="apply", exclusive=True, exit_on_error=False)
+    async def _apply(self) -> None:
+        done = await self.attempt(self._apply_accepted(self.accepted))
+        if done is not None:
+            self.dismiss(done)
+
+
+def _row(item: ReviewItem) -> Row:
+    head = sides(content(item.title, "bold"), content(item.kind, "$text-secondary"))
+    return Row(item.key, (head, content(item.detail, MUTED)))

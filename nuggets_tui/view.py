@@ -1,0 +1,122 @@
+"""What the main screen shows at one moment: one immutable value, handed down to every pane."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Literal
+
+from core.graph.neighbours import Suggestion
+from core.model.change import ChangeSet
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from core.facts.recall import Recall
+    from core.search import Hit
+
+Order = Literal["newest", "recalls", "title", "care"]
+ORDERS: Final[tuple[Order, ...]] = ("newest", "recalls", "title", "care")
+ORDER_NAMES: Final[dict[Order, str]] = {
+    "newest": "newest first",
+    "recalls": "most recalled",
+    "title": "by title",
+    "care": "needs care",
+}
+_EMPTY: Final = Snapshot()
+_DULL_TAGS: Final = ("scope:", "type:")
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search brought: hits best first, the answer an agent's recall would give, and the time it took."""
+
+    query: str
+    hits: tuple[Hit, ...] = ()
+    recall: Recall | None = None
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """The state of the main screen.
+
+    `note_id` is the note shown in the Note pane. `found` is None while nothing is searched. `fresh` names the
+    notes that the last change touched. `trouble` says why the files cannot be read just now, "" when they can.
+    """
+
+    home: str = ""
+    snapshot: Snapshot = _EMPTY
+    history: tuple[ChangeSet, ...] = ()
+    now: datetime | None = None
+    note_id: str = ""
+    order: Order = "newest"
+    show_hidden: bool = False
+    found: Found | None = None
+    suggested: tuple[Suggestion, ...] = ()
+    hops: int = 1
+    fresh: frozenset[str] = field(default=frozenset())
+    trouble: str = ""
+    loaded: bool = False
+
+    @property
+    def note(self) -> Note | None:
+        """The note shown in the Note pane, if there is one."""
+        return self.snapshot.by_id.get(self.note_id)
+
+    @property
+    def empty(self) -> bool:
+        """Whether the memory holds nothing at all."""
+        return self.loaded and not self.snapshot.notes and not self.snapshot.fact_count
+
+    def with_(self, **changes: object) -> View:
+        """The view with some fields replaced."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def changed_between(before: View, after: View, *names: str) -> bool:
+    """Whether one of the named fields is another object than before."""
+    return any(getattr(before, name) is not getattr(after, name) for name in names)
+
+
+def changed_notes(before: Snapshot, after: Snapshot) -> frozenset[str]:
+    """Ids of notes that are new or other than before."""
+    known = before.by_id
+    return frozenset(note.id for note in after.notes if known.get(note.id) != note)
+
+
+def listed(snapshot: Snapshot, order: Order, show_hidden: bool) -> Sequence[Note]:
+    """The notes of the Notes pane in the order asked for."""
+    notes = snapshot.notes if show_hidden else snapshot.visible
+    if order == "newest":
+        return sorted(notes, key=_newest, reverse=True)
+    if order == "recalls":
+        return sorted(notes, key=lambda note: (-note.hits, note.title.casefold()))
+    if order == "title":
+        return sorted(notes, key=lambda note: (note.title.casefold(), note.id))
+    return sorted(
+        notes, key=lambda note: (-len(care_reasons(note, snapshot)), note.updated_at or note.created_at)
+    )
+
+
+def _newest(note: Note) -> tuple[str, str]:
+    return (max(note.updated_at, note.created_at), note.id)
+
+
+def care_reasons(note: Note, snapshot: Snapshot) -> tuple[str, ...]:
+    """What a note lacks: tags of its own, links, or ever having been recalled."""
+    reasons = []
+    if not own_tags(note):
+        reasons.append("no tags")
+    if not note.links and not snapshot.links_in.get(note.id):
+        reasons.append("no links")
+    if not note.hits:
+        reasons.append("never recalled")
+    return tuple(reasons)
+
+
+def own_tags(note: Note) -> tuple[str, ...]:
+    """The tags that say more than nugget, scope and type do."""
+    nugget = note.nugget_name.lower()
+    return tuple(tag for tag in note.tags if tag != nugget and not tag.startswith(_DULL_TAGS))

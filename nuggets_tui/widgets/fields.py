@@ -1,0 +1,35 @@
+"""Fields to type into that show stored text harmlessly and keep it as it is."""
+
+from __future__ import annotations
+
+from rich.text import Text
+from textual.content import Content
+from textual.widgets import Input, TextArea
+
+from nuggets_tui.safe_text import plain
+
+
+class Field(Input):
+    """One line with a label in its border. What is stored stays; only what is drawn is made harmless."""
+
+    def __init__(self, label: str, value: str = "", *, id: str, hint: str = "") -> None:
+        super().__init__(value, id=id, placeholder=hint, select_on_focus=False, classes="field")
+        self.border_title = Content(label)
+
+    @property
+    def _value(self) -> Text:
+        return Text(plain(self.value), no_wrap=True, overflow="ignore", end="")
+
+
+class TextField(TextArea):
+    """Several lines with a label in the border; drawn harmlessly, kept as they are."""
+
+    def __init__(self, label: str, text: str, *, id: str) -> None:
+        super().__init__(
+            text, id=id, soft_wrap=True, show_line_numbers=False, classes="field", tab_behavior="focus"
+        )
+        self.border_title = Content(label)
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is drawn."""
+        return Text(plain(self.document.get_line(line_index)), end="", no_wrap=True)

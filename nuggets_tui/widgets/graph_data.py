@@ -1,0 +1,86 @@
+"""What a picture of a note's surroundings shows: nodes, edges and the note in the middle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.graph.neighbours import surroundings
+from core.model.snapshot import Snapshot
+
+NODE_LIMIT: Final = 60
+
+
+@dataclass(frozen=True)
+class GraphNode:
+    """A note of the picture. `hop`: links between it and the focus; `kind`: "note" or "fact"."""
+
+    id: str
+    title: str
+    hidden: bool = False
+    kind: str = "note"
+    hop: int = 0
+
+
+@dataclass(frozen=True)
+class GraphEdge:
+    """A link from `a` to `b`, with its reason."""
+
+    a: str
+    b: str
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class GraphData:
+    """A note (`focus`) and what surrounds it.
+
+    `left_out`: for a node's id, how many of its neighbours are not among the nodes.
+    """
+
+    nodes: tuple[GraphNode, ...] = ()
+    edges: tuple[GraphEdge, ...] = ()
+    focus: str = ""
+    left_out: tuple[tuple[str, int], ...] = ()
+
+
+def graph_data(
+    snapshot: Snapshot, note_id: str, hops: int = 1, show_hidden: bool = False, limit: int = NODE_LIMIT
+) -> GraphData:
+    """The notes within `hops` links of a note, nearest first, at most `limit`; empty when there is no such note."""
+    if note_id not in snapshot.by_id:
+        return GraphData()
+    found = surroundings(snapshot, note_id, hops=hops, limit=limit, include_hidden=show_hidden)
+    inside = found.hops
+    nodes = tuple(
+        GraphNode(note.id, note.title, note.hidden, "fact" if note.is_fact else "note", inside[note.id])
+        for note in found.notes
+    )
+    edges = tuple(
+        GraphEdge(note.id, link.to, link.reason)
+        for note in found.notes
+        for link in note.links
+        if link.to in inside and link.to != note.id
+    )
+    return GraphData(nodes, edges, note_id, _left_out(snapshot, inside, hops, show_hidden))
+
+
+def _left_out(
+    snapshot: Snapshot, inside: dict[str, int], hops: int, show_hidden: bool
+) -> tuple[tuple[str, int], ...]:
+    counts: list[tuple[str, int]] = []
+    taken = set(inside)
+    for note_id, hop in inside.items():
+        if hop >= hops:
+            continue
+        linked = {link.to for link in snapshot.by_id[note_id].links}
+        linked.update(holder for holder, _ in snapshot.links_in.get(note_id, ()))
+        missing = {
+            other
+            for other in linked - taken
+            if other in snapshot.by_id and (show_hidden or not snapshot.by_id[other].hidden)
+        }
+        taken |= missing
+        if missing:
+            counts.append((note_id, len(missing)))
+    return tuple(counts)

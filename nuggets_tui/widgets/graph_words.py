@@ -1,0 +1,42 @@
+"""What a picture says in words: why a link is there, and how much of the surroundings is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nuggets_tui.safe_text import cut
+from nuggets_tui.widgets.graph_data import GraphData, GraphEdge
+from nuggets_tui.widgets.graph_picture import Picture, Wire
+
+_TITLE = 28
+
+
+def link_words(data: GraphData, wire: Wire, edges: Sequence[GraphEdge]) -> str:
+    """The reasons of a link, then its ends and direction; the reasons come first as they are what is asked for."""
+    titles = {node.id: cut(node.title.strip(), _TITLE) for node in data.nodes}
+    there = any(edge.a == wire.a for edge in edges)
+    back = any(edge.a == wire.b for edge in edges)
+    sign = "↔" if there and back else "→" if there else "←"
+    reasons = "; ".join(dict.fromkeys(edge.reason.strip() for edge in edges if edge.reason.strip()))
+    ends = f"{titles.get(wire.a, '')} {sign} {titles.get(wire.b, '')}"
+    return f"{reasons or 'no reason given'} · {ends}"
+
+
+def summary(data: GraphData, picture: Picture, hops: int) -> str:
+    """How many notes the picture shows, how far it reaches, and what found no room."""
+    shown = len(picture.box_of) - 1
+    if not data.edges and shown <= 0 and not picture.notes_without_room:
+        return "no links yet"
+    words = [f"{_count(shown, 'note')} within {_count(hops, 'link')}"]
+    missing = [
+        _count(number, name)
+        for number, name in ((picture.notes_without_room, "note"), (picture.links_without_room, "link"))
+        if number
+    ]
+    if missing:
+        words.append(f"{' and '.join(missing)} more with more room")
+    return " · ".join(words)
+
+
+def _count(number: int, name: str) -> str:
+    return f"{number} {name}" if number == 1 else f"{number} {name}s"

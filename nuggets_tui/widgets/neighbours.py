@@ -1,0 +1,84 @@
+"""The Neighbours pane: links out of the note, links into it, and suggested ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from textual import on
+from textual.content import Content
+from textual.reactive import reactive
+
+from core.graph.neighbours import Suggestion, neighbours
+from core.model.note import Note
+from nuggets_tui.messages import NotePicked
+from nuggets_tui.safe_text import content
+from nuggets_tui.view import View, changed_between
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, columns, title_style
+
+_EMPTY: Final = Content.assemble(
+    "No links yet.\n\n", ("l", "bold $text-accent"), "  links this note to another"
+)  # fmt: skip
+_SIGN_STYLES: Final = {"→": "$text-secondary", "←": "$text-secondary", "+": "bold $text-success"}
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """What a row stands for: a note, and the suggestion when the link is not made yet."""
+
+    note_id: str
+    suggestion: Suggestion | None = None
+
+
+class NeighboursPane(RowList):
+    """Links of the note shown in Note."""
+
+    view: reactive[View] = reactive(View())
+
+    def __init__(self) -> None:
+        super().__init__(id="neighbours", classes="pane", empty_text=_EMPTY)
+        self.border_title = Content("4 Neighbours")
+
+    def watch_view(self, before: View, after: View) -> None:
+        """Shows the links of another note, or those it has now."""
+        if before.note_id == after.note_id and not changed_between(before, after, "snapshot", "suggested"):
+            return
+        self.set_rows(_rows(after), keep_cursor=before.note_id == after.note_id)
+
+    @property
+    def suggestion(self) -> Suggestion | None:
+        """The suggested link under the cursor."""
+        row = self.cursor_row
+        return row.data.suggestion if row is not None and isinstance(row.data, Neighbour) else None
+
+    @on(RowList.RowHighlighted)
+    def stay(self, event: RowList.RowHighlighted) -> None:
+        """Moving here shows nothing else; enter follows."""
+        event.stop()
+
+    @on(RowList.RowSelected)
+    def follow(self, event: RowList.RowSelected) -> None:
+        """Shows the other note."""
+        event.stop()
+        if isinstance(event.row.data, Neighbour):
+            self.post_message(NotePicked(event.row.data.note_id, follow=True))
+
+
+def _rows(view: View) -> list[Row]:
+    if view.note is None:
+        return []
+    found = neighbours(view.snapshot, view.note_id)
+    rows = [_row("→", note, link.reason, place) for place, (note, link) in enumerate(found.outgoing)]
+    rows += [_row("←", note, link.reason, place) for place, (note, link) in enumerate(found.incoming)]
+    for suggestion in view.suggested:
+        reason = "suggested: " + ", ".join(suggestion.shared)
+        rows.append(_row("+", suggestion.note, reason, 0, suggestion))
+    return rows
+
+
+def _row(sign: str, note: Note, reason: str, place: int, suggestion: Suggestion | None = None) -> Row:
+    title = Content.assemble((f"{sign} ", _SIGN_STYLES[sign]), content(note.title, title_style(note)))
+    line = columns(title, content(reason, MUTED), Content(""), wanted=len(note.title) + 2, share=0.6)
+    # Several links may join the same two notes, so the place is part of the key.
+    return Row(f"{sign} {note.id} {reason} {place}", (line,), data=Neighbour(note.id, suggestion))

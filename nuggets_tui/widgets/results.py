@@ -1,0 +1,59 @@
+"""Rows of search results: the answer of a recall on top, then hits with the parts of their score as bars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from core.model.snapshot import Snapshot
+from nuggets_tui.safe_text import content
+from nuggets_tui.view import Found
+from nuggets_tui.widgets.bars import score_bars
+from nuggets_tui.widgets.row_list import Row
+from nuggets_tui.widgets.row_text import MUTED, marked, note_marks, sides, title_style
+
+if TYPE_CHECKING:
+    from core.facts.recall import Recall
+    from core.search import Hit
+
+RECALL_KEY: Final = "recall"
+
+
+def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
+    """The rows of a search: what recall answers, if anything, and a row of two lines for each hit."""
+    rows = [_hit_row(hit) for hit in found.hits]
+    if found.recall is not None and found.recall.found:
+        rows.insert(0, _recall_row(found.recall, snapshot))
+    return rows
+
+
+def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
+    note = snapshot.by_id.get(recall.note_id or "") or snapshot.fact_notes.get(
+        (recall.nugget_name, recall.key)
+    )
+    answer = Content.assemble(
+        ("recall  ", "bold $text-success"),
+        content(recall.key),
+        (" = ", MUTED),
+        content(recall.answer or "", "bold"),
+    )
+    sure = Content.styled(f"{recall.certainty:.2f} sure", "$text-success")
+    return Row(RECALL_KEY, (sides(answer, sure),), data=note.id if note else None)
+
+
+def _hit_row(hit: Hit) -> Row:
+    note, parts = hit.note, hit.breakdown
+    title = Content.assemble(note_marks(note), marked(note.title, parts.matched, title_style(note)))
+    if not parts.blend:
+        return Row(note.id, (sides(title, content(note.nugget_name, MUTED)),), data=note.id)
+    score = Content.styled(f"{parts.blend:.2f}", "bold")
+    return Row(note.id, (sides(title, score), _bars(hit)), data=note.id)
+
+
+def _bars(hit: Hit) -> Callable[[int], Content]:
+    def line(width: int) -> Content:
+        return Content.assemble("  ", score_bars(hit.breakdown, max(0, width - 2)))
+
+    return line

@@ -1,0 +1,427 @@
+"""A list that shows 100,000 rows as fast as ten: rows are made and drawn only when they come into view."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
+from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
+
+__all__ = ["GUTTER", "Row", "RowLine", "RowList", "RowSource"]
+
+
+class RowList(ScrollView, can_focus=True):
+    """A list of rows with a cursor, headings, optional multi-select, and marks that glow for a moment.
+
+    Rows have one or more lines. Signs stand in a gutter before the rows, so that the list reads without
+    colour too: "▌" the cursor, "›" the cursor while another widget has the focus, "✓" selected, "•" changed,
+    "◉" both.
+    """
+
+    ALLOW_SELECT = False
+
+    DEFAULT_CSS = ROW_STYLES
+    COMPONENT_CLASSES: ClassVar[set[str]] = ROW_CLASSES
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up,k", "cursor_up", "Up", show=False),
+        Binding("down,j", "cursor_down", "Down", show=False),
+        Binding("home", "first", "First", show=False),
+        Binding("end", "last", "Last", show=False),
+        Binding("pageup", "page_up", "Page up", show=False),
+        Binding("pagedown", "page_down", "Page down", show=False),
+        Binding("enter", "open", "Open", show=False),
+        Binding("space", "toggle_row", "Select", show=False),
+        Binding("shift+up", "extend(-1)", "Select upwards", show=False),
+        Binding("shift+down", "extend(1)", "Select downwards", show=False),
+    ]
+
+    cursor: reactive[int] = reactive(-1, repaint=False)
+    """Index of the row that the cursor stands on; -1 when there is none."""
+    empty_text: reactive[str | Content] = reactive[str | Content]("")
+    """What the list says when it has no rows. A `str` is shown as it stands, never read as markup."""
+
+    @dataclass
+    class RowHighlighted(Message):
+        """The cursor stands on another row. A newer one replaces those not yet handled."""
+
+        row_list: RowList
+        row: Row
+        index: int
+
+        @property
+        def control(self) -> RowList:
+            return self.row_list
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, RowList.RowHighlighted) and message.row_list is self.row_list
+
+    @dataclass
+    class RowSelected(Message):
+        """A row was opened: enter, or a click on the row under the cursor."""
+
+        row_list: RowList
+        row: Row
+        index: int
+
+        @property
+        def control(self) -> RowList:
+            return self.row_list
+
+    @dataclass
+    class SelectionChanged(Message):
+        """Other rows are selected than before."""
+
+        row_list: RowList
+        keys: frozenset[str]
+
+        @property
+        def control(self) -> RowList:
+            return self.row_list
+
+    def __init__(
+        self,
+        rows: Sequence[Row] = (),
+        *,
+        multi_select: bool = False,
+        empty_text: str | Content = "",
+        name: str | None = None,
+        id: str | None = None,
+        classes: str | None = None,
+        disabled: bool = False,
+    ) -> None:
+        """`multi_select`: whether space, shift with the arrows, and clicks on the gutter select rows."""
+        super().__init__(name=name, id=id, classes=classes, disabled=disabled)
+        self.multi_select = multi_select
+        self.set_reactive(RowList.empty_text, empty_text)
+        self._source = RowSource.of(rows)
+        self._painter = RowPainter(self)
+        self._selected: frozenset[str] = frozenset()
+        self._glowing: dict[str, int] = {}
+        self._glow_count = 0
+        self._seen_height = 0
+        self.set_reactive(RowList.cursor, self._source.selectable_from(0, 1))
+
+    # What the list holds ----------------------------------------------------------------------------
+
+    @property
+    def count(self) -> int:
+        """Number of rows, headings included."""
+        return self._source.count
+
+    @property
+    def cursor_row(self) -> Row | None:
+        """The row that the cursor stands on."""
+        return self._source.row(self.cursor) if 0 <= self.cursor < self.count else None
+
+    @property
+    def selected(self) -> frozenset[str]:
+        """Keys of the selected rows."""
+        return self._selected
+
+    @property
+    def glowing(self) -> frozenset[str]:
+        """Keys of the rows that glow."""
+        return frozenset(self._glowing)
+
+    def row(self, index: int) -> Row:
+        """The row at an index. Raises IndexError."""
+        return self._source.row(index)
+
+    def set_rows(self, rows: Sequence[Row], *, keep_cursor: bool = True) -> None:
+        """Show these rows instead. See `set_source` for cursor and scroll position."""
+        self._replace(RowSource.of(rows), keep_cursor)
+
+    def set_source(
+        self,
+        count: int,
+        make_row: Callable[[int], Row],
+        *,
+        height: Height = 1,
+        key_at: Callable[[int], str] | None = None,
+        index_of: Callable[[str], int | None] | None = None,
+        keep_cursor: bool = True,
+    ) -> None:
+        """Show `count` rows that are made when they come into view.
+
+        `height`: lines of every row, or of each (a sequence, or a callable from index to lines). `key_at`
+        gives a key without making the row, `index_of` the index of a key; both only make it quicker to find
+        the cursor's row again.
+
+        With `keep_cursor` the cursor stays on the row with the same key (at the same index when that is
+        gone) and that row does not move on the screen; at the top of the list, rows that come in above show.
+        Without, cursor and list go to the top. Selected keys that are gone leave the selection.
+        """
+        source = RowSource(count, make_row, height=height, key_at=key_at, index_of=index_of)
+        self._replace(source, keep_cursor)
+
+    def _replace(self, source: RowSource, keep_cursor: bool) -> None:
+        old, index = self._source, self.cursor
+        key = old.key(index) if 0 <= index < old.count else None
+        anchor = self._anchor() if keep_cursor else None
+        self._source = source
+        found = source.find(key, index) if key is not None and keep_cursor else -1
+        if found >= 0 and not source.row(found).selectable:
+            found = -1
+        if found < 0:
+            wanted = min(index, source.count - 1) if keep_cursor else 0
+            found = source.nearest_selectable(max(wanted, 0))
+        self.set_reactive(RowList.cursor, found)
+        self._drop_lost_selection()
+        self._fit_virtual_size()
+        if self._running:
+            self._scroll_after(anchor)
+            self.refresh()
+            if found >= 0 and source.key(found) != key:
+                self._tell_highlight()
+
+    def _anchor(self) -> tuple[str, int, int] | None:
+        """Key and index of the row to hold still, and its line on the screen; None at the top of the list."""
+        source, top = self._source, self.scroll_offset.y
+        if top <= 0 or not source.count:
+            return None
+        index = self.cursor
+        if not self._cursor_in_sight(self.scrollable_content_region.height):
+            index = source.at_line(top)
+        if index < 0:
+            return None
+        return source.key(index), index, source.top(index) - top
+
+    def _cursor_in_sight(self, height: int) -> bool:
+        top = self.scroll_offset.y
+        return 0 <= self.cursor < self.count and top <= self._source.top(self.cursor) < top + height
+
+    def _scroll_after(self, anchor: tuple[str, int, int] | None) -> None:
+        if anchor is None:
+            self._scroll_to_line(0)
+            self._show_cursor()
+            return
+        key, index, line = anchor
+        found = self._source.find(key, index)
+        if found < 0:
+            found = min(index, self.count - 1)
+        if found >= 0:
+            self._scroll_to_line(self._source.top(found) - line)
+
+    # The cursor -------------------------------------------------------------------------------------
+
+    def validate_cursor(self, cursor: int) -> int:
+        if not self.count or cursor < 0:
+            return -1
+        return self._source.nearest_selectable(min(cursor, self.count - 1))
+
+    def watch_cursor(self, old: int, new: int) -> None:
+        for index in (old, new):
+            self._refresh_row(index)
+        if new >= 0:
+            self._show_cursor()
+            self._tell_highlight()
+
+    def move_to(self, key: str) -> bool:
+        """Put the cursor on the row with this key; False when there is none or it is a heading."""
+        found = self._source.find(key, self.cursor)
+        if found < 0 or not self._source.row(found).selectable:
+            return False
+        self.cursor = found
+        return True
+
+    def _tell_highlight(self) -> None:
+        row = self.cursor_row
+        if row is not None:
+            self.post_message(self.RowHighlighted(self, row, self.cursor))
+
+    def _step(self, step: int) -> None:
+        found = self._source.selectable_from(self.cursor + step, step)
+        if found >= 0:
+            self.cursor = found
+        elif step < 0:
+            # Headings above the first row come into view with one more "up".
+            self._scroll_to_line(0)
+
+    def action_cursor_up(self) -> None:
+        self._step(-1)
+
+    def action_cursor_down(self) -> None:
+        self._step(1)
+
+    def action_first(self) -> None:
+        self.cursor = self._source.selectable_from(0, 1)
+        self._scroll_to_line(0)
+
+    def action_last(self) -> None:
+        self.cursor = self._source.selectable_from(self.count - 1, -1)
+
+    def action_page_up(self) -> None:
+        self._page(-1)
+
+    def action_page_down(self) -> None:
+        self._page(1)
+
+    def _page(self, step: int) -> None:
+        if self.cursor >= 0:
+            lines = max(self.scrollable_content_region.height - 1, 1)
+            self.cursor = self._source.page_from(self.cursor, step, lines)
+
+    def action_open(self) -> None:
+        row = self.cursor_row
+        if row is not None:
+            self.post_message(self.RowSelected(self, row, self.cursor))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        index = self._source.at_line(offset.y + self.scroll_offset.y)
+        if index < 0 or not self._source.row(index).selectable:
+            return
+        event.stop()
+        if self.multi_select and (event.ctrl or offset.x < GUTTER):
+            self.cursor = index
+            self._set_selected(self._selected ^ {self._source.key(index)})
+        elif index != self.cursor:
+            self.cursor = index
+        elif event.chain <= 2:
+            self.action_open()
+
+    # Selection --------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action in ("toggle_row", "extend"):
+            return self.multi_select
+        return super().check_action(action, parameters)
+
+    def action_toggle_row(self) -> None:
+        """Select the row under the cursor or let it go, and step on."""
+        row = self.cursor_row
+        if row is not None:
+            self._set_selected(self._selected ^ {row.key})
+            self._step(1)
+
+    def action_extend(self, step: int) -> None:
+        """Select the row under the cursor and the next one."""
+        rows = [self.cursor_row]
+        self._step(step)
+        rows.append(self.cursor_row)
+        self._set_selected(self._selected | {row.key for row in rows if row is not None})
+
+    def select(self, keys: Collection[str]) -> None:
+        """Select the rows with these keys and no others."""
+        self._set_selected(frozenset(keys))
+
+    def clear_selection(self) -> None:
+        """Select nothing."""
+        self._set_selected(frozenset())
+
+    def _set_selected(self, keys: frozenset[str]) -> None:
+        if keys != self._selected:
+            self._selected = keys
+            self.refresh()
+            self.post_message(self.SelectionChanged(self, keys))
+
+    def _drop_lost_selection(self) -> None:
+        if self._selected:
+            source = self._source
+            present = {key for key in map(source.key, range(source.count)) if key in self._selected}
+            self._set_selected(frozenset(present))
+
+    # Glow -------------------------------------------------------------------------------------------
+
+    def glow(self, keys: Collection[str], seconds: float = 2.0) -> None:
+        """Mark the rows with these keys as changed, for so many seconds (0: until `clear_glow`)."""
+        if not keys:
+            return
+        self._glow_count += 1
+        batch = self._glow_count
+        self._glowing.update(dict.fromkeys(keys, batch))
+        self.refresh()
+        if seconds > 0:
+            self.set_timer(seconds, lambda: self._end_glow(batch))
+
+    def clear_glow(self) -> None:
+        """No row glows any more."""
+        self._glowing.clear()
+        self.refresh()
+
+    def _end_glow(self, batch: int) -> None:
+        self._glowing = {key: other for key, other in self._glowing.items() if other != batch}
+        self.refresh()
+
+    # Painting ---------------------------------------------------------------------------------------
+
+    def on_mount(self) -> None:
+        self._fit_virtual_size()
+        if self.cursor >= 0:
+            self._tell_highlight()
+
+    def on_resize(self) -> None:
+        self._fit_virtual_size()
+        if self._cursor_in_sight(self._seen_height):
+            self._show_cursor()
+        self._seen_height = self.scrollable_content_region.height
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._painter.clear()
+
+    def watch_empty_text(self) -> None:
+        self._painter.clear()
+
+    def render_line(self, y: int) -> Strip:
+        width = self.scrollable_content_region.width
+        source = self._source
+        if not source.count:
+            return self._painter.empty_line(self.empty_text, y, width)
+        line = y + self.scroll_offset.y
+        index = source.at_line(line)
+        if index < 0:
+            return self._painter.blank(width)
+        return self._painter.line(source.row(index), line - source.top(index), width, self._state(index))
+
+    def _state(self, index: int) -> RowState:
+        state = RowState(0)
+        if index == self.cursor:
+            state |= RowState.CURSOR if self.has_focus else RowState.CURSOR_BLURRED
+        if self._selected or self._glowing:
+            key = self._source.key(index)
+            if key in self._selected:
+                state |= RowState.SELECTED
+            if key in self._glowing:
+                state |= RowState.GLOW
+        return state
+
+    def _fit_virtual_size(self) -> None:
+        self.virtual_size = Size(self.scrollable_content_region.width, self._source.lines)
+
+    def _refresh_row(self, index: int) -> None:
+        if 0 <= index < self.count:
+            top, bottom = self._source.top(index), self._source.bottom(index)
+            self.refresh(Region(0, top - self.scroll_offset.y, self.size.width, bottom - top))
+
+    def _scroll_to_line(self, line: int) -> None:
+        self.scroll_to(y=max(line, 0), animate=False, force=True)
+
+    def _show_cursor(self) -> None:
+        """Scroll as little as shows the cursor's row; with the first row, the headings above it."""
+        source, index = self._source, self.cursor
+        height = self.scrollable_content_region.height
+        if not 0 <= index < source.count or height <= 0:
+            return
+        top, bottom = source.top(index), source.bottom(index)
+        if bottom <= height and index == source.selectable_from(0, 1):
+            top = 0
+        at = self.scroll_offset.y
+        if top < at or bottom - top > height:
+            self._scroll_to_line(top)
+        elif bottom > at + height:
+            self._scroll_to_line(bottom - height)

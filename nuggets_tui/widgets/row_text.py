@@ -1,0 +1,67 @@
+"""Pieces of rows: two-sided lines, matched words, marks of a note."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+
+from textual.content import Content
+
+from core.model.note import Note
+from nuggets_tui.safe_text import content
+
+MUTED = "$text-muted"
+PINNED = "pinned"
+
+
+def sides(left: Content, right: Content) -> Callable[[int], Content]:
+    """A line with one text at its left end, cut where it must be, and one at its right end."""
+
+    def line(width: int) -> Content:
+        if not right.cell_length or width < right.cell_length + 4:
+            return left.truncate(max(width, 0), ellipsis=True)
+        room = width - right.cell_length - 1
+        return Content.assemble(left.truncate(room, ellipsis=True, pad=True), " ", right)
+
+    return line
+
+
+def columns(
+    first: Content, second: Content, right: Content, *, wanted: int, share: float = 0.5
+) -> Callable[[int], Content]:
+    """A line of two columns and a text at its right end.
+
+    wanted: cells that the first column would like; it gets at most `share` of the width, in [0, 1].
+    """
+
+    def line(width: int) -> Content:
+        size = min(wanted, max(4, int(width * share)))
+        left = Content.assemble(first.truncate(size, ellipsis=True, pad=True), " ", second)
+        return sides(left, right)(width)
+
+    return line
+
+
+def marked(text: str, words: Collection[str], style: str = "") -> Content:
+    """A text with the words that matched underlined."""
+    line = content(text, style)
+    from core.search import highlights
+
+    for start, end in highlights(line.plain, words):
+        line = line.stylize("underline $text-accent", start, end)
+    return line
+
+
+def note_marks(note: Note) -> Content:
+    """Signs before a title: hidden, pinned, mirrors a fact."""
+    if note.hidden:
+        return Content.styled("⊘ ", "$text-warning")
+    if PINNED in note.tags:
+        return Content.styled("★ ", "$text-accent")
+    if note.is_fact:
+        return Content.styled("◆ ", MUTED)
+    return Content("  ")
+
+
+def title_style(note: Note) -> str:
+    """Hidden notes stand back."""
+    return "dim" if note.hidden else ""

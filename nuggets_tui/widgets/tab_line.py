@@ -1,0 +1,40 @@
+"""The tabs over a single pane: all six panes with their numbers, each of them clickable."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.events import Click
+from textual.reactive import reactive
+from textual.style import Style
+from textual.widget import Widget
+
+from nuggets_tui.messages import PaneWanted
+from nuggets_tui.widgets.panes import PANE_TITLES, PANES, PaneName
+
+
+class TabLine(Widget):
+    """One line of tabs. `results`: whether Notes shows results just now."""
+
+    active: reactive[PaneName] = reactive[PaneName]("notes")
+    results: reactive[bool] = reactive(False)
+
+    def on_click(self, event: Click) -> None:
+        """Goes to the pane of the tab under the mouse."""
+        pane = event.style.meta.get("pane")
+        if pane:
+            self.post_message(PaneWanted(pane))
+
+    def render(self) -> Content:
+        """The line itself; the active tab is marked by a bar at its sides and by weight, not by colour alone."""
+        return Content(" ").join(self._tab(number, name) for number, name in enumerate(PANES, 1))
+
+    def _tab(self, number: int, name: PaneName) -> Content:
+        title = "Results" if name == "notes" and self.results else PANE_TITLES[name]
+        if name == self.active:
+            tab = Content.assemble(
+                ("▌", "$text-accent"), (f"{number} {title}", "bold"), ("▐", "$text-accent")
+            )
+        else:
+            tab = Content.assemble((f" {number} ", "$text-accent"), (f"{title} ", "$text-muted"))
+        # A mark of our own instead of "@click", which would paint every tab as a link.
+        return tab.stylize(Style.from_meta({"pane": name}))

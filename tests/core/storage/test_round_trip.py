@@ -1,0 +1,208 @@
+"""Files of the original: opened, browsed and changed without touching what is not meant."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core import Memory
+from core.facts.edits import forget, record_hit
+from core.graph.edits import create_note, edit_note, hide_note, unhide_note
+from core.graph.neighbours import neighbours, suggestions, surroundings
+from core.model.note import Note
+from core.settings import InferenceSettings
+from core.storage.documents import read_graph, read_nugget
+from memory_files import GRAPH, facts_of, notes_of, tree
+
+FACT_NOTE = "fact-memory-00000002"
+RULES = InferenceSettings()
+
+
+def _golden_graphs(golden: Path) -> list[bytes]:
+    return [(golden / "store" / GRAPH).read_bytes()]
+
+
+def test_the_graph_file_round_trips_byte_for_byte(golden: Path) -> None:
+    for data in _golden_graphs(golden):
+        document = read_graph(Path("graph.json"), data, None, RULES)
+        assert document.to_bytes() == data
+        assert not document.problems
+
+
+@pytest.mark.parametrize("name", ["memory.donna.json", "projects.donna.json"])
+def test_a_fact_file_round_trips_byte_for_byte(golden: Path, name: str) -> None:
+    data = (golden / "store" / name).read_bytes()
+    document = read_nugget(Path(name), data, None)
+    assert document.to_bytes() == data
+    assert not document.problems
+
+
+def test_every_graph_of_the_reflection_scenarios_round_trips(golden: Path) -> None:
+    shaped = json.loads((golden / "reflect.json").read_bytes())
+    graphs = [part for part in _walk(shaped) if isinstance(part.get("notes"), list) and "version" in part]
+    for graph in graphs:
+        data = (json.dumps(graph, indent=2, ensure_ascii=False) + "\n").encode()
+        document = read_graph(Path("graph.json"), data, None, RULES)
+        assert document.to_bytes() == data
+        assert not document.problems
+
+
+def _walk(value: Any) -> list[dict[str, Any]]:
+    if isinstance(value, dict):
+        return [value, *(part for item in value.values() for part in _walk(item))]
+    return [part for item in value for part in _walk(item)] if isinstance(value, list) else []
+
+
+def test_opening_and_browsing_leaves_every_byte_and_makes_no_file(store: Path) -> None:
+    before = tree(store)
+    stamps = {path: path.stat().st_mtime_ns for path in store.rglob("*")}
+    memory = Memory.open(store)
+    snapshot = memory.snapshot
+    assert len(snapshot.notes) == 25
+    assert not snapshot.problems
+    for note in snapshot.notes:
+        assert snapshot.resolve(note.id) is note
+        neighbours(snapshot, note.id)
+        suggestions(snapshot, note.id)
+        surroundings(snapshot, note.id, hops=3)
+    for name in snapshot.nugget_names:
+        assert snapshot.nugget(name).facts
+    memory.refresh()
+    del memory
+    assert tree(store) == before
+    assert {path: path.stat().st_mtime_ns for path in store.rglob("*")} == stamps
+
+
+def test_opening_a_folder_that_is_not_there_makes_nothing(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "nowhere" / "deep")
+    assert memory.snapshot.notes == ()
+    assert not memory.refresh()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(store: Path) -> None:
+    before = tree(store)
+    memory = Memory.open(store)
+    note = memory.snapshot.note(FACT_NOTE)
+    memory.change("nothing", lambda draft: edit_note(draft, note.id, content=note.content, title=note.title))
+    memory.change("nothing", lambda draft: unhide_note(draft, note.id))
+    memory.change("nothing", lambda draft: forget(draft, "memory", "no such key"))
+    assert tree(store) == before
+    assert not (store / ".nuggets.lock").exists()
+
+
+def test_hiding_one_note_changes_the_fields_of_that_note_alone(
+    store: Path, clock: Callable[[], datetime]
+) -> None:
+    before, lines = notes_of(store), (store / GRAPH).read_text().splitlines()
+    memory = Memory.open(store, clock=clock)
+    memory.change("hide", lambda draft: hide_note(draft, FACT_NOTE))
+    after = notes_of(store)
+    assert list(after) == list(before)
+    assert {id for id in after if after[id] != before[id]} == {FACT_NOTE}
+    changed = {name for name in after[FACT_NOTE] if after[FACT_NOTE][name] != before[FACT_NOTE].get(name)}
+    assert changed == {"hidden", "archivedAt", "hiddenFact"}
+    start = lines.index(f'      "id": "{FACT_NOTE}",')
+    end = lines.index("    },", start)
+    now = (store / GRAPH).read_text().splitlines()
+    assert now[:start] == lines[:start]
+    assert now[len(now) - (len(lines) - end) :] == lines[end:]
+
+
+def test_a_hidden_fact_is_out_of_its_file_and_waits_in_its_note(store: Path) -> None:
+    other = (store / "projects.donna.json").read_bytes()
+    before = facts_of(store, "memory.donna.json")
+    Memory.open(store).change("hide", lambda draft: hide_note(draft, FACT_NOTE))
+    assert facts_of(store, "memory.donna.json") == [before[0], *before[2:]]
+    assert notes_of(store)[FACT_NOTE]["hiddenFact"] == before[1] | {"index": 1}
+    assert (store / "projects.donna.json").read_bytes() == other
+
+
+def _sound(memory: Memory) -> list[Note]:
+    """Visible notes but two that the original wrote without the tag of their nugget: a write sets that right."""
+    return [note for note in memory.snapshot.visible if note.nugget_name in note.tags]
+
+
+def test_unhiding_gives_back_every_byte(store: Path, clock: Callable[[], datetime]) -> None:
+    before = tree(store)
+    memory = Memory.open(store, clock=clock)
+    for note in _sound(memory):
+        memory.change("hide", lambda draft, id=note.id: hide_note(draft, id))
+        clock()
+        memory.change("unhide", lambda draft, id=note.id: unhide_note(draft, id))
+        assert tree(store) == before, note.id
+
+
+def test_hidden_facts_return_to_their_places_in_any_order(store: Path) -> None:
+    before = (store / "memory.donna.json").read_bytes()
+    memory = Memory.open(store)
+    facts = [note.id for note in memory.snapshot.visible if note.is_fact and note.nugget_name == "memory"]
+    for hide_order, unhide_order in ((1, 1), (1, -1), (-1, 1), (-1, -1)):
+        for id in facts[1:6][::hide_order]:
+            memory.change("hide", lambda draft, id=id: hide_note(draft, id))
+        for id in facts[1:6][::unhide_order]:
+            memory.change("unhide", lambda draft, id=id: unhide_note(draft, id))
+        assert (store / "memory.donna.json").read_bytes() == before
+
+
+def test_many_notes_hidden_in_one_go_come_back_in_one_go(store: Path) -> None:
+    before = tree(store)
+    memory = Memory.open(store)
+    ids = [note.id for note in _sound(memory)]
+    memory.change("hide", lambda draft: [hide_note(draft, id) for id in ids])
+    assert facts_of(store, "memory.donna.json") == []
+    memory.change("unhide", lambda draft: [unhide_note(draft, id) for id in reversed(ids)])
+    assert tree(store) == before
+
+
+@pytest.mark.parametrize("step", [timedelta(), timedelta(days=400), timedelta(days=-400)])
+def test_taking_a_change_back_gives_back_every_byte_whatever_the_clock_says(
+    store: Path, step: timedelta
+) -> None:
+    before = tree(store)
+    moment = datetime.fromisoformat("2026-05-05T05:05:05+00:00")
+    moments = iter([moment, *(moment + step * turn for turn in range(1, 99))])
+    memory = Memory.open(store, clock=lambda: next(moments))
+    for edit in (
+        lambda draft: hide_note(draft, FACT_NOTE),
+        lambda draft: edit_note(draft, FACT_NOTE, content="light green", add_tags=["colour"]),
+        lambda draft: forget(draft, "memory", "user:name"),
+        lambda draft: record_hit(draft, "memory", "user:name", "fact-memory-00000001", "s-77"),
+        lambda draft: hide_note(draft, "note-memory-0000000d"),
+        lambda draft: create_note(draft, "fresh", "A note of a new nugget", "With content."),
+    ):
+        _, done = memory.change("try", edit)
+        assert tree(store) != before
+        memory.undo(done)
+        assert tree(store) == before
+
+
+def test_recall_of_a_fact_moves_hits_session_and_last_access_alone(store: Path) -> None:
+    id = "fact-memory-00000001"
+    before = notes_of(store)
+    facts = facts_of(store, "memory.donna.json")
+    memory = Memory.open(store)
+    memory.change("hit", lambda draft: record_hit(draft, "memory", "user:name", id, "s-9"), kind="hit")
+    after = notes_of(store)
+    assert {name for name in after[id] if after[id][name] != before[id][name]} == {
+        "hits",
+        "lastHitSession",
+        "lastAccessedAt",
+    }
+    assert {other for other in after if after[other] != before[other]} == {id}
+    assert facts_of(store, "memory.donna.json")[0] == facts[0] | {"hits": 3, "last_hit_session": "s-9"}
+
+
+def test_the_donna_file_is_written_back_under_its_own_name(store: Path) -> None:
+    Memory.open(store).change("forget", lambda draft: forget(draft, "memory", "user:name"))
+    assert sorted(path.name for path in store.iterdir()) == [
+        ".nuggets.lock",
+        "graph",
+        "memory.donna.json",
+        "projects.donna.json",
+    ]

@@ -1,0 +1,101 @@
+"""Memory folders for tests: files written the way another program writes them, and what stands in them."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from core.model.basis import settled
+from core.model.note import Note, to_file_dict
+
+GRAPH = Path("graph") / "graph.json"
+LONG_AGO = "2026-01-02T03:04:05.678Z"
+
+
+def note_object(number: int, *, nugget: str = "memory", **fields: Any) -> dict[str, Any]:
+    """One note as an object of the graph file, sound in every field; `fields` (names of the file) replace or add."""
+    plain = Note(
+        id=f"note-{nugget}-{number:08x}",
+        nugget_name=nugget,
+        title=f"Title {number}",
+        content=f"Content of note {number}.",
+        kind="note",
+        created_at=LONG_AGO,
+        updated_at=LONG_AGO,
+        last_accessed_at=LONG_AGO,
+        subject="user:primary",
+        scope="user",
+        type="note",
+        source="explicit_user",
+        confidence=0.9,
+        stability="durable",
+    )
+    return to_file_dict(settled(plain, lambda _: True)) | fields
+
+
+def fact_object(key: str, value: str = "a value", **fields: Any) -> dict[str, Any]:
+    """One fact as an object of a fact file."""
+    return {"key": key, "value": value, "hits": 0, "last_hit_session": ""} | fields
+
+
+def write_graph(home: Path, notes: Iterable[object], **top: Any) -> Path:
+    """Writes graph/graph.json as the original does; `top` replaces or adds top-level fields."""
+    path = home / GRAPH
+    path.parent.mkdir(parents=True, exist_ok=True)
+    shaped = {"version": 3, "notes": list(notes)} | top
+    replace_bytes(
+        path, (json.dumps(shaped, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
+    )
+    return path
+
+
+def write_nugget(
+    home: Path, file: str, facts: Iterable[object], suffix: str = ".nugget.json", **top: Any
+) -> Path:
+    """Writes a fact file as the original does; `top` replaces or adds top-level fields."""
+    home.mkdir(parents=True, exist_ok=True)
+    shaped: dict[str, Any] = {
+        "version": 4,
+        "name": file,
+        "D": 1024,
+        "banks": 4,
+        "ensembles": 1,
+        "max_facts": 0,
+        "facts": list(facts),
+        "config": {"sharpen_p": 1, "corvacs_a": 0, "temp_T": 0.9, "orth_iters": 1},
+    }
+    path = home / f"{file}{suffix}"
+    replace_bytes(path, json.dumps(shaped | top, ensure_ascii=False, separators=(",", ":")).encode())
+    return path
+
+
+def replace_bytes(path: Path, data: bytes) -> None:
+    """Replaces a file in one step and without any lock, as the original does."""
+    temporary = path.with_name(path.name + ".tmp")
+    temporary.write_bytes(data)
+    os.replace(temporary, path)
+
+
+def graph_of(home: Path) -> Any:
+    """graph.json, parsed."""
+    return json.loads((home / GRAPH).read_bytes())
+
+
+def notes_of(home: Path) -> dict[str, dict[str, Any]]:
+    """The notes of graph.json by id."""
+    return {note["id"]: note for note in graph_of(home)["notes"]}
+
+
+def facts_of(home: Path, file_name: str) -> list[dict[str, Any]]:
+    """The facts of a fact file."""
+    found: list[dict[str, Any]] = json.loads((home / file_name).read_bytes())["facts"]
+    return found
+
+
+def tree(home: Path) -> dict[str, bytes]:
+    """Every file under a folder with its bytes, but for the lock."""
+    files = (path for path in sorted(home.rglob("*")) if path.is_file() and path.name != ".nuggets.lock")
+    return {str(path.relative_to(home)): path.read_bytes() for path in files}

@@ -1,0 +1,107 @@
+"""Every way out is an exit code and at most one line on standard error."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from nuggets_tui.cli import facts, notes, overview, program
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("nonsense",),
+        ("--nonsense", "list"),
+        ("list", "extra"),
+        ("remember", "project"),
+        ("note",),
+        ("note", "shw", "x"),
+        ("note", "hide"),
+        ("notes", "--limit", "0"),
+        ("notes", "--limit", "many"),
+        ("notes", "--scope", "nowhere"),
+        ("notes", "--sort", "sideways"),
+        ("search", "x", "--limit", "-3"),
+        ("note", "add", "t", "c", "--confidence", "high"),
+        ("note", "add", "t", "c", "--confidence", "nan"),
+        ("reflect", "--limit", "1.5"),
+        ("recall",),
+        ("demo", "--notes", "0"),
+        ("note", "show", "x", "--hom"),
+        ("recall", "\x1b[31m\n\nred", "extra\x07"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_two(nuggets: Any, args: tuple[str, ...]) -> None:
+    line = nuggets.fails(*args)
+    assert line.startswith("nuggets: ")
+    assert line.isprintable()
+    assert nuggets.fails(*args, "--json") or True
+
+
+def test_errors_leave_standard_output_empty_with_json(nuggets: Any) -> None:
+    nuggets.fails("--json", "note", "show", "nowhere", code=1)
+
+
+def test_a_mistyped_command_is_answered_with_the_nearest(nuggets: Any) -> None:
+    assert "recall" in nuggets.fails("recal", "x")
+
+
+def test_a_broken_graph_is_named_and_its_bytes_stay(nuggets: Any) -> None:
+    nuggets.ok("note", "add", "One", "Text")
+    nuggets.graph.write_bytes(nuggets.graph.read_bytes()[:-40])
+    before = nuggets.bytes()
+    for args in (("list",), ("remember", "project", "k", "v"), ("note", "add", "Two", "Text"), ("reflect",)):
+        assert "graph.json" in nuggets.fails(*args)
+    assert nuggets.bytes() == before
+
+
+def test_an_unexpected_error_is_called_a_bug_without_a_traceback(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def explode(*_: object) -> None:
+        raise ZeroDivisionError("boom\nbang")
+
+    monkeypatch.setattr(overview, "nugget_rows", explode)
+    line = nuggets.fails("list")
+    assert "bug" in line
+    assert "ZeroDivisionError" in line
+    monkeypatch.setenv("NUGGETS_DEBUG", "1")
+    assert "Traceback" in nuggets("list").stderr
+
+
+def test_an_interrupt_ends_quietly_with_130(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(overview, "nugget_rows", interrupt)
+    result = nuggets("list")
+    assert result.exit_code == 130
+    assert "Traceback" not in result.stderr
+
+
+def test_without_a_terminal_no_command_is_help_and_exit_code_two(nuggets: Any) -> None:
+    result = nuggets()
+    assert result.exit_code == 2
+    assert "Usage: nuggets" in result.stdout
+    assert "remember" in result.stdout
+    assert nuggets("--json").stdout == ""
+
+
+def test_the_app_needs_a_terminal_in_the_demo_as_well(nuggets: Any) -> None:
+    assert "--dir" in nuggets.fails("demo")
+
+
+def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
+    for group, prefix in ((program, ()), (notes.note_group, ("note",))):
+        for name, entry in group.entries.items():
+            assert entry.help.endswith(".")
+            shown = nuggets.ok(*prefix, name, "--help")
+            assert f"Usage: nuggets {' '.join((*prefix, name))}" in shown
+            assert "--home" in shown
+            assert "--json" in shown
+
+
+def test_the_parts_of_the_program_are_loaded_as_named() -> None:
+    assert program.get_command(program.make_context("nuggets", ["list"]), "recall") is facts.recall

@@ -1,0 +1,173 @@
+"""Facts on the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+
+def test_what_was_remembered_is_recalled(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    assert nuggets.ok("recall", "test cmd").splitlines()[0] == "pytest -q"
+
+
+def test_remember_answers_with_the_fact(nuggets: Any) -> None:
+    fact = nuggets.json("remember", "project", "test cmd", "pytest -q")
+    assert fact == {
+        "key": "test cmd",
+        "value": "pytest -q",
+        "hits": 0,
+        "nuggetName": "project",
+        "noteId": nuggets.notes()[0]["id"],
+    }
+
+
+def test_recall_answers_with_every_field(nuggets: Any) -> None:
+    note_id = nuggets.json("remember", "project", "test cmd", "pytest -q")["noteId"]
+    answer = nuggets.json("recall", "test cmd")
+    assert set(answer) == {
+        "answer", "confidence", "certainty", "margin", "found", "key", "match", "nuggetName", "via", "noteId",
+    }  # fmt: skip
+    assert answer["answer"] == "pytest -q"
+    assert answer["found"] is True
+    assert answer["match"]["kind"] == "exact"
+    assert 0 < answer["match"]["strength"] <= 1
+    assert (answer["key"], answer["nuggetName"], answer["via"]) == ("test cmd", "project", "facts")
+    assert answer["noteId"] == note_id
+
+
+def test_a_miss_is_told_by_exit_code_one(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    assert "zebra" in nuggets.fails("recall", "zebra unicorn", code=1)
+    missed = nuggets.json("recall", "zebra unicorn", code=1)
+    assert missed["found"] is False
+    assert missed["answer"] is None
+    assert missed["match"] is None
+
+
+def test_recall_in_an_unknown_nugget_is_not_found(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    assert "nowhere" in nuggets.fails("recall", "test cmd", "--nugget", "nowhere", code=1)
+
+
+def test_recall_falls_back_to_the_notes(nuggets: Any) -> None:
+    nuggets.ok("note", "add", "Kubernetes ingress", "The ingress controller is traefik.", "--nugget", "infra")
+    answer = nuggets.json("recall", "kubernetes ingress")
+    assert answer["via"] == "graph"
+    assert "traefik" in answer["answer"]
+
+
+def test_recall_expanded_brings_linked_notes(nuggets: Any) -> None:
+    fact = nuggets.json("remember", "project", "deploy cmd", "make ship")
+    note = nuggets.json("note", "add", "Shipping", "Only on weekdays.", "--nugget", "project")
+    nuggets.ok("note", "link", fact["noteId"], note["id"], "--reason", "rules")
+    answer = nuggets.json("recall", "deploy cmd", "--expand")
+    assert answer["related"] == [
+        {
+            "id": note["id"],
+            "title": "Shipping",
+            "content": "Only on weekdays.",
+            "nuggetName": "project",
+            "reason": "rules",
+        }
+    ]
+    assert "Only on weekdays." in nuggets.ok("recall", "deploy cmd", "--expand")
+    assert "related" not in nuggets.json("recall", "deploy cmd")
+
+
+def test_one_session_counts_one_recall(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    for session in ("monday", "monday", "tuesday"):
+        nuggets.ok("recall", "test cmd", "--session", session)
+    assert nuggets.json("facts", "project") == [{"key": "test cmd", "value": "pytest -q", "hits": 2}]
+
+
+def test_recalls_of_one_calling_process_count_once_without_a_session(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    nuggets.ok("recall", "test cmd")
+    nuggets.ok("recall", "test cmd")
+    assert nuggets.json("facts", "project")[0]["hits"] == 1
+
+
+def test_the_session_of_the_environment_counts(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    monkeypatch.setenv("NUGGETS_SESSION", "from-outside")
+    nuggets.ok("recall", "test cmd")
+    held = json.loads((nuggets.home / "project.nugget.json").read_text(encoding="utf-8"))
+    assert held["facts"][0]["last_hit_session"] == "from-outside"
+
+
+def test_a_new_value_keeps_the_fact_in_place(nuggets: Any) -> None:
+    for key, value in (("a key", "1"), ("b key", "2"), ("a key", "3")):
+        nuggets.ok("remember", "project", key, value)
+    assert [(f["key"], f["value"]) for f in nuggets.json("facts", "project")] == [
+        ("a key", "3"),
+        ("b key", "2"),
+    ]
+
+
+def test_forgotten_facts_are_gone_and_can_come_back(nuggets: Any) -> None:
+    note_id = nuggets.json("remember", "project", "test cmd", "pytest -q")["noteId"]
+    assert nuggets.json("forget", "project", " test cmd ") == {"forgotten": True}
+    assert nuggets.json("facts", "project") == []
+    nuggets.ok("note", "unhide", note_id)
+    assert nuggets.json("facts", "project")[0]["value"] == "pytest -q"
+
+
+def test_forgetting_what_is_not_there_is_not_found(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    assert nuggets.json("forget", "project", "other", code=1) == {"forgotten": False}
+    assert "other" in nuggets.fails("forget", "project", "other", code=1)
+
+
+def test_values_may_begin_with_a_dash(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "flag", "--", "--verbose")
+    assert nuggets.json("facts", "project")[0]["value"] == "--verbose"
+    assert " -- " in nuggets.fails("remember", "project", "flag", "--verbose")
+
+
+@pytest.mark.parametrize(
+    ("args", "word"),
+    [
+        (("remember", "project", "", "x"), "key"),
+        (("remember", "project", "   ", "x"), "key"),
+        (("remember", "project", "k", ""), "value"),
+        (("remember", "../evil", "k", "v"), "evil"),
+        (("remember", "CON", "k", "v"), "CON"),
+        (("remember", "project", "k", "\udc80"), "UTF-8"),
+    ],
+)
+def test_what_cannot_be_stored_is_refused_and_nothing_is_written(
+    nuggets: Any, args: tuple[str, ...], word: str
+) -> None:
+    assert word in nuggets.fails(*args)
+    assert not nuggets.home.exists() or not nuggets.bytes()
+
+
+def test_clear_needs_a_yes_without_a_terminal(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "a key", "1")
+    nuggets.ok("remember", "project", "b key", "2")
+    before = nuggets.bytes()
+    assert "--yes" in nuggets.fails("clear", "project")
+    assert nuggets.bytes() == before
+    assert nuggets.json("clear", "project", "--yes") == {"cleared": 2}
+    assert nuggets.json("facts", "project") == []
+    assert nuggets.json("clear", "project") == {"cleared": 0}
+
+
+def test_clear_asks_a_person(nuggets: Any, at_keyboard: Any) -> None:
+    nuggets.ok("remember", "project", "a key", "1")
+    at_keyboard()
+    assert "Nothing" in nuggets.ok("clear", "project", input="n\n")
+    assert len(nuggets.json("facts", "project")) == 1
+    refused = nuggets("clear", "project", "--json", input="n\n")
+    assert json.loads(refused.stdout) == {"cleared": 0}
+    assert "Forgot 1 fact" in nuggets.ok("clear", "project", input="y\n")
+
+
+def test_facts_and_clear_of_an_unknown_nugget_are_not_found(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "a key", "1")
+    assert "project" in nuggets.fails("facts", "nowhere", code=1)
+    nuggets.fails("clear", "nowhere", "--yes", code=1)

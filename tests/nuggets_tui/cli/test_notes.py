@@ -1,0 +1,206 @@
+"""Notes on the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+
+def add(nuggets: Any, title: str, content: str = "Some text.", *more: str) -> dict[str, Any]:
+    return dict(nuggets.json("note", "add", title, content, "--nugget", "project", *more))
+
+
+def test_a_note_is_added_in_the_shape_of_the_graph_file(nuggets: Any) -> None:
+    made = add(nuggets, "JWT format", "RS256.", "--tag", "Auth Flow", "--tag", "keys")
+    assert made == nuggets.notes()[0]
+    assert made["nuggetName"] == "project"
+    assert {"auth-flow", "keys", "project"} <= set(made["tags"])
+    assert nuggets.json("note", "show", made["id"]) == made
+
+
+def test_a_note_takes_metadata_by_hand(nuggets: Any) -> None:
+    made = add(
+        nuggets, "JWT format", "RS256.", "--scope", "user", "--type", "style", "--source", "system",
+        "--confidence", "7", "--stability", "temporary", "--subject", "user:anna",
+    )  # fmt: skip
+    assert (made["scope"], made["type"], made["source"]) == ("user", "style", "system")
+    assert (made["confidence"], made["stability"], made["subject"]) == (1, "temporary", "user:anna")
+
+
+def test_without_a_nugget_a_note_goes_to_memory(nuggets: Any) -> None:
+    assert nuggets.json("note", "add", "A title", "Text")["nuggetName"] == "memory"
+
+
+def test_content_comes_from_standard_input(nuggets: Any) -> None:
+    text = "# Heading\n\n    indented – code\n\ttab\nlast"
+    made = nuggets.json("note", "add", "From a pipe", "-", input=text)
+    assert made["content"] == text
+    changed = nuggets.json("note", "edit", made["id"], "--content", "-", input="other\r\nlines\r\n")
+    assert changed["content"] == "other\nlines"
+
+
+def test_standard_input_that_is_no_text_is_refused(nuggets: Any) -> None:
+    assert "UTF-8" in nuggets.fails("note", "add", "x", "-", input=b"\xff\xfe\x00")
+    assert not nuggets.home.exists()
+
+
+@pytest.mark.parametrize("title", ["", "   ", "\n"])
+def test_an_empty_title_is_refused(nuggets: Any, title: str) -> None:
+    assert "title" in nuggets.fails("note", "add", title, "x")
+
+
+def test_show_tells_what_a_person_wants_to_know(nuggets: Any) -> None:
+    made = add(nuggets, "JWT format", "First line.\nSecond line.", "--tag", "auth")
+    other = add(nuggets, "Auth middleware")
+    nuggets.ok("note", "link", made["id"], other["id"], "--reason", "uses tokens")
+    shown = nuggets.ok("note", "show", "JWT format").splitlines()
+    assert shown[0] == "JWT format"
+    assert "First line." in shown
+    assert "Second line." in shown
+    assert "tags: auth" in shown
+    assert [line for line in shown if line.startswith("→ Auth middleware  uses tokens")]
+
+
+def test_a_note_is_found_by_prefix_title_and_end_of_its_id(nuggets: Any) -> None:
+    made = add(nuggets, "JWT format")
+    for name in (made["id"], made["id"][:-2], "JWT format", "jwt format", made["id"].rpartition("-")[2]):
+        assert nuggets.json("note", "show", name)["id"] == made["id"]
+
+
+def test_a_name_that_fits_several_notes_is_refused(nuggets: Any) -> None:
+    first, second = add(nuggets, "One"), add(nuggets, "Two")
+    said = nuggets.fails("note", "show", "note-project-")
+    assert first["id"] in said
+    assert second["id"] in said
+
+
+def test_an_unknown_note_is_not_found(nuggets: Any) -> None:
+    add(nuggets, "One")
+    assert "nowhere" in nuggets.fails("note", "show", "nowhere", code=1)
+
+
+def test_an_edit_changes_what_it_names(nuggets: Any) -> None:
+    made = add(nuggets, "JWT format", "Old.", "--tag", "auth", "--tag", "old", "--scope", "shared")
+    changed = nuggets.json(
+        "note", "edit", made["id"], "--title", "Token format", "--content", "New.", "--tag", "fresh",
+        "--untag", "old", "--scope", "user",
+    )  # fmt: skip
+    assert (changed["title"], changed["content"], changed["scope"]) == ("Token format", "New.", "user")
+    assert {"auth", "fresh", "scope:user"} <= set(changed["tags"])
+    assert not {"old", f"scope:{made['scope']}"} & set(changed["tags"])
+    assert changed == nuggets.notes()[0]
+
+
+def test_an_edit_of_a_fact_note_reaches_the_fact(nuggets: Any) -> None:
+    note_id = nuggets.json("remember", "project", "test cmd", "pytest")["noteId"]
+    nuggets.ok("note", "edit", note_id, "--content", "pytest -q", "--title", "test command")
+    assert nuggets.json("facts", "project") == [{"key": "test command", "value": "pytest -q", "hits": 0}]
+
+
+def test_an_edit_of_nothing_is_refused(nuggets: Any) -> None:
+    made = add(nuggets, "One")
+    assert "nothing" in nuggets.fails("note", "edit", made["id"])
+
+
+def test_a_fact_renamed_to_an_existing_key_is_a_conflict(nuggets: Any) -> None:
+    first = nuggets.json("remember", "project", "a key", "1")["noteId"]
+    nuggets.ok("remember", "project", "b key", "2")
+    before = nuggets.bytes()
+    assert "b key" in nuggets.fails("note", "edit", first, "--title", "b key", code=3)
+    assert nuggets.bytes() == before
+
+
+def test_several_notes_are_hidden_and_brought_back_together(nuggets: Any) -> None:
+    one, two = add(nuggets, "One"), add(nuggets, "Two")
+    hidden = nuggets.json("note", "hide", one["id"], "Two", one["id"])
+    assert [(note["id"], note["hidden"]) for note in hidden] == [(one["id"], True), (two["id"], True)]
+    assert nuggets.json("notes") == []
+    shown = nuggets.json("note", "unhide", one["id"], two["id"])
+    assert [note["hidden"] for note in shown] == [False, False]
+    assert all("archivedAt" not in note for note in shown)
+
+
+def test_one_unknown_note_among_several_changes_none(nuggets: Any) -> None:
+    add(nuggets, "One")
+    before = nuggets.bytes()
+    nuggets.fails("note", "hide", "One", "nowhere", code=1)
+    assert nuggets.bytes() == before
+
+
+def test_bringing_back_a_fact_that_was_remembered_anew_is_a_conflict(nuggets: Any) -> None:
+    note_id = nuggets.json("remember", "project", "a key", "old")["noteId"]
+    nuggets.ok("note", "hide", note_id)
+    nuggets.ok("remember", "project", "a key", "new")
+    nuggets.fails("note", "unhide", note_id, code=3)
+    assert nuggets.json("facts", "project")[0]["value"] == "new"
+
+
+def test_delete_needs_a_yes_without_a_terminal(nuggets: Any) -> None:
+    made = add(nuggets, "One")
+    assert "--yes" in nuggets.fails("note", "delete", made["id"])
+    assert len(nuggets.notes()) == 1
+    assert nuggets.json("note", "delete", made["id"], "--yes") == {"deleted": True, "id": made["id"]}
+    assert nuggets.notes() == []
+
+
+def test_delete_asks_a_person(nuggets: Any, at_keyboard: Any) -> None:
+    made = add(nuggets, "One")
+    at_keyboard()
+    assert json.loads(nuggets.ok("note", "delete", "One", "--json", input="n\n"))["deleted"] is False
+    assert len(nuggets.notes()) == 1
+    assert made["id"] in nuggets.ok("note", "delete", "One", input="y\n")
+    assert nuggets.notes() == []
+
+
+def test_links_stand_on_both_notes_and_go_from_both(nuggets: Any) -> None:
+    one, two = add(nuggets, "One"), add(nuggets, "Two")
+    pair = nuggets.json("note", "link", "One", "Two", "--reason", "follows")
+    assert [note["id"] for note in pair] == [one["id"], two["id"]]
+    assert [(n["links"][0]["to"], n["links"][0]["reason"]) for n in pair] == [
+        (two["id"], "follows"),
+        (one["id"], "follows"),
+    ]
+    nuggets.fails("note", "unlink", "One", "Two", "--reason", "other", code=1)
+    assert [note["links"] for note in nuggets.json("note", "unlink", "One", "Two")] == [[], []]
+    nuggets.fails("note", "unlink", "One", "Two", code=1)
+    nuggets.fails("note", "link", "One", "One")
+
+
+def test_merge_keeps_every_line_and_hides_the_other(nuggets: Any) -> None:
+    add(nuggets, "One", "first")
+    add(nuggets, "Two", "second")
+    survivor = nuggets.json("note", "merge", "One", "Two")
+    assert survivor["title"] == "One"
+    assert survivor["content"].split() == ["first", "second"]
+    assert [note["title"] for note in nuggets.json("notes")] == ["One"]
+
+
+def test_notes_are_filtered_sorted_and_limited(nuggets: Any) -> None:
+    add(nuggets, "beta", "x", "--tag", "red", "--scope", "user", "--type", "style")
+    add(nuggets, "Alpha", "x", "--scope", "shared", "--subject", "user:anna")
+    nuggets.ok("note", "add", "gamma", "x", "--nugget", "other", "--scope", "shared")
+
+    def titles(*args: str) -> list[str]:
+        return [note["title"] for note in nuggets.json("notes", "--sort", "title", *args)]
+
+    assert titles() == ["Alpha", "beta", "gamma"]
+    assert titles("--limit", "2") == ["Alpha", "beta"]
+    assert titles("--nugget", "other") == ["gamma"]
+    assert titles("--tag", "red") == ["beta"]
+    assert titles("--scope", "shared") == ["Alpha", "gamma"]
+    assert titles("--type", "style") == ["beta"]
+    assert titles("--subject", "user:anna") == ["Alpha"]
+    assert titles("--scope", "session") == []
+    nuggets.ok("note", "hide", "gamma")
+    assert titles() == ["Alpha", "beta"]
+    assert titles("--include-hidden") == ["Alpha", "beta", "gamma"]
+    for order in ("newest", "recalls", "care"):
+        assert len(nuggets.json("notes", "--sort", order)) == 2
+    assert "1 of 2 notes" in nuggets.ok("notes", "--limit", "1")
+
+
+def test_notes_of_an_unknown_nugget_are_not_found(nuggets: Any) -> None:
+    add(nuggets, "One")
+    assert "project" in nuggets.fails("notes", "--nugget", "projct", code=1)

@@ -1,0 +1,117 @@
+"""list, status, and the options that every command takes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ORIGINAL = Path(__file__).parents[2] / "golden" / "original" / "store"
+
+
+def test_an_empty_place_is_an_empty_list_and_stays_empty(nuggets: Any) -> None:
+    assert nuggets.json("list") == []
+    assert "remember" in nuggets.ok("list")
+    assert nuggets.json("status")["exists"] is False
+    assert not nuggets.home.exists()
+
+
+def test_list_counts_facts_notes_and_hidden(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "a key", "1")
+    gone = nuggets.json("note", "add", "Old idea", "Not any more.", "--nugget", "project")
+    nuggets.ok("note", "hide", gone["id"])
+    nuggets.ok("note", "add", "Loose", "No fact here.", "--nugget", "loose")
+    loose, project = nuggets.json("list")
+    assert project == {
+        "name": "project",
+        "factCount": 1,
+        "noteCount": 2,
+        "hiddenCount": 1,
+        "dimension": 16384,
+        "banks": 4,
+        "capacityUsedPct": 0.2,
+        "capacityWarning": "",
+    }
+    assert (loose["name"], loose["factCount"], loose["noteCount"], loose["dimension"]) == ("loose", 0, 1, 0)
+    lines = nuggets.ok("list").splitlines()
+    assert len(lines) == 3
+    assert len({line.find("%") for line in lines[1:]}) == 1
+
+
+def test_status_gives_totals_and_paths(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "a key", "1")
+    status = nuggets.json("status")
+    assert status["home"] == str(nuggets.home)
+    assert (status["nuggetCount"], status["factCount"], status["noteCount"]) == (1, 1, 1)
+    assert Path(status["graphFile"]) == nuggets.graph
+    assert [Path(path).name for path in status["nuggetFiles"]] == ["project.nugget.json"]
+    assert status["problems"] == []
+    assert status["readOnly"] == ""
+    assert "1 fact" in nuggets.ok("status")
+
+
+def test_a_broken_fact_file_is_named_and_left_alone(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "a key", "1")
+    broken = nuggets.home / "project.nugget.json"
+    broken.write_bytes(broken.read_bytes()[:-9])
+    before = nuggets.bytes()
+    status = nuggets.json("status")
+    assert len(status["problems"]) == 1
+    assert "project.nugget.json" in status["problems"][0]["where"]
+    assert "project.nugget.json" in nuggets("list").stderr
+    assert nuggets.bytes() == before
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--home", "{}", "--json", "facts", "project"),
+        ("facts", "--home", "{}", "--json", "project"),
+        ("facts", "project", "--json", "--home", "{}"),
+        ("--json", "facts", "project", "--home={}"),
+    ],
+)
+def test_home_and_json_stand_before_and_after_the_command(
+    nuggets: Any, tmp_path: Path, args: tuple[str, ...]
+) -> None:
+    other = str(tmp_path / "other")
+    nuggets.ok("--home", other, "remember", "project", "a key", "1")
+    output = nuggets.ok(*(arg.format(other) for arg in args))
+    assert json.loads(output) == [{"key": "a key", "value": "1", "hits": 0}]
+    assert not nuggets.home.exists()
+
+
+def test_home_and_json_stand_inside_the_note_group(nuggets: Any, tmp_path: Path) -> None:
+    other = str(tmp_path / "other")
+    made = json.loads(nuggets.ok("note", "--json", "--home", other, "add", "A title", "Text"))
+    assert made["title"] == "A title"
+    assert json.loads(nuggets.ok("note", "show", made["id"], "--home", other, "--json")) == made
+
+
+def test_a_home_beginning_with_a_tilde_is_the_persons(nuggets: Any, tmp_path: Path) -> None:
+    nuggets.ok("remember", "project", "a key", "1", "--home", "~/mine")
+    assert (tmp_path / "mine" / "project.nugget.json").exists()
+
+
+def test_an_empty_home_is_refused(nuggets: Any) -> None:
+    assert "--home" in nuggets.fails("list", "--home", "")
+
+
+def test_looking_at_a_memory_of_the_original_changes_no_byte_of_it(nuggets: Any) -> None:
+    shutil.copytree(ORIGINAL, nuggets.home)
+    before = nuggets.bytes()
+    note = nuggets.json("notes", "--include-hidden")[0]
+    for args in (
+        ("list",),
+        ("status",),
+        ("facts", "memory"),
+        ("note", "show", note["id"]),
+        ("search", note["title"], "--include-hidden"),
+        ("reflect", "--dry-run"),
+    ):
+        nuggets.ok(*args)
+        nuggets.json(*args)
+    assert nuggets.bytes() == before

@@ -1,0 +1,126 @@
+"""Reflection and promotion on the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+COUNTS = ("rewritten", "merged", "hidden", "tagged", "linked")
+
+
+@pytest.fixture
+def untidy(nuggets: Any) -> Any:
+    """A memory with a pair of near-duplicates and a scratch note."""
+    text = "The staging database is restored every night at two from the production copy"
+    nuggets.ok("note", "add", "Restore", text, "--nugget", "project")
+    nuggets.ok("note", "add", "Restore again", text, "--nugget", "project")
+    nuggets.ok("note", "add", "tmp scratch", "x", "--nugget", "project")
+    return nuggets
+
+
+def test_a_dry_run_proposes_and_writes_nothing(untidy: Any) -> None:
+    before = untidy.bytes()
+    result = untidy.json("reflect", "--dry-run")
+    assert {"ranAt", "inspected", *COUNTS, "changes"} <= set(result)
+    assert sum(result[name] for name in COUNTS) == len(result["changes"]) > 0
+    assert {"type", "nuggetName", "noteId", "detail"} <= set(result["changes"][0])
+    assert untidy.bytes() == before
+    assert "Would change" in untidy.ok("reflect", "--dry-run")
+
+
+def test_without_a_terminal_reflection_acts_and_then_has_nothing_to_do(untidy: Any) -> None:
+    assert untidy.json("reflect")["hidden"] >= 1
+    assert [note["title"] for note in untidy.json("notes") if note["title"].startswith("tmp")] == []
+    assert untidy.json("reflect")["changes"] == []
+    assert "Nothing to do" in untidy.ok("reflect")
+
+
+def test_only_accepted_changes_are_made(untidy: Any) -> None:
+    proposed = untidy.json("reflect", "--dry-run")["changes"]
+    hide = next(change for change in proposed if change["type"] == "hide")
+    done = untidy.json("reflect", "--accept", hide["id"])
+    assert [change["type"] for change in done["changes"]] == ["hide"]
+    hidden = [note["id"] for note in untidy.notes() if note["hidden"]]
+    assert hidden == [hide["noteId"]]
+
+
+def test_accepting_a_change_that_is_not_proposed_changes_nothing(untidy: Any) -> None:
+    before = untidy.bytes()
+    proposed = untidy.json("reflect", "--dry-run")["changes"]
+    assert "hide-nothing" in untidy.fails("reflect", "--accept", f"{proposed[0]['id']},hide-nothing", code=1)
+    assert untidy.bytes() == before
+
+
+def test_a_person_sees_the_changes_and_is_asked(untidy: Any, at_keyboard: Any) -> None:
+    before = untidy.bytes()
+    at_keyboard()
+    refused = untidy("reflect", input="n\n")
+    assert refused.exit_code == 0
+    assert "tmp scratch" in refused.output
+    assert "Nothing was changed" in refused.stdout
+    assert untidy.bytes() == before
+    refused = untidy("reflect", "--json", input="n\n")
+    assert json.loads(refused.stdout)["changes"] == []
+    assert untidy.bytes() == before
+    assert "Changed" in untidy("reflect", input="y\n").stdout
+    assert untidy.bytes() != before
+
+
+def test_yes_asks_nobody(untidy: Any, at_keyboard: Any) -> None:
+    at_keyboard()
+    assert "Changed" in untidy.ok("reflect", "--yes")
+
+
+def test_reflection_takes_filters_and_a_limit(untidy: Any) -> None:
+    assert untidy.json("reflect", "--dry-run", "--limit", "1")["inspected"] == 1
+    assert untidy.json("reflect", "--dry-run", "--scope", "session")["inspected"] == 0
+    untidy.fails("reflect", "--nugget", "nowhere", code=1)
+
+
+@pytest.fixture
+def recalled(nuggets: Any) -> Any:
+    """A memory with one fact that three sessions recalled."""
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    for session in ("one", "two", "three"):
+        nuggets.ok("recall", "test cmd", "--session", session)
+    return nuggets
+
+
+def test_promotion_writes_memory_md_and_says_what(recalled: Any, tmp_path: Path) -> None:
+    target = tmp_path / "docs"
+    target.mkdir()
+    preview = recalled.json("promote", "--dry-run", "--memory-dir", str(target))
+    assert not (target / "MEMORY.md").exists()
+    assert "+" in preview["diff"]
+    result = recalled.json("promote", "--memory-dir", str(target))
+    assert set(result) >= {"promoted", "updated", "path", "entries", "diff"}
+    assert (result["promoted"], result["updated"]) == (1, 0)
+    assert Path(result["path"]) == target / "MEMORY.md"
+    assert "pytest -q" in (target / "MEMORY.md").read_text(encoding="utf-8")
+    again = recalled.json("promote", "--memory-dir", str(target))
+    assert (again["promoted"], again["updated"], again["diff"]) == (0, 0, "")
+    assert "Nothing to do" in recalled.ok("promote", "--memory-dir", str(target))
+    recalled.ok("note", "edit", "test cmd", "--content", "pytest -q -x")
+    assert "1 changed" in recalled.ok("promote", "--memory-dir", str(target))
+    recalled.ok("forget", "project", "test cmd")
+    assert "1 removed" in recalled.ok("promote", "--memory-dir", str(target))
+
+
+def test_promotion_asks_a_person(recalled: Any, tmp_path: Path, at_keyboard: Any) -> None:
+    target = tmp_path / "docs"
+    target.mkdir()
+    at_keyboard()
+    refused = recalled("promote", "--memory-dir", str(target), input="n\n")
+    assert "pytest -q" in refused.output
+    assert not (target / "MEMORY.md").exists()
+    refused = recalled("promote", "--memory-dir", str(target), "--json", input="n\n")
+    assert json.loads(refused.stdout)["promoted"] == 0
+    recalled.ok("promote", "--memory-dir", str(target), input="y\n")
+    assert (target / "MEMORY.md").exists()
+
+
+def test_promotion_without_a_target_says_what_to_do(recalled: Any) -> None:
+    assert "--memory-dir" in recalled.fails("promote", code=1)

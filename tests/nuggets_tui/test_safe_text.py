@@ -1,0 +1,131 @@
+"""Stored text becomes harmless display text, and measures as it says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import unicodedata
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from textual.content import Content
+
+from nuggets_tui.safe_text import content, cut, fit, plain, safe_block, safe_content, safe_line
+
+MEGABYTE = "wide 語 and [/x] " * 70_000
+TEXTS = (*HOSTILE, MEGABYTE)
+BIDI = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+any_text = st.text(st.characters(codec=None, exclude_categories=()), max_size=60)
+
+
+def obeyed(char: str) -> bool:
+    """Whether a terminal may obey or reorder by a character, or cannot encode it."""
+    return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in BIDI
+
+
+@given(any_text)
+def test_nothing_a_terminal_obeys_is_left_in_a_line(text: str) -> None:
+    assert not any(obeyed(char) for char in safe_line(text))
+
+
+@given(any_text)
+def test_blocks_keep_newlines_and_tabs_and_nothing_else_that_is_obeyed(text: str) -> None:
+    shown = safe_block(text)
+    assert not any(obeyed(char) for char in shown if char not in "\n\t")
+    assert shown.count("\n") == text.count("\n")
+    assert shown.count("\t") == text.count("\t")
+
+
+@given(any_text)
+def test_output_can_be_encoded_and_replacing_twice_changes_nothing(text: str) -> None:
+    plain(text).encode()
+    assert plain(plain(text)) == plain(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["naïve – 語 “quotes” €", "e\u0301", "👩‍👩‍👧 👩‍💻 ❤️‍🔥 1️⃣", "می‌خواهم", "葛󠄀", "क्‍ष"]
+)
+def test_text_that_means_something_is_left_alone(text: str) -> None:
+    assert plain(text) == text
+    assert safe_line(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a\u200bb",
+        "pass\u200dword",
+        "pay\u00adpal",
+        "x\u2060y",
+        "\ufeffx",
+        "a\u3164b",
+        "ab\u200c",
+        "\u200dx",
+        "😀\ufe0f\ufe01\ufe02",
+        "a\U000e0101",
+        "\U000e0068\U000e0069",
+        "a\u2028b",
+    ],
+)
+def test_what_only_hides_becomes_visible(text: str) -> None:
+    assert "\ufffd" in plain(text)
+
+
+@pytest.mark.parametrize("char", [chr(code) for code in (*range(9), *range(11, 32), *range(127, 160))])
+def test_each_control_is_replaced_by_one_visible_character(char: str) -> None:
+    assert plain(f"a{char}b") == "a\ufffdb"
+
+
+def test_line_ends_and_tabs_become_blanks_in_a_line() -> None:
+    assert safe_line("a\r\nb\nc\td\re") == "a b c d\ufffde"
+    assert safe_block("a\r\nb") == "a\nb"
+
+
+def test_long_text_is_cut_with_a_sign() -> None:
+    assert safe_line("x" * 5000, 10) == "x" * 9 + "…"
+    assert safe_block("x" * 5000, 10) == "x" * 9 + "…"
+    assert safe_line("abc", 3) == "abc"
+    assert safe_line("abc", 0) == ""
+    assert len(safe_line(MEGABYTE)) == 4096
+
+
+@given(any_text, st.integers(-1, 40))
+def test_fitting_gives_exactly_the_cells_asked_for(text: str, width: int) -> None:
+    assert cell_len(fit(text, width)) == max(width, 0)
+    assert cell_len(cut(text, width)) <= max(width, 0)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("width", [0, 1, 2, 7, 80])
+def test_hostile_text_fits_too(text: str, width: int) -> None:
+    assert cell_len(fit(text, width)) == width
+
+
+def test_a_cut_says_so_and_splits_no_wide_character() -> None:
+    assert cut("重要なノート", 6) == "重要…"
+    assert cut("abcdef", 4) == "abc…"
+    assert fit("ab", 4) == "ab  "
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_content_is_never_read_as_markup(text: str) -> None:
+    assert content(text, "bold").plain == safe_line(text)
+
+
+def test_styles_survive_when_content_is_made_harmless() -> None:
+    shown = safe_content(Content.assemble(("a\x1b", "bold"), "\n", ("b\tc", "italic")))
+    assert shown.plain == "a\ufffd b c"
+    assert [(span.start, span.end, span.style) for span in shown.spans] == [(0, 2, "bold"), (3, 6, "italic")]
+    harmless = Content("abc")
+    assert safe_content(harmless) is harmless
+
+
+def test_the_command_line_gets_it_without_textual() -> None:
+    code = (
+        "import sys, nuggets_tui.safe_text as t; t.fit(t.plain('a\\x1b'), 4); print('textual' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"

@@ -1,0 +1,300 @@
+"""The graph pane shows what surrounds a note and is walked with keys and mouse."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+from hostile import HOSTILE
+from rich.cells import cell_len
+from textual.app import App, ComposeResult
+from textual.message import Message
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from core.model.note import Link, Note
+from core.model.snapshot import Snapshot
+from nuggets_tui.widgets.graph_view import GraphData, GraphEdge, GraphNode, GraphView, graph_data
+
+MEGABYTE = "wide 語 and [/x] " * 70_000
+
+
+class Harness(App[None]):
+    """An app with one picture and a field to take the focus away."""
+
+    CSS = "Input { height: 1; border: none; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.graph = GraphView(empty_text="Choose a note to see [/what] surrounds it.")
+        self.heard: list[Message] = []
+
+    def compose(self) -> ComposeResult:
+        yield self.graph
+        yield Input()
+
+    def on_graph_view_node_focused(self, event: GraphView.NodeFocused) -> None:
+        self.heard.append(event)
+
+    def on_graph_view_node_chosen(self, event: GraphView.NodeChosen) -> None:
+        self.heard.append(event)
+
+    def on_graph_view_hops_changed(self, event: GraphView.HopsChanged) -> None:
+        self.heard.append(event)
+
+    @property
+    def focused_nodes(self) -> list[str]:
+        return [event.note_id for event in self.heard if isinstance(event, GraphView.NodeFocused)]
+
+    @property
+    def chosen(self) -> list[str]:
+        return [event.note_id for event in self.heard if isinstance(event, GraphView.NodeChosen)]
+
+
+def note(name: str, *to: str, hidden: bool = False, kind: str = "note") -> Note:
+    links = tuple(Link(to=other, reason=f"{name} to {other}") for other in to)
+    return Note(id=name, nugget_name="project", title=name, content="", links=links, hidden=hidden, kind=kind)
+
+
+MEMORY = Snapshot(
+    notes=(
+        note("auth", "jwt", "cors", "ghost"),
+        note("jwt", "auth", "keys"),
+        note("cors", "list"),
+        note("list"),
+        note("keys", kind="fact"),
+        note("ghost", hidden=True),
+        note("asks", "auth"),
+    )
+)
+
+
+def screen(graph: GraphView) -> list[str]:
+    return [graph.render_line(y).text for y in range(graph.size.height)]
+
+
+@asynccontextmanager
+async def running(app: Harness, size: tuple[int, int] = (60, 12)) -> AsyncIterator[Pilot[None]]:
+    async with app.run_test(size=size) as pilot:
+        app.graph.focus()
+        await pilot.pause()
+        yield pilot
+
+
+async def drawn(pilot: Pilot[None]) -> None:
+    """Wait until every layout that was asked for is on the screen."""
+    await pilot.pause()
+    await pilot.app.workers.wait_for_complete()
+    await pilot.pause()
+
+
+async def test_the_surroundings_are_drawn_around_the_marked_note() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        shown = "\n".join(screen(app.graph))
+        assert "┃▌auth" in shown.replace("┃ auth", "┃▌auth")
+        assert all(title in shown for title in ("jwt", "cors", "asks"))
+        assert "ghost" not in shown
+        assert "list" not in shown
+        assert shown.rstrip().endswith("3 notes within 1 link")
+        assert app.graph.cursor_id == "auth"
+
+
+async def test_plus_and_minus_widen_and_narrow_the_picture() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth")
+        await pilot.press("plus")
+        await drawn(pilot)
+        assert "list" in "\n".join(screen(app.graph))
+        await pilot.press("minus", "minus")
+        await drawn(pilot)
+        assert "list" not in "\n".join(screen(app.graph))
+        assert [event.hops for event in app.heard if isinstance(event, GraphView.HopsChanged)] == [2, 1]
+
+
+async def test_hidden_notes_are_ghosts_only_when_asked_for() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show_hidden = True
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        assert "○ ghost" in "\n".join(screen(app.graph))
+
+
+async def test_arrows_walk_along_links_and_say_why_the_link_is_there() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth", 2)
+        await drawn(pilot)
+        await pilot.press("up", "right")
+        assert app.focused_nodes == ["jwt", "keys"]
+        assert screen(app.graph)[-1].startswith("jwt to keys · jwt → keys")
+        await pilot.press("left")
+        assert app.focused_nodes[-1] == "jwt"
+        await pilot.press("down")
+        assert app.focused_nodes[-1] == "cors"
+        assert screen(app.graph)[-1].startswith("auth to cors · auth → cors")
+        assert any("━" in line or "┗" in line or "┏" in line for line in screen(app.graph))
+        await pilot.press("left")
+        assert app.graph.cursor_id == "auth"
+        heard = len(app.heard)
+        await pilot.press("left")
+        assert len(app.heard) == heard
+
+
+async def test_a_link_both_ways_shows_both_reasons() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "jwt")
+        await drawn(pilot)
+        await pilot.click(GraphView, offset=app.graph.picture.box_of["auth"].middle)
+        assert screen(app.graph)[-1].startswith("jwt to auth; auth to jwt · jwt ↔ auth")
+
+
+async def test_enter_and_a_second_click_choose() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        await pilot.press("enter")
+        assert app.chosen == ["auth"]
+        place = app.graph.picture.box_of["cors"].middle
+        await pilot.click(GraphView, offset=place)
+        assert app.focused_nodes == ["cors"]
+        assert app.chosen == ["auth"]
+        await pilot.click(GraphView, offset=place)
+        assert app.chosen == ["auth", "cors"]
+
+
+async def test_a_click_on_a_line_says_why_it_is_there() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        box = app.graph.picture.box_of["cors"]
+        await pilot.click(GraphView, offset=(box.x - 1, box.y))
+        assert screen(app.graph)[-1].startswith("auth to cors")
+        assert app.graph.cursor_id == "auth"
+
+
+async def test_a_reload_keeps_the_cursor_and_another_note_takes_it() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        await pilot.press("right", "down")
+        at = app.graph.cursor_id
+        app.graph.show(Snapshot(notes=(*MEMORY.notes, note("new", "auth"))), "auth")
+        await drawn(pilot)
+        assert "new" in "\n".join(screen(app.graph))
+        assert app.graph.cursor_id == at
+        app.graph.show(MEMORY, "cors")
+        await drawn(pilot)
+        assert app.graph.cursor_id == "cors"
+
+
+async def test_the_last_picture_stays_until_the_newest_wish_is_drawn() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        before = screen(app.graph)
+        for name in ("jwt", "cors", "list"):
+            app.graph.show(MEMORY, name)
+            assert screen(app.graph) == before
+        await drawn(pilot)
+        assert app.graph.cursor_id == "list"
+
+
+async def test_no_note_shows_the_empty_text_and_a_lonely_one_says_so() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        assert screen(app.graph)[0].startswith("Choose a note to see [/what] surrounds it.")
+        app.graph.show(Snapshot(notes=(note("alone"),)), "alone")
+        await drawn(pilot)
+        assert screen(app.graph)[-1].startswith("no links yet")
+        app.graph.show(MEMORY, "not there")
+        await drawn(pilot)
+        assert screen(app.graph)[0].startswith("Choose a note")
+        await pilot.press("right", "enter", "up")
+        assert app.heard == []
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, MEGABYTE])
+async def test_hostile_titles_and_reasons_are_harmless(text: str) -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        nodes = tuple(GraphNode(name, text) for name in "abc")
+        edges = (GraphEdge("a", "b", text), GraphEdge("b", "c", text), GraphEdge("a", "c"))
+        app.graph.show_data(GraphData(nodes, edges, "a"))
+        await drawn(pilot)
+        await pilot.press("right")
+        assert app.focused_nodes == ["b"]
+        for line in screen(app.graph):
+            assert cell_len(line) == 60
+            assert not any(sign in line for sign in "\x1b\x9b\x07\u202e\u2066")
+
+
+@pytest.mark.parametrize("size", [(0, 0), (1, 1), (5, 2), (6, 1), (12, 3), (200, 2)])
+async def test_no_size_is_too_small(size: tuple[int, int]) -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.styles.width, app.graph.styles.height = size
+        app.graph.show(MEMORY, "auth", 3)
+        await drawn(pilot)
+        await pilot.press("right", "down", "enter")
+        assert all(cell_len(line) == app.graph.size.width for line in screen(app.graph))
+
+
+async def test_a_failing_layout_is_told_and_the_next_one_works() -> None:
+    class Broken(Snapshot):
+        @property
+        def by_id(self) -> dict[str, Note]:  # type: ignore[override]
+            raise RuntimeError("broken [/on] purpose")
+
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(Broken(), "auth")
+        await pilot.pause()
+        while app.graph.busy:
+            await pilot.pause()
+        assert "could not be drawn: broken [/on] purpose" in screen(app.graph)[0]
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        assert "cors" in "\n".join(screen(app.graph))
+
+
+async def test_the_cursor_is_told_apart_without_colour() -> None:
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show(MEMORY, "auth")
+        await drawn(pilot)
+        assert any("┏" in line for line in screen(app.graph))
+        await pilot.press("right")
+        marked = app.graph.cursor_id
+        assert any(f"▌{marked}▐" in line for line in screen(app.graph))
+        app.query_one(Input).focus()
+        await pilot.pause()
+        assert any(f"▌{marked}▐" in line for line in screen(app.graph))
+
+
+def test_graph_data_holds_the_links_between_all_notes_shown() -> None:
+    data = graph_data(MEMORY, "auth", 2)
+    assert [node.id for node in data.nodes] == ["auth", "jwt", "cors", "asks", "keys", "list"]
+    assert {node.id: node.hop for node in data.nodes}["keys"] == 2
+    assert {node.id: node.kind for node in data.nodes}["keys"] == "fact"
+    assert {(edge.a, edge.b) for edge in data.edges} == {
+        ("auth", "jwt"), ("jwt", "auth"), ("auth", "cors"), ("jwt", "keys"), ("cors", "list"), ("asks", "auth"),
+    }  # fmt: skip
+    assert graph_data(MEMORY, "nobody") == GraphData()
+
+
+def test_graph_data_counts_what_it_leaves_out() -> None:
+    hub = Snapshot(notes=(note("hub", *(f"n{n}" for n in range(500))), *(note(f"n{n}") for n in range(500))))
+    data = graph_data(hub, "hub", limit=30)
+    assert len(data.nodes) == 30
+    assert data.left_out == (("hub", 471),)
