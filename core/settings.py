@@ -117,13 +117,14 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
     path = home / SETTINGS_FILE
     try:
         if path.exists() and not path.is_file():
-            raise OSError("it is no regular file")
+            raise OSError(0, "it is no regular file")
         table = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         table = {}
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
         raise BrokenFileError(
-            f"the settings cannot be read ({error})",
+            f"the settings cannot be read ({said})",
             where=str(path),
             kept="no file was changed",
             todo="mend the file or move it away to use the defaults",

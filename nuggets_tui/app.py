@@ -9,27 +9,51 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from core.glance import Glance
     from core.memory import Memory
 
 
+_FRAME_PATIENCE: Final = 2.0
+
+
 class Opening:
-    """A memory on its way: `future` brings it, or the error that stands in the way. Nothing is written."""
+    """A memory on its way: `future` brings it, or the error that stands in the way. Nothing is written.
+
+    Of a large memory `first_look` brings what fills the first frame; all of it is read once that is shown.
+    """
 
     def __init__(self, home: Path | None, clock: Callable[[], datetime] | None = None) -> None:
         self.home = home
         self.clock = clock or (lambda: datetime.now(UTC))
+        self.first_look: Future[Glance | None] = Future()
         self.future: Future[Memory] = Future()
+        self.frame_shown = threading.Event()
 
     def start(self) -> Opening:
         """Begins to open the memory."""
-        threading.Thread(target=self.open, name="opening", daemon=True).start()
+        threading.Thread(target=self._look_and_open, name="opening", daemon=True).start()
         return self
+
+    def _look_and_open(self) -> None:
+        look = None
+        try:
+            from core.glance import glance
+
+            look = glance(self.home) if self.home is not None else None
+        finally:
+            self.first_look.set_result(look)
+        if look is not None:
+            # Two threads share one interpreter: reading everything now would only hold the first frame up.
+            self.frame_shown.wait(_FRAME_PATIENCE)
+        self.open()
 
     def open(self) -> None:
         """Opens the memory in this thread."""
+        if not self.first_look.done():
+            self.first_look.set_result(None)
         try:
             from core.memory import Memory
 

@@ -58,15 +58,14 @@ class NuggetsApp(App[None]):
         """Dark to light, and back."""
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name
 
-    async def open_demo(self) -> None:
-        """Opens a copy of the demo memory in place of the present one; it goes when the app ends."""
+    async def make_demo(self) -> Path:
+        """The folder of a new copy of the demo memory; it goes when the app ends."""
         from nuggets_tui.demo import copy_for_session, write_demo
 
         home = await asyncio.to_thread(copy_for_session)
         self._copies.append(home)
         await asyncio.to_thread(write_demo, home)
-        notice = f"A copy of the demo memory, in {home}. It goes when you leave; change what you like."
-        await self.switch_screen(MainScreen(Opening(home, self._opening.clock).start(), notice=notice))
+        return home
 
     def remove_copies(self) -> None:
         """Takes away what only this run needed."""

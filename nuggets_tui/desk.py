@@ -10,16 +10,16 @@ from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from core.errors import NuggetsError
-from core.graph.neighbours import Suggestion, suggestions
-from core.memory import Memory
 from core.model.change import ChangeKind, ChangeSet
-from core.model.draft import Draft
 from core.model.snapshot import Snapshot
 from nuggets_tui.query import Query, parse_query
 from nuggets_tui.view import Found
 
 if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.model.draft import Draft
     from core.facts.recall import Recall
+    from core.graph.neighbours import Suggestion
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search import Filters, Hit
@@ -60,6 +60,8 @@ class Desk:
         self, base: Snapshot, reason: str, edit: Callable[[Draft], _Result]
     ) -> tuple[_Result, ChangeSet]:
         """Edits what somebody saw when they began (`base`), so that a change made meanwhile is a conflict."""
+
+        from core.model.draft import Draft
 
         def work() -> tuple[_Result, ChangeSet]:
             present = self.memory.draft()
@@ -154,6 +156,8 @@ class Desk:
 
     async def suggestions(self, snapshot: Snapshot, note_id: str) -> tuple[Suggestion, ...]:
         """Notes that might be linked to a note."""
+        from core.graph.neighbours import suggestions
+
         return await asyncio.to_thread(suggestions, snapshot, note_id)
 
     async def warm_up(self) -> None:

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
 
-from core.graph.neighbours import Suggestion
 from core.model.change import ChangeSet
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
+    from core.graph.neighbours import Suggestion
     from core.search import Hit
 
 Order = Literal["newest", "recalls", "title", "care"]
@@ -44,6 +44,7 @@ class View:
 
     `note_id` is the note shown in the Note pane. `found` is None while nothing is searched. `fresh` names the
     notes that the last change touched. `trouble` says why the files cannot be read just now, "" when they can.
+    Before a large memory is `loaded`, its newest titles and its facts may be there, with the counts in `glanced`.
     """
 
     home: str = ""
@@ -59,6 +60,15 @@ class View:
     fresh: frozenset[str] = field(default=frozenset())
     trouble: str = ""
     loaded: bool = False
+    glanced: tuple[int, int] | None = None
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many notes are visible and how many hidden."""
+        if self.glanced is not None:
+            return self.glanced
+        visible = len(self.snapshot.visible)
+        return visible, len(self.snapshot.notes) - visible
 
     @property
     def note(self) -> Note | None:

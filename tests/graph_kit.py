@@ -90,7 +90,9 @@ def applied(snapshot: Snapshot, changes: ChangeSet) -> Snapshot:
     nuggets = []
     for nugget in snapshot.nuggets:
         held = [facts.get((nugget.name, fact.key), fact) for fact in nugget.facts]
-        nuggets.append(msgspec.structs.replace(nugget, facts=tuple(fact for fact in held if fact is not None)))
+        nuggets.append(
+            msgspec.structs.replace(nugget, facts=tuple(fact for fact in held if fact is not None))
+        )
     return Snapshot(notes=tuple(note for note in notes if note is not None), nuggets=tuple(nuggets))
 
 

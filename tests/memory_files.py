@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -46,9 +47,7 @@ def write_graph(home: Path, notes: Iterable[object], **top: Any) -> Path:
     path = home / GRAPH
     path.parent.mkdir(parents=True, exist_ok=True)
     shaped = {"version": 3, "notes": list(notes)} | top
-    replace_bytes(
-        path, (json.dumps(shaped, indent=2, ensure_ascii=False) + "\n").encode("utf-8", "surrogatepass")
-    )
+    replace_bytes(path, javascript(shaped, indent=2) + b"\n")
     return path
 
 
@@ -68,8 +67,14 @@ def write_nugget(
         "config": {"sharpen_p": 1, "corvacs_a": 0, "temp_T": 0.9, "orth_iters": 1},
     }
     path = home / f"{file}{suffix}"
-    replace_bytes(path, json.dumps(shaped | top, ensure_ascii=False, separators=(",", ":")).encode())
+    replace_bytes(path, javascript(shaped | top))
     return path
+
+
+def javascript(value: object, indent: int | None = None) -> bytes:
+    """JSON as JSON.stringify writes it: characters as they are, lone surrogates as escapes."""
+    text = json.dumps(value, indent=indent, ensure_ascii=False, separators=None if indent else (",", ":"))
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text).encode()
 
 
 def replace_bytes(path: Path, data: bytes) -> None:

@@ -110,7 +110,7 @@ def _edited_tags(
             system = [tag for tag in note.tags if tag not in own]
             nugget = normalise_tag(note.nugget_name)
             kept = (nugget, *wanted, *(tag for tag in system if tag != nugget))
-    unwanted = set(map(normalise_tag, remove))
+    unwanted = custom_tags(replace(note, tags=tuple(map(normalise_tag, remove))))
     return tuple(
         dict.fromkeys(tag for tag in (*kept, *filter(None, map(normalise_tag, add))) if tag not in unwanted)
     )

@@ -50,7 +50,7 @@ class Page:
     """The structure of a page. `bare`: lines without their ends. `opaque`: code, comments and front matter.
 
     `open_from`: the line from which on everything is code or comment because nothing closes it, else the
-    number of lines.
+    number of lines. `comments`: where a comment that stands by itself begins, by the line below it.
     """
 
     def __init__(self, lines: list[str]) -> None:
@@ -58,6 +58,7 @@ class Page:
         self.bare = [line.rstrip("\r\n") for line in lines]
         self.opaque = [False] * len(lines)
         self.open_from = len(lines)
+        self.comments: dict[int, int] = {}
         self._mark_opaque()
         self.headings = self._find_headings()
         self.bullets = self._find_bullets()
@@ -87,6 +88,8 @@ class Page:
                     self.open_from = place
                     end = len(self.bare)
                 self.opaque[first:end] = [True] * (end - first)
+                if line.lstrip().startswith("<!--"):
+                    self.comments[end] = first
                 place = end
                 continue
             if line.strip() and not line[0].isspace():
@@ -116,10 +119,10 @@ class Page:
         closing = re.compile(rf"[ \t]*{re.escape(fence[0])}{{{len(fence)},}}[ \t]*")
         for line in range(place + 1, len(self.bare)):
             text = self.bare[line]
-            if closing.fullmatch(text):
-                return place, line + 1
             if nested and text.strip() and not text[0].isspace():
                 return place, line
+            if closing.fullmatch(text):
+                return place, line + 1
         return place, len(self.bare) + (not nested)
 
     def _html(self, place: int) -> tuple[int, int] | None:

@@ -76,8 +76,8 @@ def _place_of_new_section(page: Page, section: str, managed: Callable[[str], boo
     later = next((h for h in known if section_order(h.name) > section_order(section)), None)
     if later is not None:
         place = later.start
-        while place > 0 and page.opaque[place - 1] and not page.blank(place - 1):
-            place -= 1
+        while place in page.comments:  # A comment right above a heading speaks of it.
+            place = page.comments[place]
         return place
     return min(page.end_of(known[-1]) if known else len(page.lines), page.open_from)
 

@@ -146,8 +146,7 @@ def survivor_first(first: Note, second: Note) -> tuple[Note, Note]:
 def were_merged(first: Note, second: Note) -> bool:
     """Whether the two were merged before and one was brought back: to a person they are no duplicates."""
     return any(
-        _gave_hits(a, b)
-        or any(link.to == b.id and link.reason.startswith("merged") for link in a.links)
+        _gave_hits(a, b) or any(link.to == b.id and link.reason.startswith("merged") for link in a.links)
         for a, b in ((first, second), (second, first))
     )
 

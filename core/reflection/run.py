@@ -170,7 +170,9 @@ class _Pass:
         if why is not None:
             yield hide_step(note, why)
             return
-        if tidied(note.content) != note.content and fact_agrees(self._draft, note):
+        tidy = tidied(note.content)
+        # A fact of nothing but white space has no tidy value; it is for a person to see to.
+        if tidy != note.content and (tidy or not note.is_fact) and fact_agrees(self._draft, note):
             yield rewrite_step(note)
         tags = self._tags(note)
         if tags != note.tags:

@@ -52,12 +52,13 @@ class Vocabulary:
 
 
 class Reader:
-    """Turns notes into documents; remembers which stem each word has."""
+    """Turns notes into documents; keeps the numbers of words, stems and tokens, and which stem a word has."""
 
     def __init__(self) -> None:
         self.stems = Vocabulary()
         self.tokens = Vocabulary()
-        self._stem_of: dict[str, int] = {}
+        self.words = Vocabulary()
+        self._stem_of: list[int] = [NO_WORD]
 
     def read(self, note: Note) -> Document:
         """The document of a note."""
@@ -67,22 +68,25 @@ class Reader:
             (*text_tokens(haystack), f"scope:{note.scope}", f"type:{note.type}", note.subject.lower())
         )
         counts: Counter[int] = Counter()
+        forms: list[int] = []
         for word, count in Counter(words("\n".join(fields), compounds=True)).items():
-            number = self._stem_of.get(word)
-            if number is None:
-                number = self._stem_of[word] = self._stem(word)
+            form = self.words.number(word) or self._add(word)
+            number = self._stem_of[form]
             if number != NO_WORD:
                 counts[number] += count
+                forms.append(form)
         kept = counts.items() if len(counts) <= MOST_STEMS else counts.most_common(MOST_STEMS)
         return Document(
             haystack=haystack,
             tokens=array("i", [NO_WORD, *map(self.tokens.add, tokens)]),
             stems=array("i", [NO_WORD, *(number for number, _ in kept)]),
             counts=array("i", [0, *(count for _, count in kept)]),
+            words=array("i", forms),
         )
 
-    def _stem(self, word: str) -> int:
-        return self.stems.add(stem(word)) if is_content_word(word) else NO_WORD
+    def _add(self, word: str) -> int:
+        self._stem_of.append(self.stems.add(stem(word)) if is_content_word(word) else NO_WORD)
+        return self.words.add(word)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +95,15 @@ class Document:
 
     haystack: folded text, white space squeezed, one line a field. tokens: numbers of its distinct tokens.
     stems, counts: numbers of its distinct stems in order of first appearance, and how often each stands
-    there. Tokens and stems begin with NO_WORD, so that no note is without an entry.
+    there. words: numbers of its distinct words that carry meaning, as they are written but for folding. Tokens
+    and stems begin with NO_WORD, so that no note is without an entry.
     """
 
     haystack: str
     tokens: array[int]
     stems: array[int]
     counts: array[int]
+    words: array[int]
 
 
 def searched_fields(note: Note) -> list[str]:

@@ -24,8 +24,8 @@ def matched_words(note: Note, stems: Collection[str], query: Query, has_phrase: 
     pieces = _pieces(query) if has_phrase else ()
     found: dict[str, None] = {}
     for field in searched_fields(note):
-        for word in words(field[:_READ_LIMIT], compounds=True):
-            if word in wanted or stem(word) in wanted or any(piece in word for piece in pieces):
+        for word in dict.fromkeys(words(field[:_READ_LIMIT], compounds=True)):
+            if word in wanted or stem(word) in wanted or (pieces and any(piece in word for piece in pieces)):
                 found[word] = None
         if len(found) > _MOST_WORDS:
             break

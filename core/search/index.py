@@ -40,15 +40,15 @@ class SearchIndex:
         with self._guard:
             if snapshot is self._snapshot:
                 return
-            known, documents = self._documents, []
-            self._documents = {}
+            known, entries = self._documents, []
             for note in snapshot.notes:
-                old = known.get(note.id)
-                fits = old is not None and same_for_search(old[0], note)
-                document = old[1] if old is not None and fits else self._reader.read(note)
-                self._documents[note.id] = (note, document)
-                documents.append(document)
-            self._state = State(snapshot.notes, documents, self._reader.stems, self._reader.tokens)
+                entry = known.get(note.id)
+                if entry is None or entry[0] is not note:
+                    fits = entry is not None and same_for_search(entry[0], note)
+                    entry = (note, entry[1] if entry is not None and fits else self._reader.read(note))
+                entries.append(entry)
+            self._documents = {entry[0].id: entry for entry in entries}
+            self._state = State(snapshot.notes, [document for _, document in entries], self._reader)
             self._snapshot = snapshot
 
     def search(

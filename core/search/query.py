@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.search.documents import is_content_word, text_tokens
 from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, fold, stem, unspaced_runs, words
@@ -15,6 +15,14 @@ _READ_LIMIT: Final = 10_000
 _SHORT: Final = 3
 
 
+class QueryStem(NamedTuple):
+    """A stem of a query, how many times it stands there, and the first word that has it."""
+
+    stem: str
+    times: int
+    word: str
+
+
 @dataclass(frozen=True, slots=True)
 class Query:
     """What a search looks for.
@@ -22,8 +30,8 @@ class Query:
     phrase: the whole query folded, "" when it may not count as a phrase. needles: what of the phrase to look
     for in the haystacks (any of them). tokens: distinct tokens of the text leg. telling: those that are no
     stop words; a note needs one of them, the phrase or the vector leg to be a hit. words: distinct folded
-    words that carry meaning. stems: their stems with counts. last: the stem of the last word, which may still
-    be half typed; "" when the query ends in something else.
+    words that carry meaning. stems: their stems. unfinished: the last word, which may still be half typed; ""
+    when the query ends in something else.
     """
 
     phrase: str
@@ -31,8 +39,8 @@ class Query:
     tokens: tuple[str, ...]
     telling: frozenset[str]
     words: tuple[str, ...]
-    stems: tuple[tuple[str, int], ...]
-    last: str
+    stems: tuple[QueryStem, ...]
+    unfinished: str
 
     @property
     def empty(self) -> bool:
@@ -48,14 +56,19 @@ def read_query(text: str) -> Query:
     found = words(head, compounds=True)
     telling = [word for word in found if is_content_word(word)]
     needles = _needles(phrase, found)
+    first: dict[str, str] = {}
+    for word in telling:
+        first.setdefault(stem(word), word)
     return Query(
         phrase=phrase if needles else "",
         needles=needles,
         tokens=tokens,
         telling=frozenset(token for token in tokens if token not in STOP_WORDS),
         words=tuple(dict.fromkeys(telling)),
-        stems=tuple(Counter(map(stem, telling)).items()),
-        last=stem(telling[-1]) if telling and head[-1].isalnum() else "",
+        stems=tuple(
+            QueryStem(name, count, first[name]) for name, count in Counter(map(stem, telling)).items()
+        ),
+        unfinished=telling[-1] if telling and head[-1].isalnum() else "",
     )
 
 

@@ -16,6 +16,7 @@ from core.search.spelling import neighbours
 from core.search.state import Mask, State, Values
 from core.search.vectors import Keys, inner_products, noise, read_counts, readable
 from core.settings import SearchSettings
+from core.text.tokens import stem
 
 Places = NDArray[np.intp]
 
@@ -28,7 +29,7 @@ _LENGTH_GIVEN_BACK: Final = 0.25
 # A cosine below so many standard deviations of chance is no evidence.
 _NOISE_FLOOR: Final = 3.0
 # So many of the best are read from their phase vectors; the others keep what those are expected to give.
-_FROM_VECTORS: Final = 12
+_FROM_VECTORS: Final = 10
 # A query's vector holds at most so many stems, the heaviest; so many unknown words are read as others.
 _MOST_STEMS: Final = 32
 _MOST_UNKNOWN: Final = 4
@@ -114,7 +115,8 @@ def rank(
     cosines = state.expected_cosines(weights)
     raw_cosines = cosines.copy()
     shares, told = state.token_shares(query.tokens, query.telling)
-    phrase = state.with_phrase(query.needles)
+    # A phrase of several words shares a word with every note it stands in, but where it begins inside a word.
+    phrase = state.with_phrase(query.needles, told | (cosines > 0) if len(query.words) > 1 else None)
     raw_text = _VERBATIM * phrase + shares
     boosts = _boosts(state, settings)
     floor = _NOISE_FLOOR * noise(settings.dimension)
@@ -146,19 +148,20 @@ def rank(
 def query_weights(state: State, query: Query) -> dict[str, float]:
     """The stems of the query's vector with their weights: how often they stand in it, times their rarity.
 
-    A stem that no note holds stands for those that are spelt like it, each by the square of its likeness;
-    when there are none it stays, and lowers every cosine.
+    A word that no note holds in any form stands for those that are spelt like it, each by the square of its
+    likeness; when there are none it stays, and lowers every cosine.
     """
     weights: dict[str, float] = {}
     unknown = 0
-    for stem, count in query.stems:
-        near: list[tuple[str, float]] = []
-        if not state.document_count(stem):
+    for name, times, word in query.stems:
+        meant: dict[str, float] = {}
+        if not state.document_count(name):
             unknown += 1
             if unknown <= _MOST_UNKNOWN:
-                near = neighbours(stem, state.known_stems, unfinished=stem == query.last)
-        for other, likeness in near or [(stem, 1.0)]:
-            weights[other] = weights.get(other, 0.0) + count * likeness**2 * state.rarity(other)
+                for other, likeness in neighbours(word, state.words, unfinished=word == query.unfinished):
+                    meant.setdefault(stem(other), likeness)
+        for other, likeness in (meant or {name: 1.0}).items():
+            weights[other] = weights.get(other, 0.0) + times * likeness**2 * state.rarity(other)
     heaviest = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
     return dict(heaviest[:_MOST_STEMS])
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.model.note import Note
-from core.search.documents import NO_WORD, Document, Vocabulary
+from core.search.documents import NO_WORD, Document, Reader
 
 Numbers = NDArray[np.intp]
 Values = NDArray[np.float64]
@@ -23,6 +23,8 @@ Mask = NDArray[np.bool_]
 _PLAIN: Final = 1
 _TELLING: Final = 2
 _TINY: Final = 1e-300
+# Below this share of the notes it is quicker to look into each than to run through the text of all.
+_FEW: Final = 0.25
 
 
 class State:
@@ -31,15 +33,11 @@ class State:
     All arrays over notes have the length and order of `notes`.
     """
 
-    def __init__(
-        self, notes: Sequence[Note], documents: Sequence[Document], stems: Vocabulary, tokens: Vocabulary
-    ) -> None:
+    def __init__(self, notes: Sequence[Note], documents: Sequence[Document], reader: Reader) -> None:
         self.notes = tuple(notes)
         self.documents = tuple(documents)
-        self.stem_names = stems
-        self._token_names = tokens
-        self._stem_total = len(stems)
-        self._token_total = len(tokens)
+        self.stem_names, self._token_names, self._word_names = reader.stems, reader.tokens, reader.words
+        self._stem_total, self._token_total = len(reader.stems), len(reader.tokens)
         self._stems = _flat([document.stems for document in documents])
         self._stem_starts = _starts(len(document.stems) for document in documents)
         self._tokens = _flat([document.tokens for document in documents])
@@ -74,10 +72,10 @@ class State:
         return found
 
     @cached_property
-    def known_stems(self) -> list[str]:
-        """All stems that stand in a note, sorted."""
-        names = self.stem_names.names
-        return sorted(names[number] for number in np.flatnonzero(self.document_counts) if number != NO_WORD)
+    def words(self) -> list[str]:
+        """All words that carry meaning and stand in a note, folded, sorted."""
+        numbers = np.unique(_flat([document.words for document in self.documents]))
+        return sorted(self._word_names.names[number] for number in numbers)
 
     def rarity(self, stem: str) -> float:
         """Inverse document frequency ln(1 + (N - n + 0.5) / (n + 0.5)), as BM25 has it (Robertson, Zaragoza 2009)."""
@@ -129,9 +127,14 @@ class State:
         """A word's number, NO_WORD for one that came after this state was made."""
         return number if number < total else NO_WORD
 
-    def with_phrase(self, needles: Sequence[str]) -> Mask:
-        """For each note whether one of the needles stands in its haystack."""
+    def with_phrase(self, needles: Sequence[str], among: Mask | None = None) -> Mask:
+        """For each note whether one of the needles stands in its haystack. among: look in these notes alone."""
         found = np.zeros(len(self.notes), dtype=bool)
+        if among is not None and among.sum() < _FEW * len(self.notes):
+            for place in np.flatnonzero(among):
+                haystack = "\n" + self.documents[place].haystack
+                found[place] = any(needle in haystack for needle in needles)
+            return found
         for needle in needles:
             start = self._haystacks.find(needle)
             while start >= 0:
@@ -139,7 +142,7 @@ class State:
                 place = bisect_right(self._haystack_starts, start) - 1
                 found[place] = True
                 start = self._haystacks.find(needle, self._haystack_starts[place + 1])
-        return found
+        return found if among is None else found & among
 
 
 def _flat(arrays: Sequence[array[int]]) -> Numbers:

@@ -215,26 +215,39 @@ def _rebase_facts(change_set: ChangeSet, snapshot: Snapshot, quiet: bool) -> lis
         for number, fact in enumerate(nugget.facts if nugget else ()):
             found.setdefault(fact.key, []).append(number)
     leaving = {(c.nugget, c.key) for c in change_set.facts if c.before is not None and c.after is None}
+    arriving = {(c.nugget, c.key): c.after.value for c in change_set.facts if c.before is None and c.after}
     rebased: list[FactChange | None] = []
     for change in change_set.facts:
+        facts = snapshot.by_name[change.nugget].facts if change.nugget in snapshot.by_name else ()
         of_key = places[change.nugget].get(change.key, [])
-        # A file may hold a key twice; each change is for one of them, the first for the first.
-        place = of_key.pop(0) if change.before is not None and of_key else next(iter(of_key), None)
+        place = of_key[0] if of_key else None
+        current = facts[place] if place is not None else None
         target = change.after.key if change.after is not None else change.key
-        taken = places[change.nugget].get(target) if (change.nugget, target) not in leaving else None
-        rebased.append(_rebase_fact(change, snapshot, place, taken[0] if taken else None, quiet))
+        taken = places[change.nugget].get(target) if target != change.key else None
+        other = facts[taken[0]] if taken and (change.nugget, target) not in leaving else None
+        if _was_renamed(change, current, other, arriving.get((change.nugget, change.key))):
+            continue
+        if change.before is not None and of_key:
+            # A file may hold a key twice; each change is for one of them, the first for the first.
+            of_key.pop(0)
+        rebased.append(_rebase_fact(change, current, place, other, quiet))
     return [change for change in rebased if change is not None]
 
 
+def _was_renamed(change: FactChange, current: Fact | None, other: Fact | None, newcomer: str | None) -> bool:
+    """Whether a fact already bears its new key, its old one being free or taken by a newcomer of the same set."""
+    if change.before is None or change.after is None or other is None:
+        return False
+    free = current is None or (newcomer is not None and _alike(current.value, newcomer))
+    return free and _alike(other.value, change.after.value)
+
+
 def _rebase_fact(
-    change: FactChange, snapshot: Snapshot, place: int | None, taken: int | None, quiet: bool
+    change: FactChange, current: Fact | None, place: int | None, other: Fact | None, quiet: bool
 ) -> FactChange | None:
-    """place: where the fact stands now. taken: where another fact with the key after the change stands."""
-    nugget = snapshot.by_name.get(change.nugget)
+    """current, place: the fact as it is now, and where. other: another fact with the key after the change."""
     where = f"{change.nugget}: {change.key}"
     before, after = change.before, change.after
-    current = nugget.facts[place] if nugget and place is not None else None
-    other = nugget.facts[taken] if nugget and taken is not None else None
     if before is None:
         if after is None or (current is not None and _alike(current.value, after.value)):
             return None
@@ -242,15 +255,14 @@ def _rebase_fact(
             raise _conflict("this key was stored meanwhile", where, "", after.value, current.value)
         return change
     if current is None:
-        renamed = after is not None and other is not None and _alike(other.value, after.value)
-        if after is None or quiet or renamed:
+        if after is None or quiet:
             return None
         raise _conflict("the fact was forgotten meanwhile", where, before.value, after.value, "")
     if after is None:
         if not _alike(current.value, before.value):
             raise _conflict("the fact was changed meanwhile", where, before.value, "", current.value)
         return msgspec.structs.replace(change, before=current, index=place)
-    if after.key != before.key and other is not None:
+    if other is not None:
         raise _conflict("this key was stored meanwhile", where, before.key, after.key, after.key)
     merged = _merge_fact(where, before, after, current)
     return (

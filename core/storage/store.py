@@ -306,7 +306,7 @@ def _changed_nugget(document: NuggetDocument, change: FactChange) -> NuggetDocum
     if change.after is None:
         if place is not None:
             del raws[place], facts[place]
-    elif place is None:
+    elif place is None or change.before is None:
         at = _raw_place(facts, change.index)
         raws.insert(at, write_fact(change.after, None, None))
         facts.insert(at, change.after)

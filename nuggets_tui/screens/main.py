@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable
 from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
 from typing import ClassVar, TypeVar, cast
 
 from textual import on, work
@@ -12,8 +14,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus
 from textual.widgets import Input
+from textual.worker import Worker, WorkerState
 
 from core.errors import NuggetsError
+from core.glance import Glance
 from core.model.snapshot import Snapshot
 from nuggets_tui.app import Opening
 from nuggets_tui.commands import bindings, footer_commands
@@ -22,10 +26,9 @@ from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted
 from nuggets_tui.notices import say, say_error, warn
 from nuggets_tui.query import parse_query
 from nuggets_tui.screens.main_commands import MainCommands
-from nuggets_tui.view import Found, changed_notes
+from nuggets_tui.view import Found, View, changed_notes
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane
-from nuggets_tui.widgets.graph import GraphPane
 from nuggets_tui.widgets.header import HeaderLine
 from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.line_view import LineView, MakeLines
@@ -33,11 +36,12 @@ from nuggets_tui.widgets.markdown_lines import load_parser
 from nuggets_tui.widgets.neighbours import NeighboursPane
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
-from nuggets_tui.widgets.panes import PANES, PaneName, Panes
+from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes
 from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
 _Result = TypeVar("_Result")
+_GRAPH_MODULE = "nuggets_tui.widgets.graph"
 _TICK = 5.0
 _AGES = 30.0
 _RETRY = 1.0
@@ -79,11 +83,22 @@ class MainScreen(MainCommands):
             yield NotesPane().data_bind(state)
             yield NotePane().data_bind(state)
             yield NeighboursPane().data_bind(state)
-            yield GraphPane().data_bind(state)
+            yield GraphPlace()
             yield AuditPane().data_bind(state)
         yield KeyBar(id="keys")
 
     # Opening
+
+    def open_another(self, home: Path, notice: str) -> None:
+        """Shows another memory in place of this one."""
+        self._stop.set()
+        self._stop = asyncio.Event()
+        self.workers.cancel_node(self)
+        self._desk, self._trail, self._notice = None, [], notice
+        self._opening = Opening(home, self._opening.clock).start()
+        self.query_one(SearchBox).value = ""
+        self.view = View(home=str(home))
+        self._wait_for_memory()
 
     def on_mount(self) -> None:
         """Shows the memory if it is there already, else as soon as it is."""
@@ -99,8 +114,18 @@ class MainScreen(MainCommands):
 
     @work(group="opening", exclusive=True, exit_on_error=False)
     async def _wait_for_memory(self) -> None:
+        look = await asyncio.wrap_future(self._opening.first_look)
+        if look is not None:
+            self._show_first_look(look)
         await asyncio.wait([asyncio.wrap_future(self._opening.future)])
         self._try_to_show()
+
+    def _show_first_look(self, look: Glance) -> None:
+        self.view = self.view.with_(
+            snapshot=Snapshot(notes=look.newest, nuggets=look.nuggets), glanced=(look.visible, look.hidden),
+            now=self._opening.clock(),
+        )  # fmt: skip
+        self.call_after_refresh(self._opening.frame_shown.set)
 
     def _try_to_show(self) -> None:
         error = self._opening.future.exception()
@@ -116,7 +141,7 @@ class MainScreen(MainCommands):
         self._desk = Desk(memory, self._opening.clock)
         self.view = self.view.with_(
             home=str(memory.home), snapshot=memory.snapshot, history=memory.history, now=self._opening.clock(),
-            loaded=True, trouble="",
+            loaded=True, trouble="", glanced=None,
         )  # fmt: skip
         self.query_one(HeaderLine).now = self.view.now
         self._show_message_or_panes()
@@ -130,19 +155,28 @@ class MainScreen(MainCommands):
             say(self, self._notice)
         for problem in self.view.snapshot.problems[:3]:
             warn(self, f"{problem.where}: {problem.what}")
-        self._read_markdown()
+        self._look_for_suggestions()
+        self._bring_the_rest()
         self._watch_files()
-        self._warm_up()
 
-    @work(group="markdown", exclusive=True, exit_on_error=False)
-    async def _read_markdown(self) -> None:
+    @work(group="rest", exclusive=True, exit_on_error=False)
+    async def _bring_the_rest(self) -> None:
+        """What the first frame does without: Markdown, the picture of the graph, the index of the search."""
         await asyncio.to_thread(load_parser)
         self.query_one(NotePane).plainly = False
-
-    @work(group="warm-up", exclusive=True, exit_on_error=False)
-    async def _warm_up(self) -> None:
+        await asyncio.to_thread(import_module, _GRAPH_MODULE)
+        # Data is bound to the pane from the screen's own turn alone.
+        self.call_later(self._draw_graph)
         if self.view.snapshot.notes:
             await self.desk.warm_up()
+
+    async def _draw_graph(self) -> None:
+        place = self.query_one("#graph")
+        if isinstance(place, GraphPlace):
+            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(MainCommands.view)
+            with self.app.batch_update():
+                await place.remove()
+                await self.query_one(Panes).mount(graph, after="#neighbours")
 
     def _show_trouble(self, error: Exception) -> None:
         """The memory cannot be opened: says so over the whole screen and tries again until it can."""
@@ -251,6 +285,8 @@ class MainScreen(MainCommands):
         # Somebody who holds an arrow key down passes over many notes.
         await asyncio.sleep(0.1)
         if not note_id or note_id not in self.view.snapshot.by_id:
+            return
+        if not self.view.loaded:
             return
         found = await self.desk.suggestions(self.view.snapshot, note_id)
         if note_id == self.view.note_id:
@@ -369,6 +405,12 @@ class MainScreen(MainCommands):
         self.open_entry(event.change_id)
 
     # Errors
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Work that fails in a way nobody thought of is said, not swallowed."""
+        if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
+            self.log.error(event.worker.error)
+            say_error(self, event.worker.error)
 
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the desk; None when it failed, which a notice then says."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from textual import work
@@ -11,7 +12,6 @@ from textual.reactive import reactive
 from textual.screen import Screen
 
 from core.model.change import ChangeSet
-from core.model.draft import Draft
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import BY_NAME
@@ -28,6 +28,7 @@ from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
+    from core.model.draft import Draft
     from nuggets_tui.application import NuggetsApp
 
 _Result = TypeVar("_Result")
@@ -58,6 +59,10 @@ class MainCommands(Screen[None]):
         """Shows the memory as it is now."""
         raise NotImplementedError
 
+    def open_another(self, home: Path, notice: str) -> None:
+        """Shows another memory."""
+        raise NotImplementedError
+
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result, or None and a notice."""
         raise NotImplementedError
@@ -69,6 +74,8 @@ class MainCommands(Screen[None]):
         command, view = BY_NAME[name], self.view
         if name == "demo":
             return view.empty
+        if name == "undo" and view.empty:
+            return bool(self.desk.mine)
         if command.needs and not view.loaded:
             return False
         if command.needs == "note":
@@ -389,7 +396,10 @@ class MainCommands(Screen[None]):
     @work(group="change", exit_on_error=False)
     async def do_demo(self) -> None:
         """A copy of the demo memory."""
-        await self.attempt(self._window.open_demo())
+        home = await self.attempt(self._window.make_demo())
+        if home is not None:
+            notice = f"A copy of the demo memory, in {home}. It goes when you leave; change what you like."
+            self.open_another(home, notice)
 
     def do_help(self) -> None:
         """Keys, words and signs."""

@@ -138,5 +138,7 @@ class ReviewScreen(Dialog[Reviewed]):
 
 
 def _row(item: ReviewItem) -> Row:
-    head = sides(content(item.title, "bold"), content(item.kind, "$text-secondary"))
-    return Row(item.key, (head, content(item.detail, MUTED)))
+    # The sign for accepted stands right before the text.
+    title = Content.assemble(" ", content(item.title, "bold"))
+    head = sides(title, content(item.kind, "$text-secondary"))
+    return Row(item.key, (head, Content.assemble(" ", content(item.detail, MUTED))))

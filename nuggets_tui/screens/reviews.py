@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from core.model.change import ChangeSet
+from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
-from nuggets_tui.safe_text import safe_line
+from nuggets_tui.safe_text import plain, safe_line
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.widgets.diff_lines import diff_text_lines, note_change_lines, wrapped
 from nuggets_tui.words import plural
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
     from core.promotion import PromotionResult
     from core.reflection import ProposedChange, ReflectionResult
 
+_SHOWN: Final = 4_000
 # The fields of a note that a kind of change touches; merging touches all.
 _FIELDS: Final = {"rewrite": ("title", "content"), "hide": ("hidden",), "tag": ("tags",), "link": ("links",)}
 
 
 def reflection_review(desk: Desk, result: ReflectionResult) -> ReviewScreen:
     """A cleanup pass, change by change."""
-    items = [_reflection_item(change, result.change_set) for change in result.changes]
+    items = [_reflection_item(change, result.change_set, desk.snapshot) for change in result.changes]
 
     async def apply(accepted: Collection[str]) -> Reviewed:
         done = await desk.reflect(accepted)
@@ -36,20 +38,24 @@ def reflection_review(desk: Desk, result: ReflectionResult) -> ReviewScreen:
     return ReviewScreen("Reflection: a cleanup to review", looked, items, apply)
 
 
-def _reflection_item(change: ProposedChange, change_set: ChangeSet) -> ReviewItem:
-    touched = {each.id: each for each in change_set.notes}
-    found = touched.get(change.note_id)
-    title = found.note.title if found else change.nugget_name
+def _reflection_item(change: ProposedChange, change_set: ChangeSet, snapshot: Snapshot) -> ReviewItem:
+    note, other = snapshot.by_id.get(change.note_id), snapshot.by_id.get(change.other_id)
+    title = note.title if note else change.nugget_name
+    # People know notes by their titles.
+    detail = change.detail.replace(change.other_id, f"“{other.title}”") if other else change.detail
+    concerned = {change.note_id, change.other_id} if change.type == "merge" else {change.note_id}
     names = _FIELDS.get(change.type)
 
     def lines(width: int) -> list[Content]:
-        shown = [Content.styled(safe_line(change.detail), "$text-muted"), Content("")]
+        shown = [Content.styled(safe_line(detail), "$text-muted"), Content("")]
         for each in change_set.notes:
-            if each.id == change.note_id or (each.id == change.other_id and change.type == "merge"):
+            if each.id in concerned:
                 shown += [*note_change_lines(each, names), Content("")]
+        if change.type == "hide" and note is not None:
+            shown += [Content.styled(f"  {plain(line)}", "$text-muted") for line in note.content[:_SHOWN].split("\n")]
         return wrapped(shown, width)
 
-    return ReviewItem(change.id, change.type, title, change.detail, lines)
+    return ReviewItem(change.id, change.type, title, detail, lines)
 
 
 def promotion_review(desk: Desk, result: PromotionResult) -> ReviewScreen:

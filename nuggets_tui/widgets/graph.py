@@ -29,12 +29,13 @@ class GraphPane(GraphView):
         if (
             before.note_id == after.note_id
             and not changed_between(before, after, "snapshot")
+            and before.loaded == after.loaded
             and (before.hops, before.show_hidden) == (after.hops, after.show_hidden)
         ):
             return
         self.border_title = Content.assemble("5 Graph", (f" · {plural(after.hops, 'hop')}", MUTED))
         self.show_hidden = after.show_hidden
-        if after.note is None:
+        if after.note is None or not after.loaded:
             self.clear()
         else:
             self.show(after.snapshot, after.note_id, after.hops)

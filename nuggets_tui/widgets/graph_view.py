@@ -17,7 +17,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.safe_text import fit
+from nuggets_tui.safe_text import content, fit
 from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode, graph_data
 from nuggets_tui.widgets.graph_layout import lay_out
 from nuggets_tui.widgets.graph_painter import Mark, paint
@@ -335,7 +335,9 @@ class GraphView(Widget, can_focus=True):
     def render_line(self, y: int) -> Strip:
         width, height = self.size
         if not self._picture.boxes:
-            return self._text_line(self._failure or self.empty_text if y == 0 else "", width)
+            said = content(self._failure or self.empty_text)
+            lines = said.wrap(width) if width > 0 else []
+            return self._text_line(lines[y].plain if y < len(lines) else "", width)
         if y == height - 1 and height >= _WORDS_FROM:
             return self._text_line(self._failure or self._words(), width)
         return paint(self, self._picture, Mark(self._cursor, self._wire, self.has_focus), y, width)
@@ -350,4 +352,4 @@ class GraphView(Widget, can_focus=True):
         if self._wire is not None:
             ends = frozenset((self._wire.a, self._wire.b))
             return link_words(self._data, self._wire, self._reasons.get(ends, ()))
-        return summary(self._data, self._picture, self.hops)
+        return summary(self._data, self._picture)

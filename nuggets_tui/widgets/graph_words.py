@@ -22,12 +22,13 @@ def link_words(data: GraphData, wire: Wire, edges: Sequence[GraphEdge]) -> str:
     return f"{reasons or 'no reason given'} · {ends}"
 
 
-def summary(data: GraphData, picture: Picture, hops: int) -> str:
+def summary(data: GraphData, picture: Picture) -> str:
     """How many notes the picture shows, how far it reaches, and what found no room."""
     shown = len(picture.box_of) - 1
     if not data.edges and shown <= 0 and not picture.notes_without_room:
         return "no links yet"
-    words = [f"{_count(shown, 'note')} within {_count(hops, 'link')}"]
+    reach = max((box.level for box in picture.boxes if box.id), default=0)
+    words = [f"{_count(shown, 'note')} within {_count(max(reach, 1), 'link')}"]
     missing = [
         _count(number, name)
         for number, name in ((picture.notes_without_room, "note"), (picture.links_without_room, "link"))

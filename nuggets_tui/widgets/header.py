@@ -41,10 +41,10 @@ class HeaderLine(Widget):
     def _left(self, *, full: bool) -> Content:
         view = self.view
         parts = [content(short_path(view.home))] if full else []
-        if view.loaded:
+        if view.loaded or view.glanced is not None:
             snapshot = view.snapshot
-            hidden = len(snapshot.notes) - len(snapshot.visible)
-            notes = plural(len(snapshot.visible), "note") + (f" ({hidden:,} hidden)" if hidden else "")
+            visible, hidden = view.counts
+            notes = plural(visible, "note") + (f" ({hidden:,} hidden)" if hidden else "")
             parts += [
                 Content(plural(len(snapshot.nuggets), "nugget")),
                 Content(plural(snapshot.fact_count, "fact")),
@@ -76,7 +76,9 @@ def _live(view: View) -> Content:
     problems = len(view.snapshot.problems)
     if problems:
         return Content.assemble(("● ", "$text-warning"), (plural(problems, "problem"), "$text-warning"))
-    return Content.assemble(("● ", "$text-success"), "live") if view.loaded else Content("")
+    if view.loaded or view.glanced is not None:
+        return Content.assemble(("● ", "$text-success"), "live")
+    return Content("")
 
 
 def short_path(path: str) -> str:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual import on
 from textual.content import Content
 from textual.reactive import reactive
 
-from core.graph.neighbours import Suggestion, neighbours
 from core.model.note import Note
 from nuggets_tui.messages import NotePicked
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns, title_style
+
+if TYPE_CHECKING:
+    from core.graph.neighbours import Suggestion
 
 _EMPTY: Final = Content.assemble(
     "No links yet.\n\n", ("l", "bold $text-accent"), "  links this note to another"
@@ -44,6 +46,7 @@ class NeighboursPane(RowList):
         """Shows the links of another note, or those it has now."""
         if before.note_id == after.note_id and not changed_between(before, after, "snapshot", "suggested"):
             return
+        self.empty_text = _EMPTY if after.loaded else ""
         self.set_rows(_rows(after), keep_cursor=before.note_id == after.note_id)
 
     @property
@@ -66,8 +69,10 @@ class NeighboursPane(RowList):
 
 
 def _rows(view: View) -> list[Row]:
-    if view.note is None:
+    if view.note is None or not view.loaded:
         return []
+    from core.graph.neighbours import neighbours
+
     found = neighbours(view.snapshot, view.note_id)
     rows = [_row("→", note, link.reason, place) for place, (note, link) in enumerate(found.outgoing)]
     rows += [_row("←", note, link.reason, place) for place, (note, link) in enumerate(found.incoming)]

@@ -10,7 +10,6 @@ from typing import Final
 from textual.content import Content
 from textual.reactive import reactive
 
-from core.graph.edits import MERGED_INTO
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content
@@ -43,7 +42,7 @@ class NotePane(LineView):
     def watch_view(self, before: View, after: View) -> None:
         """Shows another note from its beginning, or the same as it is now where it was being read."""
         note = after.note
-        if before.note is note and before.now is after.now:
+        if before.note is note and before.now is after.now and before.loaded == after.loaded:
             return
         same = before.note_id == after.note_id
         self._show(after, keep_scroll=same)
@@ -51,6 +50,9 @@ class NotePane(LineView):
         self.border_title = Content.assemble("3 Note", (kind, MUTED))
 
     def _show(self, view: View, *, keep_scroll: bool) -> None:
+        if view.note is not None and not view.loaded:
+            self.show_lines(partial(_title_lines, view.note), keep_scroll=keep_scroll)
+            return
         make = partial(note_lines, view.note, view.snapshot, view.now, plainly=self.plainly)
         self.show_lines(make, keep_scroll=keep_scroll)
 
@@ -69,6 +71,10 @@ def note_lines(
     return [*lines, Content(""), *read(note.content, width)]
 
 
+def _title_lines(note: Note, width: int) -> Sequence[Content]:
+    return [*content(note.title, "bold").wrap(width), Content.styled("reading …", MUTED)]
+
+
 def _joined(parts: Sequence[str], style: str = MUTED) -> Content:
     return content(" · ".join(part for part in parts if part), style)
 
@@ -76,6 +82,8 @@ def _joined(parts: Sequence[str], style: str = MUTED) -> Content:
 def _state(note: Note, snapshot: Snapshot) -> Content:
     said = []
     if note.hidden:
+        from core.graph.edits import MERGED_INTO
+
         goal = snapshot.by_id.get(str(note.extra.get(MERGED_INTO, "")))
         said.append(f"⊘ merged into {goal.title}" if goal else "⊘ hidden; x brings it back")
     if PINNED in note.tags:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from textual.content import Content
 from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
 from textual.reactive import reactive
@@ -87,6 +88,18 @@ class _PaneLayout(Layout):
             for child in children
             if child.id in regions
         ]
+
+
+class GraphPlace(Widget):
+    """Keeps the place of the Graph pane until the picture's own modules are there, after the first frame."""
+
+    def __init__(self) -> None:
+        super().__init__(id="graph", classes="pane")
+        self.border_title = Content("5 Graph")
+
+    def render(self) -> str:
+        """Nothing."""
+        return ""
 
 
 class Panes(Widget):

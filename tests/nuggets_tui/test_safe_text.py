@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 from hostile import HOSTILE
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.content import Content
@@ -26,11 +26,13 @@ def obeyed(char: str) -> bool:
     return unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") or char in BIDI
 
 
+@settings(deadline=None)
 @given(any_text)
 def test_nothing_a_terminal_obeys_is_left_in_a_line(text: str) -> None:
     assert not any(obeyed(char) for char in safe_line(text))
 
 
+@settings(deadline=None)
 @given(any_text)
 def test_blocks_keep_newlines_and_tabs_and_nothing_else_that_is_obeyed(text: str) -> None:
     shown = safe_block(text)
@@ -39,6 +41,7 @@ def test_blocks_keep_newlines_and_tabs_and_nothing_else_that_is_obeyed(text: str
     assert shown.count("\t") == text.count("\t")
 
 
+@settings(deadline=None)
 @given(any_text)
 def test_output_can_be_encoded_and_replacing_twice_changes_nothing(text: str) -> None:
     plain(text).encode()
@@ -92,6 +95,7 @@ def test_long_text_is_cut_with_a_sign() -> None:
     assert len(safe_line(MEGABYTE)) == 4096
 
 
+@settings(deadline=None)
 @given(any_text, st.integers(-1, 40))
 def test_fitting_gives_exactly_the_cells_asked_for(text: str, width: int) -> None:
     assert cell_len(fit(text, width)) == max(width, 0)

@@ -6,17 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-
-from core import Memory
-from core.errors import NotFoundError
-from core.facts.edits import clear, forget, remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
-from core.model.note import Note
 from hostile import HOSTILE
 from memory_files import (
     GRAPH,
-    facts_of,
     fact_object,
+    facts_of,
     graph_of,
     note_object,
     notes_of,
@@ -24,6 +18,12 @@ from memory_files import (
     write_graph,
     write_nugget,
 )
+
+from core import Memory
+from core.errors import NotFoundError
+from core.facts.edits import clear, forget, remember
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
+from core.model.note import Note
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 
@@ -119,7 +119,7 @@ def test_of_two_notes_with_one_id_none_is_lost(tmp_path: Path) -> None:
     assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["Content of note 1.", "A twin."]
     memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Changed."))
     assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["Changed.", "A twin."]
-    _, done = memory.change("delete", lambda draft: delete_note(draft, FIRST))
+    memory.change("delete", lambda draft: delete_note(draft, FIRST))
     assert [note["content"] for note in graph_of(tmp_path)["notes"]] == ["A twin.", "Other words."]
     assert memory.snapshot.note(FIRST).content == "A twin."
 
@@ -279,6 +279,13 @@ def test_a_note_that_was_hidden_by_the_original_comes_back_with_its_fact(tmp_pat
         "key": "colour", "value": "green", "hits": 4, "last_hit_session": "s-1",
     }  # fmt: skip
     assert "archivedAt" not in notes_of(tmp_path)[FIRST]
+
+
+def test_a_link_without_reason_or_date_costs_nothing_and_stays(tmp_path: Path) -> None:
+    write_graph(tmp_path, [note_object(1, links=[{"to": SECOND}]), note_object(2)])
+    memory = _edited(tmp_path, FIRST)
+    assert not memory.snapshot.problems
+    assert notes_of(tmp_path)[FIRST]["links"] == [{"to": SECOND}]
 
 
 def test_null_in_an_optional_field_is_no_value(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from memory_files import GRAPH, facts_of, notes_of, tree
 
 from core import Memory
 from core.facts.edits import forget, record_hit
@@ -17,7 +18,6 @@ from core.graph.neighbours import neighbours, suggestions, surroundings
 from core.model.note import Note
 from core.settings import InferenceSettings
 from core.storage.documents import read_graph, read_nugget
-from memory_files import GRAPH, facts_of, notes_of, tree
 
 FACT_NOTE = "fact-memory-00000002"
 RULES = InferenceSettings()

@@ -13,6 +13,17 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from memory_files import (
+    GRAPH,
+    LONG_AGO,
+    fact_object,
+    graph_of,
+    note_object,
+    notes_of,
+    tree,
+    write_graph,
+    write_nugget,
+)
 
 from core import Memory
 from core.facts.edits import forget, record_hit, remember
@@ -28,17 +39,6 @@ from core.graph.edits import (
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput
-from memory_files import (
-    GRAPH,
-    LONG_AGO,
-    fact_object,
-    graph_of,
-    note_object,
-    notes_of,
-    tree,
-    write_graph,
-    write_nugget,
-)
 
 KNOWN = {*note_object(1), *fact_object("k"), "hiddenFact", "archivedAt", "sourceKey", "lastRewrittenAt", "index",
          "mergedInto", "mergedHits", "to", "reason", "createdAt", "notes", "version", "seed", "basis", "facts",

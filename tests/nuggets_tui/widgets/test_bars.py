@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 from hostile import HOSTILE
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
@@ -29,17 +29,20 @@ def length(drawn: str) -> int:
     return sum(EIGHTHS.index(char) for char in drawn if char in EIGHTHS)
 
 
+@settings(deadline=None)
 @given(st.floats(), st.integers(-2, 60))
 def test_a_bar_has_the_width_asked_for(value: float, width: int) -> None:
     assert cell_len(bar(value, width)) == max(width, 0)
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1), st.floats(0, 1), st.integers(1, 40))
 def test_a_larger_value_never_has_a_shorter_bar(one: float, other: float, width: int) -> None:
     low, high = sorted((one, other))
     assert length(bar(low, width)) <= length(bar(high, width))
 
 
+@settings(deadline=None)
 @given(st.floats(0, 1, exclude_min=True, exclude_max=True), st.integers(1, 40))
 def test_something_always_shows_and_only_all_is_full(value: float, width: int) -> None:
     assert 0 < length(bar(value, width)) < width * 8
@@ -84,6 +87,7 @@ def test_more_facts_than_capacity_fill_the_bar() -> None:
     assert capacity_bar(0, 0, 5) == "     "
 
 
+@settings(deadline=None)
 @given(st.floats(0, 0.5), st.floats(0, 0.4), st.floats(0, 0.1))
 def test_the_bars_of_a_hit_add_up_to_its_blend(vector: float, text: float, boost: float) -> None:
     drawn = score_bars(Parts(vector, text, boost), 80).plain
@@ -91,6 +95,7 @@ def test_the_bars_of_a_hit_add_up_to_its_blend(vector: float, text: float, boost
     assert length(drawn.replace(" ", "")) == pytest.approx((vector + text + boost) * 24 * 8, abs=3)
 
 
+@settings(deadline=None)
 @given(st.floats(-2, 2), st.floats(-2, 2), st.floats(-2, 2), st.integers(-1, 90))
 def test_score_bars_stay_within_their_width(vector: float, text: float, boost: float, width: int) -> None:
     assert score_bars(Parts(vector, text, boost, ("auth", "語" * 50)), width).cell_length <= max(width, 0)

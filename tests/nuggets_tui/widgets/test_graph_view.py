@@ -214,6 +214,14 @@ async def test_no_note_shows_the_empty_text_and_a_lonely_one_says_so() -> None:
     app = Harness()
     async with running(app) as pilot:
         assert screen(app.graph)[0].startswith("Choose a note to see [/what] surrounds it.")
+        app.graph.styles.width = 20
+        await pilot.pause()
+        assert [line.strip() for line in screen(app.graph)[:3]] == [
+            "Choose a note to see",
+            "[/what] surrounds",
+            "it.",
+        ]
+        app.graph.styles.width = 60
         app.graph.show(Snapshot(notes=(note("alone"),)), "alone")
         await drawn(pilot)
         assert screen(app.graph)[-1].startswith("no links yet")

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 from hostile import HOSTILE
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
@@ -429,6 +429,7 @@ async def test_the_text_is_the_same_in_every_theme(theme: str) -> None:
 heights = st.lists(st.integers(1, 5), max_size=30)
 
 
+@settings(deadline=None)
 @given(heights, st.integers(-3, 160))
 def test_lines_belong_to_rows_in_order(each: list[int], line: int) -> None:
     sources = [
@@ -444,6 +445,7 @@ def test_lines_belong_to_rows_in_order(each: list[int], line: int) -> None:
             assert (source.top(index), source.bottom(index)) == (sum(each[:index]), sum(each[: index + 1]))
 
 
+@settings(deadline=None)
 @given(st.integers(0, 300), st.integers(-5, 305), st.integers(0, 300))
 def test_a_key_is_found_from_anywhere(count: int, near: int, wanted: int) -> None:
     source = RowSource(count, lambda index: Row(str(index), ()))

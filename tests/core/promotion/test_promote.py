@@ -1,0 +1,429 @@
+"""Promotion into MEMORY.md: what gets in, what stays, and that nothing else moves."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from graph_kit import draft_of, make_fact, make_note, memory_of
+from hostile import HOSTILE
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from core.errors import BrokenFileError
+from core.model.note import Note, replace
+from core.promotion import PromotionResult, promote
+from core.promotion.choose import section_of
+from core.promotion.page import Page, split_lines
+from core.settings import PromotionSettings
+
+PATH = "/somewhere/MEMORY.md"
+
+
+def run(notes: list[Note], existing: bytes | None = None, **wanted: Any) -> PromotionResult:
+    return promote(draft_of(memory_of(notes)), existing, PATH, **wanted)
+
+
+def written(notes: list[Note], existing: bytes | str | None = None) -> str:
+    before = existing.encode() if isinstance(existing, str) else existing
+    result = run(notes, before)
+    after = result.change_set.files[0].after if result.change_set.files else before
+    return (after or b"").decode("utf-8", "surrogateescape")
+
+
+def often(number: int, content: str, title: str, **fields: Any) -> Note:
+    return make_note(number, content, title, **({"hits": 3} | fields))
+
+
+def bullets(text: str) -> list[tuple[str, str]]:
+    return [(found.section, found.title) for found in Page(split_lines(text)).bullets]
+
+
+# What the original wrote, and what is otherwise here on purpose
+
+
+def scenario(golden: Path, name: str) -> tuple[list[Note], str | None, list[dict[str, Any]]]:
+    found = json.loads((golden / "promote.json").read_text(encoding="utf-8"))["scenarios"][name]
+    return [msgspec.convert(note, Note) for note in found["graph"]["notes"]], found["before"], found["runs"]
+
+
+def test_golden_new_file_is_the_same_but_for_indented_lines(golden: Path) -> None:
+    notes, _, runs = scenario(golden, "none")
+    assert written(notes) == runs[0]["after"].replace("\nthen give up", "\n  then give up")
+    assert run(notes).promoted == runs[0]["returned"] == 7
+    assert run(notes).updated == 0
+
+
+@pytest.mark.parametrize("name", ["none", "human_text", "same_key_changed", "hidden_temporary"])
+def test_golden_files_of_the_original_are_continued_and_the_second_run_does_nothing(
+    golden: Path, name: str
+) -> None:
+    notes, _, runs = scenario(golden, name)
+    first = written(notes, runs[0]["after"])
+    result = run(notes, first.encode())
+    assert result.change_set.empty
+    assert (result.promoted, result.updated, result.diff) == (0, 0, "")
+    assert len(bullets(first)) == len(set(bullets(first)))
+
+
+def test_golden_text_of_a_person_stays_and_every_entry_of_the_original_is_there(golden: Path) -> None:
+    notes, before, runs = scenario(golden, "human_text")
+    assert before is not None
+    after = written(notes, before)
+    assert is_part_of(split_lines(before), split_lines(after))
+    ours = {title for _, title in bullets(after)}
+    assert {title for _, title in bullets(runs[0]["after"])} == ours
+    assert after.startswith("# My notes\n\nI wrote this by hand. Do not lose it.\n")
+    assert after.index("  - nested bullet\n- **user:name**") > 0
+
+
+def test_golden_same_key_with_another_text_is_updated_in_place(golden: Path) -> None:
+    notes, before, runs = scenario(golden, "same_key_changed")
+    assert before is not None
+    result = run(notes, before.encode())
+    assert (result.promoted, result.updated) == (runs[0]["returned"], 1)
+    after = written(notes, before)
+    assert "- **user:name**: Esteban\n- **user:old**: kept\n" in after
+    assert "Stefan" not in after
+
+
+def test_golden_temporary_and_hidden_notes_stay_out_and_content_makes_no_section(golden: Path) -> None:
+    notes, _, _ = scenario(golden, "hidden_temporary")
+    assert bullets(written(notes)) == [("user", "user:name"), ("user", "user:multi")]
+
+
+# What is promoted, and where
+
+
+def test_a_note_needs_to_be_visible_durable_recalled_often_and_say_something() -> None:
+    notes = [
+        often(1, "yes", "in"),
+        often(2, "no", "hidden", hidden=True),
+        often(3, "no", "temporary", stability="temporary"),
+        often(4, "no", "seldom", hits=2),
+        often(5, "  ", "empty"),
+    ]
+    assert [entry.title for entry in run(notes).entries] == ["in"]
+    assert [entry.title for entry in run(notes, settings=PromotionSettings(threshold=2)).entries] == [
+        "in",
+        "seldom",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("fields", "section"),
+    [
+        ({"scope": "self", "tags": ("learnings",)}, "assistant-self"),
+        ({"scope": "user", "tags": ("preferences",)}, "user"),
+        ({"subject": "user:denis", "scope": "shared"}, "user"),
+        ({"scope": "shared"}, "shared-context"),
+        ({"scope": "project", "tags": ("learnings",)}, "shared-context"),
+        ({"scope": "session", "tags": ("learnings", "preferences")}, "preferences"),
+        ({"scope": "session", "tags": ("learnings",)}, "learnings"),
+        ({"scope": "session", "nugget_name": "work"}, "work"),
+    ],
+)
+def test_the_first_section_that_fits_is_taken(fields: dict[str, Any], section: str) -> None:
+    assert section_of(make_note(1, "x", **fields)) == section
+
+
+def test_sections_stand_in_order_learnings_preferences_then_alphabetical() -> None:
+    notes = [
+        often(1, "a", "one"),
+        often(2, "a", "two", scope="session", nugget_name="zoo"),
+        often(3, "a", "three", scope="self"),
+        often(4, "a", "four", scope="session", tags=("preferences",)),
+        often(5, "a", "five", scope="session", tags=("learnings",)),
+    ]
+    wanted = ["learnings", "preferences", "assistant-self", "user", "zoo"]
+    assert [section for section, _ in bullets(written(notes))] == wanted
+    assert [entry.section for entry in run(notes).entries] == wanted
+    grown = written(notes[:2])
+    for count in (3, 4, 5):
+        grown = written(notes[:count], grown)
+    assert grown == written(notes)
+
+
+def test_notes_that_look_like_a_secret_are_never_promoted() -> None:
+    notes = [
+        often(1, "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "github"),
+        often(2, "Tr0ub4dor&3", "wifi password"),
+        often(3, "the password is in the safe", "hint"),
+    ]
+    result = run(notes)
+    assert [entry.title for entry in result.entries] == ["hint"]
+    assert result.withheld == (notes[0].id, notes[1].id)
+    assert "ghp_" not in result.diff
+
+
+def test_nothing_to_promote_writes_no_file() -> None:
+    result = run([make_note(1, "seldom")])
+    assert result.change_set.empty
+    assert result.diff == ""
+
+
+def test_the_result_as_json_has_the_documented_fields() -> None:
+    found = run([often(1, "x", "t")]).to_dict()
+    assert found.keys() == {"promoted", "updated", "path", "entries", "diff"}
+    assert found["entries"] == [
+        {"section": "user", "title": "t", "noteId": "note-memory-00000001", "status": "new"}
+    ]
+    assert found["path"] == PATH
+    assert "+- **t**: x\n" in found["diff"]
+
+
+def test_the_change_set_holds_the_whole_file_before_and_after() -> None:
+    change = run([often(1, "x", "t")], b"mine\n").change_set
+    assert (change.kind, len(change.files), change.notes) == ("promotion", 1, ())
+    assert (change.files[0].path, change.files[0].before) == (PATH, b"mine\n")
+
+
+# Again and again
+
+
+def test_a_changed_note_is_updated_in_place_with_all_its_lines() -> None:
+    first = written([often(1, "one\ntwo\nthree", "t"), often(2, "x", "u")])
+    result = run([often(1, "four\nfive", "t"), often(2, "x", "u")], first.encode())
+    assert (result.promoted, result.updated) == (0, 1)
+    assert [entry.status for entry in result.entries] == ["unchanged", "updated"]
+    after = written([often(1, "four\nfive", "t"), often(2, "x", "u")], first)
+    assert "## user\n\n- **t**: four\n  five\n- **u**: x\n" in after
+
+
+@pytest.mark.parametrize("hidden", [True])
+def test_the_bullet_of_a_note_that_was_hidden_or_forgotten_goes(hidden: bool) -> None:
+    notes = [often(1, "one\ntwo", "gone"), often(2, "x", "stays")]
+    after = written([replace(notes[0], hidden=hidden), notes[1]], written(notes))
+    assert bullets(after) == [("user", "stays")]
+    assert "two" not in after
+    assert run([replace(notes[0], hidden=True), notes[1]], written(notes).encode()).removed == 1
+
+
+def test_a_bullet_of_a_hidden_note_that_a_person_changed_stays() -> None:
+    text = written([often(1, "one", "t")])
+    for changed in (text.replace("one", "one, and more"), text + "  with a remark of mine\n"):
+        assert written([often(1, "one", "t", hidden=True)], changed) == changed
+
+
+def test_a_fact_that_was_forgotten_and_remembered_anew_is_updated() -> None:
+    old = make_fact(1, "user:city", "Lima", hits=3)
+    new = make_fact(2, "user:city", "Quito", hits=3)
+    after = written([replace(old, hidden=True), new], written([old]))
+    assert after == written([new])
+
+
+def test_a_bullet_of_a_title_that_no_note_bears_stays() -> None:
+    before = "## user\n\n- **user:old**: kept\n"
+    assert written([often(1, "x", "new")], before) == before + "- **new**: x\n"
+
+
+def test_a_bullet_that_a_person_moved_elsewhere_is_not_written_again_while_it_says_the_same() -> None:
+    notes = [often(1, "one", "t")]
+    moved = "# Memory\n\n## About me\n\n- **t**: one\n"
+    assert run(notes, moved.encode()).change_set.empty
+    assert bullets(written([often(1, "two", "t")], moved)) == [("About me", "t"), ("user", "t")]
+
+
+def test_notes_of_one_title_in_two_nuggets_both_get_a_bullet_and_equal_ones_share_it() -> None:
+    notes = [
+        often(1, "one", "t"),
+        often(2, "two", "t", nugget_name="b"),
+        often(3, "one", "t", nugget_name="c"),
+    ]
+    after = written(notes)
+    assert after.endswith("- **t**: one\n- **t**: two\n")
+    assert run(notes, after.encode()).change_set.empty
+    changed = [replace(notes[1], content="three"), notes[0]]
+    assert written(changed, after).endswith("- **t**: one\n- **t**: three\n")
+
+
+def test_what_a_person_adds_below_our_bullet_stays_when_the_note_changes() -> None:
+    before = (
+        "## user\n\n- **t**: one\n  more of it\n  - my nested bullet\n    and its text\n\n"
+        "  my own paragraph of the item\n- **u**: x\n"
+    )
+    after = written([often(1, "two", "t"), often(2, "y", "new")], before)
+    assert after == before.replace("one\n  more of it", "two") + "- **new**: y\n"
+
+
+def test_a_remark_below_an_unchanged_bullet_changes_nothing() -> None:
+    text = written([often(1, "one", "t")]) + "  checked in May\n"
+    assert run([often(1, "one", "t")], text.encode()).change_set.empty
+
+
+# A note cannot break the file
+
+_TITLES = st.sampled_from(
+    ["a**: b", "# x", "`", "__proto__", "\\", "*", "a <!-- b", "- x", "t\n## y", "**", "[x](y)"]
+)
+_CONTENTS = st.lists(
+    st.sampled_from(["## x", "- **t**: y", "```", "~~~", "---", "===", "<!--", "-->", "1. a", "> q", "    code", "",
+                     "**b**", "plain", "<pre>", "# ", "+ a", "***", "*", "\t- tab", "\u2028## z", "\x0c# f"]),
+    min_size=1, max_size=6,
+).map("\n".join)  # fmt: skip
+
+
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(st.tuples(_TITLES, _CONTENTS), min_size=1, max_size=4, unique_by=lambda pair: pair[0]))
+def test_no_title_and_no_content_makes_a_heading_a_bullet_or_open_code(pairs: list[tuple[str, str]]) -> None:
+    notes = [often(number, content, title) for number, (title, content) in enumerate(pairs)]
+    text = written(notes)
+    page = Page(split_lines(text))
+    said = [note for note in notes if note.content.strip()]
+    assert [heading.name for heading in page.headings] == (["Memory", "user"] if said else [])
+    assert [found.title for found in page.bullets] == [" ".join(note.title.split()) for note in said]
+    assert not any(page.opaque)
+    assert run(notes, text.encode()).change_set.empty
+    changed = [replace(note, content="short") for note in said]
+    assert written(changed, text) == written(changed)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_titles_contents_and_nugget_names_are_written_and_found_again(text: str) -> None:
+    notes = [
+        often(1, f"{text}\n{text}", "plain"),
+        often(2, "content", text),
+        often(3, "content", "odd nugget", scope="session", nugget_name=text),
+    ]
+    after = written(notes)
+    assert run(notes, after.encode("utf-8", "surrogateescape")).change_set.empty
+    assert not {"\x1b", "\x07", "\x9b", "\x00"} & set(after)
+    after.encode("utf-8")
+
+
+def test_a_section_named_proto_is_a_section_like_any_other() -> None:
+    notes = [often(1, "x", "__proto__", scope="session", nugget_name="__proto__")]
+    text = written(notes, "## __proto__\n\n- **__proto__**: old\n- mine\n")
+    assert text == "## __proto__\n\n- **__proto__**: x\n- mine\n"
+
+
+@pytest.mark.parametrize("name", ["C#", "x ##", "<!-- a", "a\n## b", "*", "\\", " spaced  out "])
+def test_odd_nugget_names_make_one_section_that_is_found_again(name: str) -> None:
+    notes = [often(n, f"text {n}", f"t{n}", scope="session", nugget_name=name) for n in (1, 2)]
+    text = written(notes, written(notes[:1]))
+    assert [heading.level for heading in Page(split_lines(text)).headings] == [1, 2]
+    assert run(notes, text.encode()).change_set.empty
+
+
+# What a person wrote stays byte for byte
+
+_PIECES = (
+    "prose of mine {n}\nover two lines\n",
+    "## user\n\nwords in the section {n}\n",
+    "## user\n- mine {n}\n  - nested\n\n    deep paragraph\n- **key {n}**: mine\n",
+    "## learnings\n```md\n## user\n- **note1**: not ours {n}\n\n```\n",
+    "<!-- hidden {n}\n## user\n- **note1**: not ours\n-->\n",
+    "text <!-- inline {n}\ngoes on --> here\n",
+    "### sub {n}\n\n- **sub {n}**: v\n",
+    "Title {n}\n=====\n\nUnder {n}\n-----\ntext\n",
+    "| a | b |\n|---|---|\n| {n} | 2 |\n",
+    "> quote {n}\n> ## user\n",
+    "- item {n}\n  ```\n  ## code\n",
+    "1. one {n}\n2. two\n",
+    "~~~\n- **note2**: {n}\n~~~\n",
+    "<pre>\n## user {n}\n\n- **note3**: x\n</pre>\n",
+    "    indented code {n}\n\n",
+    "# Top {n}\n",
+    "## zebra\n",
+    "* **starred {n}**: x\n+ plus\n",
+    "   \n\n",
+    "caf\udce9 latin bytes {n}\n",
+    "line\u2028separator {n}\u0085x\n",
+)  # fmt: skip
+_OPEN_ENDS = (
+    "",
+    "",
+    "no newline at the end",
+    "```\nnever closed\n## user\n",
+    "<!-- never closed\n- **note1**: x",
+)
+
+
+def is_part_of(part: list[str], whole: list[str]) -> bool:
+    """Whether the lines stand in the whole in their order, each with its end."""
+    rest = iter(whole)
+    return all(any(line == other for other in rest) for line in part)
+
+
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.data())
+def test_what_a_person_wrote_survives_twenty_promotions_byte_for_byte(data: st.DataObject) -> None:
+    pieces = data.draw(st.lists(st.sampled_from(_PIECES), max_size=7))
+    text = "".join(piece.replace("{n}", str(n)) for n, piece in enumerate(pieces))
+    text = data.draw(st.sampled_from(["", "---\ntitle: mine\n---\n"])) + text
+    text += data.draw(st.sampled_from(_OPEN_ENDS))
+    text = data.draw(st.sampled_from(["", "\ufeff"])) + text.replace(
+        "\n", data.draw(st.sampled_from(["\n", "\r\n"]))
+    )
+    mine = split_lines(text.lstrip("\ufeff"))
+    if mine and not mine[-1].endswith("\n"):
+        mine.pop()
+    dice = random.Random(data.draw(st.integers(0, 1000)))
+    current = text.encode("utf-8", "surrogateescape") if text else None
+    for _ in range(20):
+        notes = [
+            often(
+                number,
+                dice.choice(["short", "two\nlines", "## x\n- **y**: z", "```\ncode", "a\n\nb\n  c"]),
+                f"note{number}",
+                scope=dice.choice(["user", "shared", "self", "session"]),
+                nugget_name=dice.choice(["zebra", "ant"]),
+                tags=dice.choice([(), ("learnings",), ("preferences",)]),
+                hidden=dice.random() < 0.2,
+            )
+            for number in range(dice.randint(0, 6))
+        ]
+        result = run(notes, current)
+        if result.change_set.files:
+            current = result.change_set.files[0].after
+        assert run(notes, current).change_set.empty
+        after = (current or b"").decode("utf-8", "surrogateescape")
+        assert is_part_of(mine, split_lines(after.lstrip("\ufeff")))
+        there = {title for _, title in bullets(after.lstrip("\ufeff"))}
+        assert all(note.title in there for note in notes if not note.hidden)
+        assert "\r\n" not in text or "\n" not in after.replace("\r\n", "")
+
+
+def test_an_independent_reader_of_markdown_finds_every_bullet_in_a_list() -> None:
+    reader = pytest.importorskip("markdown_it").MarkdownIt()
+    contents = ("short", "two\nlines", "## x\n- **y**: z", "```\ncode", "a\n\nb\n  c", "x\n===", "1. a\n2. b")
+    for seed in range(60):
+        dice = random.Random(seed)
+        pieces = [dice.choice(_PIECES).replace("{n}", str(n)) for n in range(dice.randint(0, 6))]
+        text = "".join(pieces) + dice.choice(_OPEN_ENDS)
+        notes = [
+            often(n, dice.choice(contents), f"note{n}", scope=dice.choice(["user", "shared", "session"]))
+            for n in range(4)
+        ]
+        tokens = reader.parse(written(notes, text.encode("utf-8", "surrogateescape")))
+        items = [
+            tokens[n + 2].content for n, token in enumerate(tokens[:-2]) if token.type == "list_item_open"
+        ]
+        for note in notes:
+            assert any(item.startswith(f"**{note.title}**: ") for item in items), (seed, note.title)
+
+
+def test_line_ends_byte_order_mark_and_a_missing_newline_are_kept() -> None:
+    before = b"\xef\xbb\xbf## user\r\n\r\n- **t**: old\r\nlast"
+    result = run([often(1, "a\nb", "t"), often(2, "x", "u")], before)
+    assert result.change_set.files[0].after == (
+        b"\xef\xbb\xbf## user\r\n\r\n- **t**: a\r\n  b\r\nlast\r\n- **u**: x\r\n"
+    )
+    only = run([often(1, "new", "t")], b"## user\n\n- **t**: old")
+    assert only.change_set.files[0].after == b"## user\n\n- **t**: new"
+
+
+@pytest.mark.parametrize("existing", ["## user\n".encode("utf-16"), b"a\x00b"])
+def test_a_file_that_is_no_utf8_text_is_an_error_that_names_it(existing: bytes) -> None:
+    with pytest.raises(BrokenFileError, match=r"MEMORY\.md"):
+        run([often(1, "x", "t")], existing)
+
+
+def test_an_empty_file_gets_the_header_and_a_blank_one_keeps_its_bytes() -> None:
+    fresh = written([often(1, "x", "t")])
+    assert written([often(1, "x", "t")], b"") == fresh
+    assert written([often(1, "x", "t")], b"\n\n") == "\n\n" + fresh

@@ -1,0 +1,203 @@
+"""What a query finds: every script, no words that stand on every note, nothing at all for a miss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from core.errors import InvalidInputError
+from core.model.note import Note
+from core.search import Filters, Hit, SearchIndex
+
+MakeNote = Callable[..., Note]
+MakeIndex = Callable[..., SearchIndex]
+
+
+def titles(hits: tuple[Hit, ...]) -> list[str]:
+    return [hit.note.title for hit in hits]
+
+
+@pytest.fixture
+def index(make_note: MakeNote, make_index: MakeIndex) -> SearchIndex:
+    return make_index(
+        make_note("Café", "Der Kaffee im Café Fröhlich ist gut."),
+        make_note("日本語メモ", "京都の秋は美しい。紅葉は十一月中旬。"),
+        make_note("кошка", "Кота зовут Барсик, он любит молоко.", scope="self"),
+        make_note("हिन्दी", "यह हिन्दी भाषा में है"),
+        make_note("ภาษาไทย", "แมวชอบนอนกลางวัน"),
+        make_note("retry policy", "The gateway retries three times, see userName in docs/runbook.md ☕"),
+        make_note("postgres", "The importer failed because connections ran out.", nugget="ops", scope="project"),
+        make_note("about", "who we are and what we do"),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("query", "title"),
+    [
+        ("café", "Café"),
+        ("cafe", "Café"),
+        ("CAFE\u0301", "Café"),
+        ("frohlich kaffee", "Café"),
+        ("京都", "日本語メモ"),
+        ("秋", "日本語メモ"),
+        ("紅葉 京都", "日本語メモ"),
+        ("БАРСИК", "кошка"),
+        ("भाषा", "हिन्दी"),
+        ("แมว", "ภาษาไทย"),
+        ("☕", "retry policy"),
+        ("username", "retry policy"),
+        ("docs/runbook.md", "retry policy"),
+        ("retrying gateways", "retry policy"),
+        ("gateway", "retry policy"),
+        ("postgers", "postgres"),
+        ("connectoins", "postgres"),
+        ("importer postg", "postgres"),
+        ("gres", "postgres"),
+    ],
+)
+def test_a_note_is_found_by(index: SearchIndex, query: str, title: str) -> None:
+    hits = index.search(query)
+    assert titles(hits[:1]) == [title]
+    assert hits[0].breakdown.matched
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["", "   \n", "the of a", "is it to the", ".", "\x00", "\ud800", "zzzz nothing", "volcano", "sailing",
+     "note", "scope", "type", "memory", "primary", "z", "x y"],
+)  # fmt: skip
+def test_a_miss_finds_nothing(index: SearchIndex, query: str) -> None:
+    assert index.search(query, 100) == ()
+
+
+def test_a_note_is_not_found_by_its_type_scope_or_kind(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(
+        make_note("kettle", "descale monthly"), make_note("bicycle", "oil the chain", type="preference")
+    )
+    for query in ("note", "preference", "user", "fact"):
+        assert index.search(query) == (), query
+    assert titles(index.search("type:preference")) == ["bicycle"]
+
+
+def test_a_subject_of_its_own_is_searched(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(make_note("games", "chess", subject="user:denis"), make_note("tea", "green"))
+    assert titles(index.search("denis")) == ["games"]
+
+
+def test_one_or_two_letters_do_not_match_inside_words(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(make_note("specific", "decimal"), make_note("pipeline", "runs on CI"))
+    assert titles(index.search("ci")) == ["pipeline"]
+    assert index.search("e") == ()
+
+
+def test_a_phrase_outranks_the_same_words_apart(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(
+        make_note("a", "plan of the next release"), make_note("b", "the release plan"), make_note("c", "cats")
+    )
+    hits = index.search("release plan")
+    assert titles(hits) == ["b", "a"]
+    assert hits[0].breakdown.raw_text == 1.75
+    assert hits[1].breakdown.raw_text == 1.0
+
+
+def test_a_phrase_may_run_over_a_line_break_but_not_over_fields(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(make_note("green tea", "brew it\n  slowly"))
+    assert index.search("brew it slowly")[0].breakdown.raw_text == 1.75
+    assert index.search("tea brew")[0].breakdown.raw_text == 1.0
+
+
+def test_words_that_only_serve_grammar_make_no_hit(index: SearchIndex) -> None:
+    assert titles(index.search("what should we do about postgres")) == ["postgres"]
+
+
+@pytest.mark.parametrize(
+    ("filters", "found"),
+    [
+        (Filters(), {"new", "old", "other"}),
+        (Filters(nugget="ops"), {"other"}),
+        (Filters(scope="project"), {"other"}),
+        (Filters(type="preference"), {"old"}),
+        (Filters(subject="user:denis"), {"old"}),
+        (Filters(tag="Tea Time"), {"new"}),
+        (Filters(include_hidden=True), {"new", "old", "other", "gone"}),
+        (Filters(nugget="ops", scope="user"), set()),
+        (Filters(nugget="none such"), set()),
+    ],
+)
+def test_filters_admit(make_note: MakeNote, make_index: MakeIndex, filters: Filters, found: set[str]) -> None:
+    index = make_index(
+        make_note("new", "kettle", tags=("tea-time",)),
+        make_note("old", "kettle", type="preference", subject="user:denis"),
+        make_note("other", "kettle", nugget="ops", scope="project"),
+        make_note("gone", "kettle", hidden=True),
+    )
+    assert set(titles(index.search("kettle", filters=filters))) == found
+
+
+def test_a_filter_changes_no_score_of_a_blend(index: SearchIndex) -> None:
+    everywhere = {hit.note.id: hit.breakdown.blend for hit in index.search("gateway postgres connections")}
+    for hit in index.search("gateway postgres connections", filters=Filters(nugget="ops")):
+        assert hit.breakdown.blend == everywhere[hit.note.id]
+
+
+def test_limits(index: SearchIndex) -> None:
+    assert index.search("postgres gateway", 0) == ()
+    assert len(index.search("postgres gateway", 1)) == 1
+    assert len(index.search("postgres gateway", 10**9)) == 2
+    with pytest.raises(InvalidInputError):
+        index.search("postgres", -1)
+
+
+def test_an_exact_match_outranks_an_irrelevant_note_alone_in_its_nugget(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        *(make_note(f"diary {n}", "quiet day, tea and books", nugget="diary") for n in range(30)),
+        make_note(
+            "release plan", "freeze on Monday", nugget="projects", stability="temporary", confidence=0.0
+        ),
+        make_note("lonely", "a plan for the garden", nugget="alone"),
+    )
+    hits = index.search("release plan")
+    assert titles(hits) == ["release plan", "lonely"]
+    assert hits[0].score > hits[1].score
+
+
+def test_equals_come_newest_first(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(
+        make_note("old", "kettle", updated_at="2026-01-01T00:00:00.000Z"),
+        make_note("new", "kettle", updated_at="2026-02-01T00:00:00.000Z"),
+    )
+    assert titles(index.search("kettle")) == ["new", "old"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["word " * 200_000, "x" * 1_000_000, "語" * 100_000, "é" * 200_000, "\ud800\udfff" * 100, "\x1b[2J\x07", "👩‍👩‍👧",
+     "((((", "[red]", "\\", "%s{}", "-not", '"', "a" * 65, "\u202e", "\u0301" * 1000, "tag:", ":::", "=>"],
+    ids=lambda query: ascii(query[:8]),
+)  # fmt: skip
+def test_no_query_is_an_error(index: SearchIndex, query: str) -> None:
+    for hit in index.search(query):
+        assert index.explain(query, hit.note.id) == hit
+
+
+def test_hostile_notes_are_searched(make_note: MakeNote, make_index: MakeIndex) -> None:
+    from hostile import HOSTILE
+
+    index = make_index(
+        *(make_note(text[:50], text + " kettle", confidence=float("nan"), tags=("",)) for text in HOSTILE)
+    )
+    assert len(index.search("kettle", 100)) == len(HOSTILE)
+    for text in HOSTILE:
+        index.search(text)
+
+
+def test_an_empty_index_finds_nothing(make_index: MakeIndex) -> None:
+    assert SearchIndex().search("tea") == ()
+    assert SearchIndex().explain("tea", "note-x-1") is None
+    assert make_index().search("tea") == ()
+    assert make_index().explain("tea", "note-x-1") is None

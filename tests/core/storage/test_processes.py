@@ -1,0 +1,295 @@
+"""Several programs on one folder: each loads, thinks and writes in its own time, and nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from memory_files import (
+    GRAPH,
+    fact_object,
+    facts_of,
+    graph_of,
+    note_object,
+    notes_of,
+    replace_bytes,
+    tree,
+    write_graph,
+    write_nugget,
+)
+
+from core import Memory
+from core.errors import ConflictError
+from core.facts.edits import forget, record_hit, remember
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
+
+ROOT = Path(__file__).parents[3]
+FIRST, SECOND = "note-memory-00000001", "note-memory-00000002"
+PROCESSES, EDITS = 4, 20
+
+WORKER = """
+import os, sys
+os.fsync = lambda handle: None
+from core import Memory
+from core.facts.edits import record_hit, remember
+from core.graph.edits import create_note, edit_note
+home, me, edits = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
+memory = Memory.open(home)
+print("ready", flush=True)
+sys.stdin.readline()
+for turn in range(edits):
+    own = f"note-memory-{me * edits + turn:08x}"
+    draft = memory.draft()
+    edit_note(draft, own, content=f"by {me} in turn {turn}")
+    remember(draft, "memory", f"key {me} {turn}", f"value {me} {turn}")
+    create_note(draft, "memory", f"New {me} {turn}", "Text.")
+    record_hit(draft, "memory", "shared", "fact-memory-000000ff", f"session {me} {turn}")
+    memory.apply(draft.change_set("turn"))
+"""
+
+
+def test_four_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
+    shared = note_object(0xFF, kind="fact", sourceKey="shared", title="shared", id="fact-memory-000000ff")
+    write_graph(tmp_path, [shared, *(note_object(number) for number in range(PROCESSES * EDITS))])
+    write_nugget(tmp_path, "memory", [fact_object("shared")])
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", WORKER, str(tmp_path), str(number), str(EDITS)],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        for number in range(PROCESSES)
+    ]  # fmt: skip
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == b"ready\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write(b"go\n")
+        worker.stdin.flush()
+    assert [worker.communicate()[1].decode() for worker in workers] == [""] * PROCESSES
+    notes, facts = notes_of(tmp_path), facts_of(tmp_path, "memory.nugget.json")
+    turns = [(me, turn) for me in range(PROCESSES) for turn in range(EDITS)]
+    for me, turn in turns:
+        assert notes[f"note-memory-{me * EDITS + turn:08x}"]["content"] == f"by {me} in turn {turn}"
+    titles = {note["title"] for note in notes.values()}
+    assert titles >= {f"New {me} {turn}" for me, turn in turns}
+    assert {fact["key"]: fact["value"] for fact in facts[1:]} == {
+        f"key {me} {turn}": f"value {me} {turn}" for me, turn in turns
+    }
+    assert len(facts) == len(turns) + 1
+    assert len(notes) == 1 + 3 * len(turns)
+    assert facts[0]["hits"] == notes["fact-memory-000000ff"]["hits"] == len(turns)
+    assert not [name for name in tree(tmp_path) if name.endswith(".tmp")]
+
+
+def _outside(home: Path, change: str, value: object = None) -> None:
+    """Another program loads graph.json, changes it, and replaces the whole file, knowing of no lock."""
+    shaped = graph_of(home)
+    by_id = {note["id"]: note for note in shaped["notes"]}
+    if change == "add":
+        shaped["notes"].insert(0, note_object(99))
+    elif change == "content":
+        by_id[SECOND]["content"] = value
+    elif change == "same note":
+        by_id[FIRST]["tags"].append("theirs")
+    elif change == "delete":
+        shaped["notes"].remove(by_id[SECOND])
+    elif change == "squeeze":
+        for note in shaped["notes"]:
+            note["content"] = " ".join(note["content"].split())
+    replace_bytes(home / GRAPH, (json.dumps(shaped, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    write_graph(tmp_path, [note_object(1), note_object(2)])
+    write_nugget(tmp_path, "memory", [fact_object("a"), fact_object("b")])
+    return tmp_path
+
+
+@pytest.mark.parametrize("change", ["add", "content", "same note", "delete"])
+def test_an_edit_thought_out_on_an_older_file_keeps_what_came_between(home: Path, change: str) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    edit_note(draft, FIRST, content="Ours.")
+    _outside(home, change, "Theirs.")
+    between = notes_of(home)
+    memory.apply(draft.change_set("edit"))
+    after = notes_of(home)
+    assert after[FIRST]["content"] == "Ours."
+    assert {id: note for id, note in after.items() if id != FIRST} == {
+        id: note for id, note in between.items() if id != FIRST
+    }
+    if change == "same note":
+        assert "theirs" in after[FIRST]["tags"]
+
+
+def test_one_field_changed_in_two_ways_is_a_conflict_that_writes_nothing(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    edit_note(draft, SECOND, content="Ours.")
+    edit_note(draft, FIRST, content="Ours too.")
+    _outside(home, "content", "Theirs.")
+    between = tree(home)
+    with pytest.raises(ConflictError) as caught:
+        memory.apply(draft.change_set("edit"))
+    assert (caught.value.base, caught.value.ours, caught.value.theirs) == (
+        "Content of note 2.",
+        "Ours.",
+        "Theirs.",
+    )
+    assert caught.value.where == SECOND
+    assert caught.value.exit_code == 3
+    assert tree(home) == between
+
+
+def test_white_space_that_another_program_squeezed_is_no_conflict_and_no_entry_of_the_history(
+    home: Path,
+) -> None:
+    memory = Memory.open(home)
+    text = "- a\n  - b\n\n    code()\n"
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content=text))
+    seen = len(memory.history)
+    draft = memory.draft()
+    edit_note(draft, FIRST, content=text + "  - c")
+    _outside(home, "squeeze")
+    memory.apply(draft.change_set("edit"))
+    assert notes_of(home)[FIRST]["content"] == "- a\n  - b\n\n    code()\n  - c"
+    assert [entry.kind for entry in memory.history[seen:]] == ["edit"]
+
+
+def test_change_thinks_again_on_the_newest_file(home: Path) -> None:
+    memory = Memory.open(home)
+    _outside(home, "content", "Theirs.")
+    memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Ours."))
+    assert notes_of(home)[SECOND]["content"] == "Ours."
+
+
+def test_a_note_deleted_by_another_program_is_a_conflict_for_its_editor(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    edit_note(draft, SECOND, content="Ours.")
+    _outside(home, "delete")
+    with pytest.raises(ConflictError, match="deleted meanwhile"):
+        memory.apply(draft.change_set("edit"))
+
+
+def test_a_recall_of_a_note_deleted_meanwhile_is_no_conflict(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    record_hit(draft, "memory", None, SECOND, "s-1")
+    _outside(home, "delete")
+    assert memory.apply(draft.change_set("hit", kind="hit")).empty
+
+
+def test_a_link_drafted_to_a_note_that_went_meanwhile_does_not_dangle(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    link_notes(draft, FIRST, SECOND)
+    _outside(home, "delete")
+    with pytest.raises(ConflictError):
+        memory.apply(draft.change_set("link"))
+    assert notes_of(home)[FIRST]["links"] == []
+
+
+def test_facts_remembered_by_two_programs_are_both_there(home: Path) -> None:
+    first, second = Memory.open(home), Memory.open(home)
+    drafts = [first.draft(), second.draft()]
+    remember(drafts[0], "memory", "one", "1")
+    remember(drafts[1], "memory", "two", "2")
+    first.apply(drafts[0].change_set("one"))
+    second.apply(drafts[1].change_set("two"))
+    assert [fact["key"] for fact in facts_of(home, "memory.nugget.json")] == ["a", "b", "one", "two"]
+
+
+def test_two_programs_that_make_the_same_nugget_make_one(home: Path) -> None:
+    first, second = Memory.open(home), Memory.open(home)
+    drafts = [first.draft(), second.draft()]
+    remember(drafts[0], "fresh", "one", "1")
+    remember(drafts[1], "fresh", "two", "2")
+    first.apply(drafts[0].change_set("one"))
+    second.apply(drafts[1].change_set("two"))
+    assert [fact["key"] for fact in facts_of(home, "fresh.nugget.json")] == ["one", "two"]
+
+
+def test_a_hidden_fact_keeps_what_another_program_did_to_it_meanwhile(home: Path) -> None:
+    memory = Memory.open(home)
+    note, _ = memory.change("again", lambda draft: remember(draft, "memory", "b", "a value"))
+    draft = memory.draft()
+    hide_note(draft, note.id)
+    write_nugget(home, "memory", [fact_object("new"), fact_object("a"), fact_object("b", hits=7, later=[1])])
+    memory.apply(draft.change_set("hide"))
+    assert notes_of(home)[note.id]["hiddenFact"] == fact_object("b", hits=7) | {"index": 2, "later": [1]}
+
+
+def test_a_fact_changed_by_another_program_is_not_hidden_unseen(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    forget(draft, "memory", "b")
+    write_nugget(home, "memory", [fact_object("a"), fact_object("b", "other")])
+    before = tree(home)
+    with pytest.raises(ConflictError) as caught:
+        memory.apply(draft.change_set("forget"))
+    assert (caught.value.base, caught.value.ours, caught.value.theirs) == ("a value", "", "other")
+    assert tree(home) == before
+
+
+def test_a_file_that_another_program_removed_is_made_again_with_what_is_new_alone(home: Path) -> None:
+    memory = Memory.open(home)
+    (home / GRAPH).unlink()
+    (home / "memory.nugget.json").unlink()
+    memory.change("new", lambda draft: create_note(draft, "memory", "New", "Text."))
+    assert [note["title"] for note in graph_of(home)["notes"]] == ["New"]
+    assert sorted(change.id for change in memory.history[0].notes) == [FIRST, SECOND]
+
+
+def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_again(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.storage import store as store_module
+
+    memory = Memory.open(home)
+    real, turns = store_module.rebase, iter([True])
+
+    def rebase(*arguments: object) -> object:
+        found = real(*arguments)  # type: ignore[arg-type]
+        if next(turns, False):
+            _outside(home, "add")
+        return found
+
+    monkeypatch.setattr(store_module, "rebase", rebase)
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
+    assert notes_of(home)[FIRST]["content"] == "Ours."
+    assert "note-memory-00000063" in notes_of(home)
+
+
+def test_a_program_that_never_stops_writing_ends_in_an_error_not_in_a_hang(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.storage import store as store_module
+
+    memory = Memory.open(home)
+    real = store_module.rebase
+
+    def rebase(*arguments: object) -> object:
+        found = real(*arguments)  # type: ignore[arg-type]
+        _outside(home, "add")
+        return found
+
+    monkeypatch.setattr(store_module, "rebase", rebase)
+    with pytest.raises(ConflictError, match="keeps changing the files"):
+        memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
+    assert notes_of(home)[FIRST]["content"] == "Content of note 1."
+
+
+def test_a_note_that_is_to_go_but_was_changed_meanwhile_stays(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    delete_note(draft, SECOND)
+    _outside(home, "content", "Theirs.")
+    with pytest.raises(ConflictError, match="changed meanwhile"):
+        memory.apply(draft.change_set("delete"))
+    assert notes_of(home)[SECOND]["content"] == "Theirs."

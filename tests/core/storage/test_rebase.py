@@ -1,0 +1,331 @@
+"""Laws of bringing a change set onto a newer file: what merges, what adds up, what is a conflict."""
+
+from __future__ import annotations
+
+import itertools
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from memory_files import fact_object, note_object, tree, write_graph, write_nugget
+
+from core import Memory
+from core.errors import ConflictError
+from core.facts.edits import forget, record_hit, remember
+from core.graph.edits import edit_note, hide_note, link_notes, merge_notes, unhide_note, unlink_notes
+from core.model.change import ChangeSet
+from core.model.draft import Draft
+from core.model.infer import MetaInput
+
+FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
+FACT = "fact-memory-000000ff"
+Edit = Callable[[Draft], object]
+LAWS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@contextmanager
+def two_programs() -> Iterator[tuple[Memory, Memory]]:
+    """Two programs that have opened the same folder."""
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        fact_note = note_object(0xFF, kind="fact", sourceKey="k", title="k", content="v", id=FACT)
+        write_graph(home, [fact_note, *(note_object(number, tags=["a", "b"]) for number in (1, 2, 3))])
+        write_nugget(home, "memory", [fact_object("j"), fact_object("k", "v"), fact_object("l")])
+        counter = itertools.count()
+        start = datetime(2026, 5, 5, tzinfo=UTC)
+
+        def clock() -> datetime:
+            return start + timedelta(seconds=next(counter))
+
+        yield Memory.open(home, clock=clock), Memory.open(home, clock=clock)
+
+
+def drafted(memory: Memory, edit: Edit) -> ChangeSet:
+    draft = memory.draft()
+    edit(draft)
+    kind = "hit" if edit in HITS else "edit"
+    return draft.change_set("law", kind=kind)  # type: ignore[arg-type]
+
+
+def outcome(edits: tuple[Edit, Edit], order: tuple[int, int]) -> Memory:
+    """Both edits thought out on the same file and applied one after the other."""
+    with two_programs() as programs:
+        sets = [drafted(memory, edit) for memory, edit in zip(programs, edits, strict=True)]
+        for number in order:
+            programs[number].apply(sets[number])
+        return Memory.open(programs[0].home)
+
+
+HITS: list[Edit] = [
+    lambda draft: record_hit(draft, "memory", "k", FACT, "s-1"),
+    lambda draft: record_hit(draft, "memory", "k", FACT, "s-2"),
+    lambda draft: record_hit(draft, "memory", None, FIRST, "s-1"),
+]
+ON_FIRST: list[Edit] = [
+    lambda draft: edit_note(draft, FIRST, content="New words."),
+    lambda draft: edit_note(draft, FIRST, add_tags=["c"]),
+    lambda draft: edit_note(draft, FIRST, remove_tags=["a"]),
+    lambda draft: edit_note(draft, FIRST, meta=MetaInput(scope="self", type="style")),
+    lambda draft: hide_note(draft, FIRST),
+    lambda draft: record_hit(draft, "memory", None, FIRST, "s-5"),
+]
+ON_OTHERS: list[Edit] = [
+    lambda draft: edit_note(draft, SECOND, content="Other words.", title="Other"),
+    lambda draft: hide_note(draft, FACT),
+    lambda draft: edit_note(draft, FACT, content="w", title="kk"),
+    lambda draft: remember(draft, "memory", "j", "anew"),
+    lambda draft: remember(draft, "memory", "fresh", "value"),
+    lambda draft: forget(draft, "memory", "l"),
+    lambda draft: merge_notes(draft, SECOND, THIRD),
+    lambda draft: link_notes(draft, SECOND, THIRD, "kin"),
+]
+FIELDS: dict[str, Edit] = {
+    "title": lambda draft: edit_note(draft, FIRST, title="New title"),
+    "content": lambda draft: edit_note(draft, FIRST, content="New words."),
+    "scope": lambda draft: edit_note(draft, FIRST, meta=MetaInput(scope="project")),
+    "confidence": lambda draft: edit_note(draft, FIRST, meta=MetaInput(confidence=0.1)),
+    "hidden": lambda draft: hide_note(draft, FIRST),
+    "tags": lambda draft: edit_note(draft, FIRST, add_tags=["new"]),
+    "links": lambda draft: link_notes(draft, FIRST, SECOND, "kin"),
+    "hits": lambda draft: record_hit(draft, "memory", None, FIRST, "s-8"),
+}
+
+
+@LAWS
+@given(first=st.sampled_from(ON_FIRST), other=st.sampled_from(ON_OTHERS))
+def test_edits_of_different_notes_merge_in_either_order(first: Edit, other: Edit) -> None:
+    one, two = outcome((first, other), (0, 1)), outcome((first, other), (1, 0))
+    assert _without_ids(one) == _without_ids(two)
+    alone = outcome((first, lambda draft: None), (0, 1))
+    assert one.snapshot.note(FIRST) == alone.snapshot.note(FIRST)
+
+
+def _without_ids(memory: Memory) -> object:
+    notes = {
+        note.id: note
+        for note in memory.snapshot.notes
+        if not note.id.startswith("fact-memory-") or note.id == FACT
+    }
+    return notes, memory.snapshot.nuggets
+
+
+@pytest.mark.parametrize(("ours", "theirs"), list(itertools.permutations(FIELDS, 2)))
+def test_edits_of_different_fields_of_one_note_merge(ours: str, theirs: str) -> None:
+    merged = outcome((FIELDS[ours], FIELDS[theirs]), (0, 1)).snapshot.note(FIRST)
+    for name in (ours, theirs):
+        alone = outcome((FIELDS[name], lambda draft: None), (0, 1)).snapshot.note(FIRST)
+        value = getattr(merged, name)
+        if name in ("tags", "links"):
+            reasons = {getattr(item, "reason", item) for item in value}
+            assert "new" in reasons or "kin" in reasons
+        else:
+            assert value == getattr(alone, name)
+    assert f"scope:{merged.scope}" in merged.tags
+    assert len([tag for tag in merged.tags if tag.startswith("scope:")]) == 1
+
+
+TAGS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True)
+
+
+@LAWS
+@given(add=st.tuples(TAGS, TAGS), remove=st.tuples(TAGS, TAGS))
+def test_tags_merge_as_sets(add: tuple[list[str], list[str]], remove: tuple[list[str], list[str]]) -> None:
+    edits = tuple(
+        (lambda draft, plus=plus, minus=minus: edit_note(draft, FIRST, add_tags=plus, remove_tags=minus))
+        for plus, minus in zip(add, remove, strict=True)
+    )
+    base = {"a", "b"}
+    alone = [(base | set(plus)) - set(minus) for plus, minus in zip(add, remove, strict=True)]
+    gone = (base - alone[0]) | (base - alone[1])
+    merged = outcome((edits[0], edits[1]), (0, 1)).snapshot.note(FIRST)
+    assert {tag for tag in merged.tags if len(tag) == 1} == ((alone[0] | alone[1]) - gone)
+    assert len(set(merged.tags)) == len(merged.tags)
+
+
+REASONS = st.lists(st.sampled_from(["kin", "cause", "see"]), max_size=3, unique=True)
+
+
+@LAWS
+@given(add=st.tuples(REASONS, REASONS), remove=st.booleans())
+def test_links_merge_as_sets(add: tuple[list[str], list[str]], remove: bool) -> None:
+    def edit(reasons: list[str], cut: bool) -> Edit:
+        def made(draft: Draft) -> None:
+            for reason in reasons:
+                link_notes(draft, FIRST, SECOND, reason)
+            if cut:
+                unlink_notes(draft, FIRST, THIRD)
+
+        return made
+
+    with two_programs() as (ours, theirs):
+        ours.change("link", lambda draft: link_notes(draft, FIRST, THIRD, "base"))
+        theirs.refresh()
+        sets = [drafted(ours, edit(add[0], remove)), drafted(theirs, edit(add[1], False))]
+        ours.apply(sets[0])
+        theirs.apply(sets[1])
+        theirs.refresh()
+        for holder, target in ((FIRST, SECOND), (SECOND, FIRST)):
+            links = [
+                (link.to, link.reason) for link in theirs.snapshot.note(holder).links if link.to == target
+            ]
+            assert sorted(links) == sorted((target, reason) for reason in {*add[0], *add[1]})
+        assert (THIRD in {link.to for link in theirs.snapshot.note(FIRST).links}) is not remove
+
+
+def test_recalls_of_two_sessions_add_up_also_from_the_same_count() -> None:
+    snapshot = outcome((HITS[0], HITS[1]), (0, 1)).snapshot
+    found = snapshot.nugget("memory").find("k")
+    assert found is not None
+    assert found[1].hits == snapshot.note(FACT).hits == 2
+
+
+def test_a_recall_counted_twice_for_one_session_counts_once() -> None:
+    snapshot = outcome((HITS[0], HITS[0]), (0, 1)).snapshot
+    found = snapshot.nugget("memory").find("k")
+    assert found is not None
+    assert found[1].hits == snapshot.note(FACT).hits == 1
+
+
+def test_taking_back_a_recall_leaves_a_later_one() -> None:
+    with two_programs() as (ours, _):
+        _, done = ours.change("hit", HITS[0], kind="hit")
+        ours.change("hit", HITS[1], kind="hit")
+        ours.undo(done)
+        found = ours.snapshot.nugget("memory").find("k")
+        assert found is not None
+        assert (found[1].hits, found[1].last_hit_session) == (1, "s-2")
+        note = ours.snapshot.note(FACT)
+        assert (note.hits, note.last_hit_session) == (1, "s-2")
+
+
+CONFLICTS: dict[str, tuple[Edit, Edit, tuple[str, str, str]]] = {
+    "title": (
+        lambda draft: edit_note(draft, FIRST, title="Ours"),
+        lambda draft: edit_note(draft, FIRST, title="Theirs"),
+        ("Title 1", "Ours", "Theirs"),
+    ),
+    "content": (
+        lambda draft: edit_note(draft, FIRST, content="Ours."),
+        lambda draft: edit_note(draft, FIRST, content="Theirs."),
+        ("Content of note 1.", "Ours.", "Theirs."),
+    ),
+    "scope": (
+        lambda draft: edit_note(draft, FIRST, meta=MetaInput(scope="self")),
+        lambda draft: edit_note(draft, FIRST, meta=MetaInput(scope="project")),
+        ("user", "self", "project"),
+    ),
+    "value": (
+        lambda draft: remember(draft, "memory", "j", "ours"),
+        lambda draft: remember(draft, "memory", "j", "theirs"),
+        ("a value", "ours", "theirs"),
+    ),
+    "new key": (
+        lambda draft: remember(draft, "memory", "new", "ours"),
+        lambda draft: remember(draft, "memory", "new", "theirs"),
+        ("", "ours", "theirs"),
+    ),
+    "value and gone": (
+        lambda draft: remember(draft, "memory", "j", "ours"),
+        lambda draft: forget(draft, "memory", "j"),
+        ("a value", "ours", ""),
+    ),
+    "key taken": (
+        lambda draft: edit_note(draft, FACT, title="new"),
+        lambda draft: remember(draft, "memory", "new", "theirs"),
+        ("k", "new", "new"),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CONFLICTS)
+def test_one_thing_changed_in_two_ways_is_a_conflict_with_all_three_and_writes_nothing(kind: str) -> None:
+    ours, theirs, values = CONFLICTS[kind]
+    with two_programs() as (one, other):
+        change_set = drafted(one, ours)
+        other.apply(drafted(other, theirs))
+        before = tree(one.home)
+        with pytest.raises(ConflictError) as caught:
+            one.apply(change_set)
+        assert (caught.value.base, caught.value.ours, caught.value.theirs) == values
+        assert caught.value.where
+        assert tree(one.home) == before
+        assert one.refresh()
+
+
+@pytest.mark.parametrize("kind", FIELDS)
+def test_the_same_change_made_by_both_is_no_conflict(kind: str) -> None:
+    both = outcome((FIELDS[kind], FIELDS[kind]), (0, 1)).snapshot.note(FIRST)
+    once = outcome((FIELDS[kind], lambda draft: None), (0, 1)).snapshot.note(FIRST)
+    assert getattr(both, kind) == getattr(once, kind)
+
+
+def test_a_fact_note_hidden_by_both_is_hidden_once() -> None:
+    with two_programs() as (ours, theirs):
+        sets = [drafted(memory, lambda draft: hide_note(draft, FACT)) for memory in (ours, theirs)]
+        ours.apply(sets[0])
+        theirs.apply(sets[1])
+        assert [fact.key for fact in theirs.snapshot.nugget("memory").facts] == ["j", "l"]
+        theirs.change("unhide", lambda draft: unhide_note(draft, FACT))
+        assert [fact.key for fact in theirs.snapshot.nugget("memory").facts] == ["j", "k", "l"]
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_facts_hidden_by_programs_that_do_not_know_of_each_other_return_to_their_places(
+    order: tuple[int, ...],
+) -> None:
+    with two_programs() as (ours, theirs):
+        sets = [drafted(ours, lambda draft: hide_note(draft, FACT)),
+                drafted(theirs, lambda draft: forget(draft, "memory", "j"))]  # fmt: skip
+        third = drafted(theirs, lambda draft: forget(draft, "memory", "l"))
+        for program, change_set in ((ours, sets[0]), (theirs, sets[1]), (ours, third)):
+            program.apply(change_set)
+        assert ours.snapshot.nugget("memory").facts == ()
+        hidden = [note.id for note in ours.snapshot.notes if note.hidden_fact is not None]
+        for number in order:
+            ours.change("unhide", lambda draft, id=hidden[number]: unhide_note(draft, id))
+        assert [fact.key for fact in ours.snapshot.nugget("memory").facts] == ["j", "k", "l"]
+
+
+@pytest.mark.parametrize("edit", [*HITS, *ON_FIRST, *ON_OTHERS, *FIELDS.values()])
+def test_applying_a_change_set_again_does_nothing(edit: Edit) -> None:
+    with two_programs() as (ours, theirs):
+        change_set = drafted(ours, edit)
+        ours.apply(change_set)
+        before = tree(ours.home)
+        assert theirs.apply(change_set).empty
+        assert ours.apply(change_set).empty
+        assert tree(ours.home) == before
+
+
+def test_applying_a_recall_again_after_another_edit_counts_it_once() -> None:
+    with two_programs() as (ours, theirs):
+        change_set = drafted(ours, HITS[0])
+        ours.apply(change_set)
+        theirs.change("edit", lambda draft: edit_note(draft, FACT, content="other"))
+        ours.apply(change_set)
+        found = ours.snapshot.nugget("memory").find("k")
+        assert found is not None
+        assert found[1].hits == ours.snapshot.note(FACT).hits == 1
+
+
+def test_a_whole_file_is_written_once_and_only_over_what_was_seen(tmp_path: Path) -> None:
+    with two_programs() as (ours, _):
+        target = tmp_path / "notes" / "MEMORY.md"
+        draft = ours.draft()
+        draft.put_file(str(target), None, b"one\n")
+        change_set = draft.change_set("promote")
+        done = ours.apply(change_set)
+        assert target.read_bytes() == b"one\n"
+        assert ours.apply(change_set).empty
+        target.write_bytes(b"by hand\n")
+        with pytest.raises(ConflictError, match="changed meanwhile"):
+            ours.undo(done)
+        assert target.read_bytes() == b"by hand\n"
+        target.write_bytes(b"one\n")
+        ours.undo(done)
+        assert not target.exists()
