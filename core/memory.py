@@ -74,6 +74,7 @@ class Memory:
         self._ids = ids or (lambda: secrets.token_hex(4))
         self._store = Store(home, self.settings.inference)
         self._guard = threading.RLock()
+        self._index_guard = threading.Lock()
         self._history: list[ChangeSet] = []
         self._index: SearchIndex | None = None
         self._recaller: Recaller | None = None
@@ -251,7 +252,8 @@ class Memory:
         """The search index, brought up to the present snapshot."""
         from core.search import SearchIndex
 
-        with self._guard:
+        # A lock of its own: a first build takes seconds on a large memory, and nobody's edit waits for it.
+        with self._index_guard:
             if self._index is None:
                 self._index = SearchIndex()
             self._index.update(self._snapshot)

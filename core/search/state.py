@@ -131,7 +131,7 @@ class State:
         """For each note whether one of the needles stands in its haystack. among: look in these notes alone."""
         found = np.zeros(len(self.notes), dtype=bool)
         if among is not None and among.sum() < _FEW * len(self.notes):
-            for place in np.flatnonzero(among):
+            for place in np.flatnonzero(among).tolist():
                 haystack = "\n" + self.documents[place].haystack
                 found[place] = any(needle in haystack for needle in needles)
             return found

@@ -187,7 +187,7 @@ def _with_newest_fact(
     waiting = merged.hidden_fact if merged is not None else None
     if change is None or merged is None or waiting is None:
         return change
-    if change.before is not None and change.before.hidden_fact == waiting:
+    if change.before is not None and change.before.hidden and change.before.hidden_fact is not None:
         return change
     candidates = placed.get((merged.nugget_name, waiting.key), [])
     same = (item for item in candidates if item.before is not None and item.before.value == waiting.value)

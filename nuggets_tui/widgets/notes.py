@@ -64,11 +64,13 @@ class NotesPane(RowList):
             self._notes = listed(after.snapshot, after.order, after.show_hidden)
             self._places = {note.id: place for place, note in enumerate(self._notes)}
         self.empty_text = _ALL_HIDDEN if after.snapshot.notes else _EMPTY
+        # The list asks for the keys of its former rows too, so each source keeps its own notes.
+        notes, places = self._notes, self._places
         self.set_source(
-            len(self._notes),
-            self._make_row,
-            key_at=lambda index: self._notes[index].id,
-            index_of=self._places.get,
+            len(notes),
+            lambda index: self._note_row(notes[index]),
+            key_at=lambda index: notes[index].id,
+            index_of=places.get,
             keep_cursor=before.order == after.order,
         )
         if before.found is not None and after.note_id:
@@ -85,8 +87,8 @@ class NotesPane(RowList):
         self.set_rows(result_rows(after.found, after.snapshot), keep_cursor=same)
         self.border_title = Content.assemble("2 Results", (" · best first", MUTED))
 
-    def _make_row(self, index: int) -> Row:
-        note, now = self._notes[index], self.view.now
+    def _note_row(self, note: Note) -> Row:
+        now = self.view.now
         title = Content.assemble(note_marks(note), content(note.title, title_style(note)))
         return Row(note.id, (sides(title, self._aside(note, now)),), data=note.id)
 

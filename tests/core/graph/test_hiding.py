@@ -1,0 +1,160 @@
+"""Hiding and bringing back: a hidden fact leaves its file whole and returns whole, to its own place."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from drafts import (
+    NOW_TEXT,
+    changed_fields,
+    draft_over,
+    facts_in,
+    found,
+    make_draft,
+    make_fact_note,
+    make_note,
+)
+
+from core.errors import ConflictError, NotFoundError
+from core.facts.edits import forget, remember
+from core.graph.edits import hide_note, unhide_note
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import HiddenFact
+from core.model.snapshot import Snapshot
+
+KEYS = "abcdef"
+NOTES = tuple(make_fact_note(number, key, key.upper()) for number, key in enumerate(KEYS))
+FACTS = {key: key.upper() for key in KEYS}
+
+
+def test_hiding_a_plain_note_sets_archived_at_alone() -> None:
+    note = make_note(1)
+    draft = make_draft(note)
+    after = hide_note(draft, note.id)
+    assert changed_fields(note, after) == {"hidden", "archived_at"}
+    assert (after.hidden, after.archived_at) == (True, NOW_TEXT)
+    back = unhide_note(draft, note.id)
+    assert back == note
+    assert draft.change_set("both").empty
+
+
+def test_hiding_what_is_hidden_and_showing_what_is_shown_changes_nothing() -> None:
+    note = make_note(1, hidden=True, archived_at="2026-01-01T00:00:00.000Z")
+    draft = make_draft(note, make_note(2))
+    assert hide_note(draft, note.id) == note
+    assert unhide_note(draft, make_note(2).id) == make_note(2)
+    assert draft.change_set("nothing").empty
+
+
+def test_a_note_that_is_not_there_can_be_neither_hidden_nor_shown() -> None:
+    for edit in (hide_note, unhide_note):
+        with pytest.raises(NotFoundError, match="no such note"):
+            edit(make_draft(), "note-memory-0000000a")
+
+
+def test_a_hidden_fact_waits_in_its_note_with_all_that_belongs_to_it() -> None:
+    fact = Fact(key="k", value="v", hits=4, last_hit_session="s-1", extra={"later": [1]})
+    nugget = Nugget(meta=NuggetMeta(name="memory"), facts=(Fact(key="j", value="w"), fact))
+    note = make_fact_note(9, "k", "v")
+    draft = draft_over(Snapshot(notes=(note,), nuggets=(nugget,)))
+    after = hide_note(draft, note.id)
+    assert after.hidden_fact == HiddenFact(
+        key="k", value="v", hits=4, last_hit_session="s-1", index=1, extra={"later": [1]}
+    )
+    assert facts_in(draft) == {"j": "w"}
+    unhide_note(draft, note.id)
+    held = draft.nugget("memory")
+    assert held is not None
+    assert held.facts == nugget.facts
+    assert found(draft, note) == note
+
+
+@pytest.mark.parametrize("way_out", list(itertools.permutations("bce")))
+@pytest.mark.parametrize("way_back", list(itertools.permutations("bce")))
+def test_facts_return_to_their_places_whatever_the_order(
+    way_out: tuple[str, ...], way_back: tuple[str, ...]
+) -> None:
+    draft = make_draft(*NOTES, facts=FACTS)
+    for key in way_out:
+        hide_note(draft, NOTES[KEYS.index(key)].id)
+    assert "".join(facts_in(draft)) == "adf"
+    for key in way_back:
+        unhide_note(draft, NOTES[KEYS.index(key)].id)
+        in_order = "".join(facts_in(draft))
+        assert in_order == "".join(sorted(in_order))
+    assert facts_in(draft) == FACTS
+    assert draft.change_set("both").empty
+
+
+def test_a_fact_remembered_meanwhile_stays_behind_those_that_return() -> None:
+    draft = make_draft(*NOTES, facts=FACTS)
+    hide_note(draft, NOTES[5].id)
+    hide_note(draft, NOTES[0].id)
+    remember(draft, "memory", "new", "x")
+    unhide_note(draft, NOTES[5].id)
+    unhide_note(draft, NOTES[0].id)
+    assert list(facts_in(draft)) == ["a", "b", "c", "d", "e", "f", "new"]
+
+
+@pytest.mark.parametrize(("index", "place"), [(0, 0), (1, 1), (99, 2), (-5, 0)])
+def test_an_index_from_another_time_never_fails(index: int, place: int) -> None:
+    waiting = HiddenFact(key="k", value="v", index=index)
+    note = make_fact_note(9, "k", "v", hidden=True, hidden_fact=waiting)
+    draft = make_draft(note, facts={"j": "w", "l": "x"})
+    unhide_note(draft, note.id)
+    assert list(facts_in(draft)).index("k") == place
+
+
+def test_a_key_that_was_remembered_anew_is_a_conflict_and_neither_is_lost() -> None:
+    draft = make_draft(*NOTES, facts=FACTS)
+    hide_note(draft, NOTES[0].id)
+    hidden = found(draft, NOTES[0])
+    fresh = remember(draft, "memory", "a", "anew")
+    with pytest.raises(ConflictError, match="remembered anew") as caught:
+        unhide_note(draft, NOTES[0].id)
+    assert (caught.value.ours, caught.value.theirs) == ("A", "anew")
+    assert caught.value.exit_code == 3
+    assert found(draft, NOTES[0]) == hidden
+    assert facts_in(draft)["a"] == "anew"
+    assert fresh.id != NOTES[0].id
+
+
+def test_a_key_remembered_anew_with_the_same_value_is_a_conflict_all_the_same() -> None:
+    draft = make_draft(*NOTES, facts=FACTS)
+    hide_note(draft, NOTES[0].id)
+    remember(draft, "memory", "a", "A")
+    with pytest.raises(ConflictError):
+        unhide_note(draft, NOTES[0].id)
+
+
+def test_a_fact_that_two_notes_mirror_leaves_with_the_last_of_them() -> None:
+    twins = make_fact_note(1, "k", "v"), make_fact_note(2, "k", "v")
+    draft = make_draft(*twins, facts={"k": "v"})
+    assert hide_note(draft, twins[0].id).hidden_fact is None
+    assert facts_in(draft) == {"k": "v"}
+    assert hide_note(draft, twins[1].id).hidden_fact is not None
+    assert facts_in(draft) == {}
+
+
+def test_a_note_whose_fact_is_missing_is_hidden_all_the_same() -> None:
+    note = make_fact_note(9, "k", "v")
+    draft = make_draft(note, facts={})
+    assert hide_note(draft, note.id).hidden_fact is None
+    unhide_note(draft, note.id)
+    assert facts_in(draft) == {"k": "v"}
+
+
+def test_a_fact_whose_nugget_file_is_gone_comes_back_in_a_new_one() -> None:
+    note = make_fact_note(9, "k", "v", hidden=True, hidden_fact=HiddenFact(key="k", value="v", index=3))
+    draft = make_draft(note)
+    unhide_note(draft, note.id)
+    assert facts_in(draft) == {"k": "v"}
+    assert [made.name for made in draft.change_set("back").nuggets] == ["memory"]
+
+
+def test_forgetting_and_bringing_back_is_as_good_as_hiding() -> None:
+    draft = make_draft(*NOTES, facts=FACTS)
+    forget(draft, "memory", "c")
+    unhide_note(draft, NOTES[2].id)
+    assert draft.change_set("both").empty

@@ -1,0 +1,162 @@
+"""Merging two notes: every line, tag and link of both, recalls once, and one note hidden."""
+
+from __future__ import annotations
+
+import pytest
+from drafts import NOW_TEXT, facts_in, found, make_draft, make_fact_note, make_link, make_note
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InvalidInputError, NotFoundError
+from core.graph.edits import hide_note, link_notes, merge_notes, merged_content, unhide_note
+from core.model.note import Link, Note
+from core.text.normalise import normalise_content, squeeze
+
+A = make_note(1, hits=2, last_hit_session="s-1", tags=("memory", "one"))
+B = make_note(
+    2,
+    hits=3,
+    last_hit_session="s-2",
+    tags=("memory", "two", "one"),
+    last_accessed_at="2026-03-03T00:00:00.000Z",
+)
+C = make_note(3)
+
+
+def _links(note: Note) -> set[tuple[str, str]]:
+    return {(link.to, link.reason) for link in note.links}
+
+
+def test_the_survivor_has_the_lines_tags_and_recalls_of_both_and_the_other_is_hidden() -> None:
+    draft = make_draft(A, B)
+    after = merge_notes(draft, A.id, B.id, "same thing")
+    other = found(draft, B)
+    assert after == found(draft, A)
+    assert after.content == "Content of note 1.\nContent of note 2."
+    assert after.tags == ("memory", "one", "two", "scope:user", "type:note")
+    assert (after.hits, after.last_hit_session) == (5, "s-1")
+    assert after.last_accessed_at == B.last_accessed_at
+    assert after.updated_at == NOW_TEXT
+    assert _links(after) == {(B.id, "same thing")}
+    assert (other.hidden, other.archived_at, other.content) == (True, NOW_TEXT, B.content)
+    assert _links(other) == {(A.id, "same thing")}
+    assert other.extra["mergedInto"] == A.id
+
+
+def test_recalls_are_added_once_also_when_the_pair_is_merged_again() -> None:
+    draft = make_draft(A, B)
+    for _ in range(3):
+        assert merge_notes(draft, A.id, B.id).hits == 5
+        unhide_note(draft, B.id)
+    assert "mergedInto" not in found(draft, B).extra
+    assert found(draft, A).content == "Content of note 1.\nContent of note 2."
+
+
+@pytest.mark.parametrize("strange", [5, "note-memory-00000001", {"a": 1}, [{"a": 1}, None], None])
+def test_what_another_program_left_under_our_names_does_no_harm(strange: object) -> None:
+    other = make_note(2, hits=3, extra={"mergedHits": strange, "mergedInto": strange})
+    draft = make_draft(A, other)
+    assert merge_notes(draft, A.id, other.id).hits == 5
+
+
+def test_links_of_the_merged_note_point_to_the_survivor_on_both_ends() -> None:
+    other = make_note(2, links=(make_link(C, "cause"), make_link(A, "kin")))
+    far = make_note(3, links=(make_link(other, "cause"), make_link(A, "see")))
+    survivor = make_note(1, links=(make_link(other, "kin"), make_link(far, "see")))
+    only_in = make_note(4, links=(make_link(other, "one way"),))
+    draft = make_draft(survivor, other, far, only_in)
+    merge_notes(draft, survivor.id, other.id)
+    assert _links(found(draft, survivor)) == {(C.id, "see"), (C.id, "cause"), (other.id, "merged")}
+    assert _links(found(draft, far)) == {(A.id, "cause"), (A.id, "see")}
+    assert _links(found(draft, only_in)) == {(A.id, "one way")}
+    assert _links(found(draft, other)) == {(A.id, "merged")}
+    for note in draft.notes():
+        assert note.id not in {link.to for link in note.links}
+
+
+def test_a_link_that_both_had_is_there_once() -> None:
+    first = make_note(1, links=(make_link(C),))
+    second = make_note(2, links=(make_link(C),))
+    third = make_note(3, links=(make_link(first), make_link(second)))
+    draft = make_draft(first, second, third)
+    merge_notes(draft, first.id, second.id)
+    assert [link.to for link in found(draft, third).links] == [first.id]
+    assert [link.to for link in found(draft, first).links] == [third.id, second.id]
+
+
+def test_links_keep_their_dates_and_unknown_fields_when_they_are_pointed_elsewhere() -> None:
+    link = Link(to=B.id, reason="r", created_at="2026-01-01T00:00:00.000Z", extra={"weight": 2})
+    holder = make_note(3, links=(link,))
+    draft = make_draft(A, B, holder)
+    merge_notes(draft, A.id, B.id)
+    assert found(draft, holder).links == (
+        Link(to=A.id, reason="r", created_at=link.created_at, extra={"weight": 2}),
+    )
+
+
+def test_hidden_gone_and_equal_notes_are_refused() -> None:
+    for hidden, shown in ((A, B), (B, A)):
+        draft = make_draft(A, B)
+        hide_note(draft, hidden.id)
+        before = draft.change_set("hide", id="same")
+        for pair in ((hidden, shown), (shown, hidden)):
+            with pytest.raises(InvalidInputError, match="hidden note cannot be merged"):
+                merge_notes(draft, pair[0].id, pair[1].id)
+        assert draft.change_set("hide", id="same") == before
+    with pytest.raises(InvalidInputError, match="with itself"):
+        merge_notes(make_draft(A), A.id, A.id)
+    with pytest.raises(NotFoundError):
+        merge_notes(make_draft(A), A.id, B.id)
+
+
+def test_merging_facts_keeps_fact_file_and_notes_in_step() -> None:
+    one, two = make_fact_note(1, "j", "w", hits=1), make_fact_note(2, "k", "v", hits=2)
+    draft = make_draft(one, two, facts={"i": "u", "j": "w", "k": "v"})
+    after = merge_notes(draft, one.id, two.id)
+    assert facts_in(draft) == {"i": "u", "j": "w\nv"}
+    held = draft.nugget("memory")
+    assert held is not None
+    assert held.facts[1].hits == after.hits == 3
+    hidden = found(draft, two).hidden_fact
+    assert hidden is not None
+    assert (hidden.key, hidden.value, hidden.index) == ("k", "v", 2)
+    unhide_note(draft, two.id)
+    assert facts_in(draft) == {"i": "u", "j": "w\nv", "k": "v"}
+
+
+def test_merging_the_same_words_changes_no_content() -> None:
+    one = make_note(1, content="- a\n  - b")
+    two = make_note(2, content="- a\n\n- b")
+    draft = make_draft(one, two)
+    assert merge_notes(draft, one.id, two.id).content == one.content
+
+
+@pytest.mark.parametrize(
+    "code",
+    ["```py\nif x:\n    return\nelse:\n    return\n```", "text\n\n    if x:\n        return\n    else:\n        return",
+     "~~~\nreturn\n~~~"],
+)  # fmt: skip
+def test_code_is_taken_over_whole(code: str) -> None:
+    assert code in merged_content("return\nelse:\nif x:", code)
+
+
+def test_merging_leaves_a_link_made_before_in_place_of_a_second_one() -> None:
+    draft = make_draft(A, B)
+    link_notes(draft, A.id, B.id, "merged")
+    after = merge_notes(draft, A.id, B.id)
+    assert _links(after) == {(B.id, "merged")}
+
+
+LINES = st.lists(
+    st.text(st.characters(exclude_characters="\r\n`~", exclude_categories=["Cs"]), max_size=12), max_size=8
+)
+
+
+@given(LINES, LINES)
+def test_every_line_of_both_is_in_the_merged_text(first: list[str], second: list[str]) -> None:
+    one, two = (normalise_content("\n".join(lines)) for lines in (first, second))
+    merged = merged_content(one, two)
+    known = {squeeze(line) for line in merged.split("\n")}
+    assert {squeeze(line) for line in (*one.split("\n"), *two.split("\n")) if line.strip()} <= known
+    assert merged_content(merged, two) == merged
+    assert merged_content(merged, one) == merged

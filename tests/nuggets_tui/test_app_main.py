@@ -1,0 +1,305 @@
+"""The main screen: what stands on it, how one moves, and how it follows the files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app_kit import NARROW, WIDE, opened, small_memory
+from core.graph.edits import create_note, edit_note, hide_note
+from core.memory import Memory
+from nuggets_tui.widgets.facts import FactsPane
+from nuggets_tui.widgets.notes import NotesPane
+from nuggets_tui.widgets.panes import PANES, Panes
+
+_NUMBERED = list(enumerate(PANES, 1))
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory."""
+    small_memory(tmp_path / "memory")
+    return tmp_path / "memory"
+
+
+async def test_everything_stands_on_one_screen(home: Path) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: "uses JWT tokens" in app.text or app.view.note_id)
+        shown = app.text
+        for title in ("Search", "Facts", "Notes", "Note", "Neighbours", "Graph", "Audit log", "● live"):
+            assert title in shown
+        assert "1 nugget · 2 facts · 6 notes (1 hidden)" in shown
+        assert "test command" in shown
+        assert "pytest -q" in shown
+        assert "Auth middleware" in shown
+        assert "Old scratch" not in shown
+
+
+async def test_opening_and_closing_leaves_every_byte_as_it_was(store: Path) -> None:
+    before = {path: path.read_bytes() for path in store.rglob("*") if path.is_file()}
+    async with opened(store) as app:
+        await app.press("slash", "t", "e", "s", "t")
+        await app.until(lambda: app.view.found is not None)
+        await app.press("escape", "escape", "down", "down", "enter", "1", "down", "5", "6", "v", "s")
+    assert {path: path.read_bytes() for path in store.rglob("*") if path.is_file()} == before
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW, (170, 50)])
+@pytest.mark.parametrize(("number", "pane"), _NUMBERED)
+async def test_number_keys_reach_every_pane_at_every_size(
+    home: Path, size: tuple[int, int], number: int, pane: str
+) -> None:
+    async with opened(home, size) as app:
+        await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
+        await app.press(str(number))
+        focused = app.main.focused
+        assert focused is not None
+        assert focused.id == pane
+        region = focused.region
+        assert region.width > 10
+        assert region.height > 2
+        assert app.app.screen.region.contains_region(region)
+
+
+async def test_the_tab_key_goes_round_all_panes_when_one_is_shown_at_a_time(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
+        seen = []
+        for _ in range(len(PANES) + 1):
+            await app.press("tab")
+            assert app.main.focused is not None
+            seen.append(app.main.focused.id)
+        assert set(seen) == {"search", *PANES}
+
+
+async def test_panes_never_overlap_and_stay_on_screen(home: Path) -> None:
+    async with opened(home) as app:
+        panes = [widget for widget in app.main.query_one(Panes).children if widget.display and widget.region]
+        for pane in panes:
+            assert app.app.screen.region.contains_region(pane.region)
+            for other in panes:
+                assert pane is other or not pane.region.overlaps(other.region)
+
+
+async def test_moving_in_notes_shows_each_note(home: Path) -> None:
+    async with opened(home) as app:
+        first = app.view.note_id
+        await app.press("down")
+        second = app.view.note_id
+        await app.press("j")
+        assert len({first, second, app.view.note_id}) == 3
+        await app.press("k")
+        assert app.view.note_id == second
+
+
+async def test_moving_in_facts_shows_the_note_of_the_fact(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("1")
+        assert app.view.note is not None
+        assert app.view.note.title == "test command"
+        await app.press("down")
+        assert app.view.note.title == "deploy command"
+
+
+async def test_following_a_neighbour_and_going_back(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Auth middleware")
+        await app.press("4")
+        await app.press("enter")
+        assert app.view.note is not None
+        assert app.view.note.title == "JWT token format"
+        await app.press("backspace")
+        assert app.view.note.title == "Auth middleware"
+
+
+async def test_enter_on_a_note_opens_its_text_and_backspace_comes_back(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        await app.press("enter")
+        assert app.main.focused is not None
+        assert app.main.focused.id == "note"
+        assert app.view.note is not None
+        assert app.view.note.content.split("`")[0][:10] in app.text
+
+
+async def test_letters_never_act_while_the_search_box_has_the_cursor(home: Path) -> None:
+    async with opened(home) as app:
+        before = app.main.desk.snapshot
+        await app.press("slash", *"xXqurlmPynft123")
+        assert app.app.screen is app.main
+        assert app.main.desk.snapshot is before
+        assert app.app.is_running
+        assert app.main.query_one("#search").value == "xXqurlmPynft123"  # type: ignore[attr-defined]
+
+
+async def test_hidden_notes_come_and_go_and_are_marked(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("v")
+        assert "⊘ Old scratch" in app.text
+        assert "hidden too" in app.text
+        await app.press("v")
+        assert "Old scratch" not in app.text
+
+
+async def test_sorting_goes_through_four_orders(home: Path) -> None:
+    async with opened(home) as app:
+        seen = [app.view.order]
+        for _ in range(4):
+            await app.press("s")
+            seen.append(app.view.order)
+        assert seen == ["newest", "recalls", "title", "care", "newest"]
+
+
+async def test_a_pane_can_be_maximised_and_brought_back(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("2", "z")
+        panes = app.main.query_one(Panes)
+        assert panes.zoomed
+        assert app.main.query_one(NotesPane).region.width == WIDE[0]
+        await app.press("3")
+        assert app.main.query_one("#note").region.width == WIDE[0]
+        await app.press("z")
+        assert app.main.query_one(NotesPane).region.width < WIDE[0]
+
+
+async def test_the_graph_key_fills_the_screen_and_brings_it_back(home: Path) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
+        await app.press("g")
+        assert app.main.query_one("#graph").region.width == WIDE[0]
+        await app.press("g")
+        assert app.main.query_one("#graph").region.width < WIDE[0]
+
+
+async def test_another_programs_note_appears_by_itself_and_the_cursor_stays(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("down")
+        chosen = app.view.note_id
+        other = Memory.open(home)
+        other.change("from elsewhere", lambda draft: create_note(draft, "project", "Written elsewhere", "New."))
+        await app.until(lambda: "Written elsewhere" in app.text, "live reload")
+        assert app.view.note_id == chosen
+        row = app.main.query_one(NotesPane).cursor_row
+        assert row is not None
+        assert row.key == chosen
+        assert app.main.query_one(NotesPane).glowing
+        assert "another program" in app.text
+        assert "added" in app.text
+
+
+async def test_another_programs_fact_appears_and_the_note_shown_follows_an_edit(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        note_id = app.view.note_id
+        other = Memory.open(home)
+        other.change("edited", lambda draft: edit_note(draft, note_id, content="Now it is valkey."))
+        await app.until(lambda: "Now it is valkey." in app.text)
+        assert app.view.note_id == note_id
+
+
+async def test_a_note_deleted_elsewhere_leaves_no_broken_pane(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        gone = app.view.note_id
+        (home / "graph" / "graph.json").write_text('{"version": 3, "notes": []}\n')
+        await app.until(lambda: gone not in app.view.snapshot.by_id)
+        await app.pilot.pause()
+        assert app.view.note is None
+        assert app.app.is_running
+
+
+async def test_a_file_that_breaks_leaves_the_last_good_state_and_says_so(home: Path) -> None:
+    graph = home / "graph" / "graph.json"
+    good = graph.read_bytes()
+    async with opened(home) as app:
+        graph.write_bytes(good[: len(good) // 2])
+        await app.until(lambda: app.view.trouble, "noticed")
+        assert "Auth middleware" in app.text
+        assert "not readable just now" in app.text
+        assert "graph.json" in app.notices
+        graph.write_bytes(good)
+        await app.until(lambda: not app.view.trouble, "mended")
+        assert "● live" in app.text
+
+
+async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mended(home: Path) -> None:
+    graph = home / "graph" / "graph.json"
+    good = graph.read_bytes()
+    graph.write_bytes(b"{ not json")
+    async with opened(home) as app:
+        await app.until(lambda: "cannot be opened" in app.text)
+        shown = app.text
+        assert "graph.json" in shown
+        assert "Kept" in shown
+        assert graph.read_bytes() == b"{ not json"
+        await app.press("e", "x", "slash", "r")
+        assert app.app.is_running
+        graph.write_bytes(good)
+        await app.until(lambda: "Auth middleware" in app.text, "opened by itself")
+
+
+async def test_a_missing_folder_shows_how_to_begin_and_writes_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "none"
+    async with opened(home) as app:
+        await app.until(lambda: "Welcome" in app.text)
+        assert str(home)[-20:] in app.text
+        await app.press("slash", "escape")
+        await app.press("e", "x", "v")
+    assert not home.exists()
+
+
+async def test_the_first_note_of_an_agent_replaces_the_welcome(tmp_path: Path) -> None:
+    home = tmp_path / "later"
+    home.mkdir()
+    async with opened(home) as app:
+        await app.until(lambda: "Welcome" in app.text)
+        Memory.open(home).change("first", lambda draft: create_note(draft, "memory", "First ever", "Hello."))
+        await app.until(lambda: "First ever" in app.text)
+        assert app.main.query_one(Panes).display
+
+
+async def test_the_demo_opens_from_the_welcome_and_its_copy_goes_afterwards(tmp_path: Path) -> None:
+    async with opened(tmp_path / "none") as app:
+        await app.until(lambda: "Welcome" in app.text)
+        await app.press("d")
+        await app.until(lambda: app.view.loaded and app.view.snapshot.fact_count > 100, "the demo")
+        copy = Path(app.view.home)
+        assert copy.exists()
+        await app.until(lambda: str(copy) in app.notices)
+        assert app.main.query_one(FactsPane).count > 100
+    assert not copy.exists()
+
+
+async def test_a_hidden_last_note_tells_how_to_see_it(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    memory = Memory.open(home)
+    note, _ = memory.change("one", lambda draft: create_note(draft, "memory", "Only one", "Here."))
+    memory.change("hid", lambda draft: hide_note(draft, note.id))
+    async with opened(home) as app:
+        assert "Every note is hidden" in app.text
+
+
+async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.glance import glance
+    from nuggets_tui.app import Opening
+    from nuggets_tui.application import NuggetsApp
+
+    look = glance(home, at_least=0)
+    assert look is not None
+    opening = Opening(home)
+    opening.first_look.set_result(look)
+    app = NuggetsApp(opening)
+    async with app.run_test(size=WIDE) as pilot:
+        from app_kit import Driver
+
+        driver = Driver(app, pilot)
+        await driver.until(lambda: "Auth middleware" in driver.text)
+        assert "6 notes (1 hidden)" in driver.text
+        await driver.press("e", "x")
+        assert app.screen is driver.main
+        assert opening.frame_shown.is_set()
+        opening.open()
+        await driver.until(lambda: driver.view.loaded)
+        await driver.until(lambda: "RS256" in driver.text or "recalled" in driver.text)
