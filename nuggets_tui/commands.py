@@ -23,7 +23,8 @@ class Command:
 
     name: of the action and in key maps. keys: as Textual names them. label: in the footer. title: in the palette
     and the help. group: the help's heading. needs: what must be there for the command to make sense. footer: its
-    rank in the footer, the lowest stays longest; 0 keeps it out.
+    rank in the footer, the lowest stays longest; 0 keeps it out. at_once: the key is obeyed before the next one
+    is looked at, so that a fast typist's words all land in the field it opens.
     """
 
     name: str
@@ -33,6 +34,7 @@ class Command:
     group: str
     needs: Needs = ""
     footer: int = 0
+    at_once: bool = False
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
@@ -42,7 +44,14 @@ class Command:
     @property
     def binding(self) -> Binding:
         """The command as a key binding of the main screen."""
-        return Binding(self.keys, f"command('{self.name}')", self.label, id=self.name, tooltip=self.title)
+        return Binding(
+            self.keys,
+            f"command('{self.name}')",
+            self.label,
+            id=self.name,
+            tooltip=self.title,
+            priority=self.at_once,
+        )
 
 
 _SHOWN: Final = {
@@ -65,7 +74,7 @@ VIEW: Final = "View"
 APP: Final = "The app"
 
 COMMANDS: Final[tuple[Command, ...]] = (
-    Command("search", "slash", "search", "Search notes and facts", FIND, "memory", 1),
+    Command("search", "slash", "search", "Search notes and facts", FIND, "memory", 1, at_once=True),
     Command("open", "enter", "open", "Open what the cursor is on", FIND, "memory"),
     Command("back", "backspace", "back", "Go back to the note before", FIND, "memory"),
     Command("edit", "e", "edit", "Edit title, text, tags and metadata", CHANGE, "note", 3),

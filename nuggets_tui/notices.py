@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
+from typing import Any, TypeVar
+
 from textual.app import App
 from textual.dom import DOMNode
+from textual.screen import Screen
 
 from core.errors import NuggetsError
 from nuggets_tui.safe_text import safe_block, safe_line
 
+_Result = TypeVar("_Result")
 _SECONDS = 5.0
 _ERROR_SECONDS = 12.0
 
@@ -39,6 +44,20 @@ def told_error(error: Exception) -> tuple[str, str]:
         "Something went wrong inside the app.",
         f"{safe_line(f'{type(error).__name__}: {error}', 300)}\nNothing else was changed. Trying again may help.",
     )
+
+
+async def attempt(screen: Screen[Any], asked: Awaitable[_Result]) -> _Result | None:
+    """The result of something asked of the memory; None when it failed, which a notice then says.
+
+    Nothing that goes wrong there may end the app or close a dialog with typed text in it.
+    """
+    try:
+        return await asked
+    except Exception as error:
+        screen.log.error(error)
+        if screen.is_mounted:
+            say_error(screen, error)
+        return None
 
 
 def _sentence(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
+from core.model.basis import unique_links
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
 from core.text.tokens import fold, stems
@@ -55,7 +56,8 @@ class Surroundings:
 def neighbours(snapshot: Snapshot, id: str) -> Neighbours:
     """Links of a note. A link that also stands the other way round is shown once, as outgoing."""
     note = snapshot.note(id)
-    out = [(snapshot.by_id[link.to], link) for link in note.links if link.to in snapshot.by_id]
+    links = (link for link in unique_links(note.links) if link.to != id)
+    out = [(snapshot.by_id[link.to], link) for link in links if link.to in snapshot.by_id]
     said = {(other.id, link.reason) for other, link in out}
     back = [
         (snapshot.by_id[holder], link)
@@ -79,7 +81,7 @@ def suggestions(snapshot: Snapshot, id: str, limit: int = _SUGGESTIONS) -> tuple
     candidates: list[tuple[Note, list[str]]] = []
     for fellow in fellows:
         text = fold(_said(fellow))
-        found = [word for word in own if word in text]
+        found = [word for word in own if _sign(word) in text]
         spread.update(found)
         if len(found) > 1 and fellow.id not in linked:
             candidates.append((fellow, found))
@@ -95,6 +97,11 @@ def suggestions(snapshot: Snapshot, id: str, limit: int = _SUGGESTIONS) -> tuple
     return tuple(suggestion for _, suggestion in ranked[:limit])
 
 
+def _sign(stem: str) -> str:
+    """What of a stem stands in every word of it: "polici" is the stem of "policy"."""
+    return stem[:-1] if stem.endswith("i") else stem
+
+
 def _said(note: Note) -> str:
     return f"{note.title} {note.content[:_LOOKED_AT]}"
 
@@ -106,7 +113,7 @@ def surroundings(
     snapshot.note(id)
     distance = {id: 0}
     order = [id]
-    left_out = 0
+    left_out: set[str] = set()
     for current in order:
         if distance[current] >= hops:
             continue
@@ -114,7 +121,7 @@ def surroundings(
             if other in distance or (snapshot.by_id[other].hidden and not include_hidden):
                 continue
             if len(order) >= limit:
-                left_out += 1
+                left_out.add(other)
                 continue
             distance[other] = distance[current] + 1
             order.append(other)
@@ -129,7 +136,7 @@ def surroundings(
         hops=distance,
         notes=tuple(snapshot.by_id[other] for other in order),
         edges=tuple(edges.values()),
-        left_out=left_out,
+        left_out=len(left_out),
     )
 
 

@@ -41,9 +41,9 @@ class Snapshot:
     @cached_property
     def by_id(self) -> Mapping[str, Note]:
         """Notes by id; of several with one id, the first."""
-        found: dict[str, Note] = {}
-        for note in self.notes:
-            found.setdefault(note.id, note)
+        found = {note.id: note for note in self.notes}
+        if len(found) < len(self.notes):
+            found = {note.id: note for note in reversed(self.notes)}
         return found
 
     @cached_property

@@ -41,14 +41,18 @@ class GraphDocument:
     read_only: str = ""
     bom: bytes = b""
 
-    def to_bytes(self) -> bytes:
-        """The file: two-space indent, a newline at the end; notes as their own bytes."""
-        parts = []
+    def to_parts(self) -> list[bytes]:
+        """The file in parts: two-space indent, a newline at the end; notes as their own bytes."""
+        parts = [self.bom, b"{"]
+        comma = b"\n  "
         for name, value in self.fields.items():
-            if name == "notes":
-                value = b"[\n    " + b",\n    ".join(self.raws) + b"\n  ]" if self.raws else b"[]"
-            parts.append(dump(name) + b": " + value)
-        return self.bom + b"{\n  " + b",\n  ".join(parts) + b"\n}\n"
+            parts += (comma, dump(name), b": ")
+            if name == "notes" and self.raws:
+                parts += (b"[\n    ", b",\n    ".join(self.raws), b"\n  ]")
+            else:
+                parts.append(b"[]" if name == "notes" else value)
+            comma = b",\n  "
+        return [*parts, b"\n}\n"]
 
 
 @dataclass(frozen=True)
@@ -73,14 +77,14 @@ class NuggetDocument:
         facts = tuple(fact for fact in self.facts if fact is not None)
         return Nugget(meta=self.meta, facts=facts, file=self.path.name, problem=self.broken)
 
-    def to_bytes(self) -> bytes:
-        """The file: one object without indentation; facts as their own bytes."""
+    def to_parts(self) -> list[bytes]:
+        """The file in parts: one object without indentation; facts as their own bytes."""
         parts = []
         for name, value in self.fields.items():
             if name == "facts":
                 value = b"[" + b",".join(self.raws) + b"]"
             parts.append(dump(name) + b":" + value)
-        return self.bom + b"{" + b",".join(parts) + b"}" + self.tail
+        return [self.bom, b"{", b",".join(parts), b"}", self.tail]
 
 
 def read_graph(
@@ -102,12 +106,12 @@ def read_graph(
     except JsonError as error:
         raise _broken(path, f"the note graph cannot be read ({error})") from error
     fields.setdefault("notes", b"[]")
-    known = dict(zip(former.raws, former.notes, strict=True)) if former else {}
+    known = _former_notes(former, raws)
     notes: list[Note | None] = []
     problems: list[Problem] = []
     set_aside: set[str] = set()
     for place, raw in enumerate(raws):
-        note = known.get(raw)
+        note = known[place]
         if note is None:
             try:
                 note = read_note(raw, rules)
@@ -129,6 +133,20 @@ def read_graph(
         read_only=_newer(path, fields.get("version"), GRAPH_VERSION),
         bom=bom,
     )
+
+
+def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note | None]:
+    """For each item the note that was read from the same bytes before, or None."""
+    if former is None:
+        return [None] * len(raws)
+    # Most often all but a few stand where they stood; telling that by place is cheaper than by hash.
+    same = [raw == old for raw, old in zip(raws, former.raws, strict=False)]
+    rest = [*same, *(False for _ in former.raws[len(same) :])]
+    moved = {old: note for old, note, alike in zip(former.raws, former.notes, rest, strict=True) if not alike}
+    return [
+        former.notes[place] if place < len(same) and same[place] else moved.get(raw)
+        for place, raw in enumerate(raws)
+    ]
 
 
 def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:
@@ -192,7 +210,7 @@ def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> Nu
 
 def unreadable_nugget(path: Path, what: str) -> NuggetDocument:
     """A fact file whose bytes the system does not give out; it is tried again at every look."""
-    return _broken_nugget(path, None, f"the fact file cannot be read: {what}")
+    return _broken_nugget(path, None, f"the fact file {what}")
 
 
 def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:

@@ -71,17 +71,17 @@ def make_folder(path: Path) -> None:
         raise _refused(path, "the folder cannot be made", error) from error
 
 
-def replace_file(path: Path, data: bytes, *, mode: int = _FILE_MODE) -> Fingerprint:
+def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerprint:
     """Replaces a file in one step: whoever reads sees all old bytes or all new ones, also after a power cut.
 
-    Temporary file in the same folder, fsync, rename, fsync of the folder. Raises StorageError; the old file
-    is then as it was.
+    parts: the new content, one after the other. Temporary file in the same folder, fsync, rename, fsync of the
+    folder. Raises StorageError; the old file is then as it was.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
         with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
             made = _fingerprint(os.fstat(file.fileno()))

@@ -14,6 +14,8 @@ _SPACE: Final = re.compile(rb"[ \t\r\n]*")
 _STRING: Final = rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"'
 _SIMPLE: Final = re.compile(rb"%s|[^\s,:\[\]{}\"]++" % _STRING, re.DOTALL)
 _BETWEEN_BRACKETS: Final = re.compile(rb"(?:[^\[\]{}\"]++|%s)++" % _STRING, re.DOTALL)
+_BETWEEN: Final = 32
+_BETWEEN_FIELDS: Final = 12
 _CLOSING: Final = {b"{": b"}", b"[": b"]"}
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -56,12 +58,14 @@ def split_object(text: bytes, *, once: str = "") -> dict[str, bytes]:
 
     once: a field that may not stand twice, since the second would hide what the first holds. Raises JsonError.
     """
-    if once and text.count(dump(once)) > 1:
-        return _split_object_slowly(text, once)
     try:
-        return {name: bytes(raw) for name, raw in _FIELDS.decode(text).items()}
+        fields = {name: bytes(raw) for name, raw in _FIELDS.decode(text).items()}
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return _split_object_slowly(text, once)
+    # Bytes that are in none of the values: names, space, or a value that another of its name has hidden.
+    between = len(text) - sum(map(len, fields.values()))
+    usual = _BETWEEN + sum(len(name) + _BETWEEN_FIELDS for name in fields)
+    return _split_object_slowly(text, once) if once and between > usual else fields
 
 
 def split_array(text: bytes) -> list[bytes]:

@@ -46,15 +46,17 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
     for fact in facts:
         if fact.after is None:
             placed.setdefault((fact.nugget, fact.key), []).append(fact)
-    created = {change.id for change in change_set.notes if change.after is not None}
+    needless = _needless_notes(change_set, snapshot)
+    created = {change.id for change in change_set.notes if change.after is not None} - needless
     removed = {change.id for change in change_set.notes if change.after is None}
 
     def exists(id: str) -> bool:
         return id not in removed and (id in created or id in snapshot.by_id or id in snapshot.set_aside)
 
     undoing = change_set.kind == "undo"
-    moved = [_rebase_note(change, snapshot, exists, quiet, undoing) for change in change_set.notes]
-    moved = [_with_newest_fact(change, snapshot, placed) for change in moved]
+    wanted = [change for change in change_set.notes if change.id not in needless]
+    moved = [_rebase_note(change, snapshot, exists, quiet, undoing) for change in wanted]
+    moved = [_with_newest_fact(change, snapshot, placed, undoing) for change in moved]
     notes = [change for change in moved if change is not None]
     return msgspec.structs.replace(
         change_set,
@@ -62,6 +64,24 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
         facts=tuple(facts),
         nuggets=tuple(change for change in change_set.nuggets if _is_due(change, snapshot, facts)),
     )
+
+
+def _needless_notes(change_set: ChangeSet, snapshot: Snapshot) -> set[str]:
+    """New notes of facts that another program stored or forgot just so, and made a note of: one is enough."""
+    touched = {change.id for change in change_set.notes}
+    keys = {(c.nugget, c.after.key if c.after is not None else c.key) for c in change_set.facts}
+    found: set[str] = set()
+    for change in change_set.notes:
+        note = change.after
+        if note is None or change.before is not None or not note.is_fact or change.id in snapshot.by_id:
+            continue
+        twin = snapshot.fact_notes.get((note.nugget_name, note.key))
+        if twin is None or twin.id in touched or (note.nugget_name, note.key) not in keys:
+            continue
+        alike = _alike(twin.content, note.content) and not (twin.hidden or note.hidden)
+        if alike or (twin.hidden and note.hidden and _same_fact(twin.hidden_fact, note.hidden_fact)):
+            found.add(change.id)
+    return found
 
 
 def _is_due(change: NuggetChange, snapshot: Snapshot, facts: list[FactChange]) -> bool:
@@ -180,9 +200,15 @@ def _merge_hits(before: Note | Fact, after: Note | Fact, current: Note | Fact) -
 
 
 def _with_newest_fact(
-    change: NoteChange | None, snapshot: Snapshot, placed: dict[tuple[str, str], list[FactChange]]
+    change: NoteChange | None,
+    snapshot: Snapshot,
+    placed: dict[tuple[str, str], list[FactChange]],
+    undoing: bool,
 ) -> NoteChange | None:
-    """A note that takes its fact out of the file keeps the fact as it is there now, with its place."""
+    """A note that takes its fact out of the file keeps the fact as it is there now, with its place.
+
+    What is hidden again by taking something back keeps the place that it had before.
+    """
     merged = change.after if change is not None else None
     waiting = merged.hidden_fact if merged is not None else None
     if change is None or merged is None or waiting is None:
@@ -201,7 +227,7 @@ def _with_newest_fact(
         value=fact.value,
         hits=fact.hits,
         last_hit_session=fact.last_hit_session,
-        index=index_among_all(taken.index, hidden.values()),
+        index=waiting.index if undoing else index_among_all(taken.index, hidden.values()),
         extra=fact.extra,
     )
     return msgspec.structs.replace(change, after=replace(merged, hidden_fact=newest))
@@ -214,32 +240,50 @@ def _rebase_facts(change_set: ChangeSet, snapshot: Snapshot, quiet: bool) -> lis
         nugget = snapshot.by_name.get(name)
         for number, fact in enumerate(nugget.facts if nugget else ()):
             found.setdefault(fact.key, []).append(number)
-    leaving = {(c.nugget, c.key) for c in change_set.facts if c.before is not None and c.after is None}
-    arriving = {(c.nugget, c.key): c.after.value for c in change_set.facts if c.before is None and c.after}
+    freed, arriving = _freed_keys(change_set), _arriving_values(change_set)
     rebased: list[FactChange | None] = []
-    for change in change_set.facts:
+    # New facts last: by then it is known which keys the others have given up.
+    for change in sorted(change_set.facts, key=lambda change: change.before is None):
         facts = snapshot.by_name[change.nugget].facts if change.nugget in snapshot.by_name else ()
         of_key = places[change.nugget].get(change.key, [])
         place = of_key[0] if of_key else None
         current = facts[place] if place is not None else None
         target = change.after.key if change.after is not None else change.key
-        taken = places[change.nugget].get(target) if target != change.key else None
-        other = facts[taken[0]] if taken and (change.nugget, target) not in leaving else None
-        if _was_renamed(change, current, other, arriving.get((change.nugget, change.key))):
+        bearers = places[change.nugget].get(target, []) if target != change.key else []
+        bearer = facts[bearers[0]] if bearers else None
+        if _was_renamed(change, current, bearer, arriving.get((change.nugget, change.key))):
             continue
         if change.before is not None and of_key:
             # A file may hold a key twice; each change is for one of them, the first for the first.
             of_key.pop(0)
+        other = None if (change.nugget, target) in freed else bearer
         rebased.append(_rebase_fact(change, current, place, other, quiet))
     return [change for change in rebased if change is not None]
 
 
-def _was_renamed(change: FactChange, current: Fact | None, other: Fact | None, newcomer: str | None) -> bool:
+def _freed_keys(change_set: ChangeSet) -> set[tuple[str, str]]:
+    """Keys that facts give up in this change set."""
+    leaving = (
+        c for c in change_set.facts if c.before is not None and (c.after is None or c.after.key != c.key)
+    )
+    return {(change.nugget, change.key) for change in leaving}
+
+
+def _arriving_values(change_set: ChangeSet) -> dict[tuple[str, str], str]:
+    """Values of the facts that come to bear a key in this change set."""
+    return {
+        (change.nugget, change.after.key): change.after.value
+        for change in change_set.facts
+        if change.after is not None and (change.before is None or change.after.key != change.key)
+    }
+
+
+def _was_renamed(change: FactChange, current: Fact | None, bearer: Fact | None, newcomer: str | None) -> bool:
     """Whether a fact already bears its new key, its old one being free or taken by a newcomer of the same set."""
-    if change.before is None or change.after is None or other is None:
+    if change.before is None or change.after is None or bearer is None:
         return False
     free = current is None or (newcomer is not None and _alike(current.value, newcomer))
-    return free and _alike(other.value, change.after.value)
+    return free and _alike(bearer.value, change.after.value)
 
 
 def _rebase_fact(

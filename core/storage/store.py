@@ -219,7 +219,7 @@ class Store:
                 remove_file(targets[document.path])
                 continue
             make_folder(document.path.parent)
-            written[document.path] = replace_file(targets[document.path], document.to_bytes())
+            written[document.path] = replace_file(targets[document.path], *document.to_parts())
         for change in effective.files:
             _write_outside(change)
         kept_nuggets = dict(self._loaded.nuggets)
@@ -245,12 +245,11 @@ class Store:
                 changed[made.name] = new_nugget(self._path_for(made.name), made.after)
             elif made.name in by_name:
                 changed[made.name] = by_name[made.name]
-        # Removals first and then additions by place, so that every place means the list as it will be.
-        for change in sorted(effective.facts, key=_turn):
-            held = changed.get(change.nugget) or by_name.get(change.nugget)
+        for name in dict.fromkeys(change.nugget for change in effective.facts):
+            held = changed.get(name) or by_name.get(name)
             if held is None:
-                raise InvalidInputError("no such nugget", where=change.nugget, kept=_KEPT)
-            changed[change.nugget] = _changed_nugget(held, change)
+                raise InvalidInputError("no such nugget", where=name, kept=_KEPT)
+            changed[name] = _changed_nugget(held, [c for c in effective.facts if c.nugget == name])
         return list(changed.values())
 
     def _path_for(self, name: str) -> Path:
@@ -263,57 +262,62 @@ class Store:
         raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)
 
 
-def _turn(change: FactChange) -> tuple[int, int]:
-    if change.before is not None:
-        return 0, 0
-    return (2, 0) if change.index is None else (1, change.index)
-
-
 def _changed_graph(graph: GraphDocument, changes: tuple[NoteChange, ...]) -> GraphDocument | None:
     if not changes:
         return None
-    raws: list[bytes | None] = list(graph.raws)
-    notes: list[Note | None] = list(graph.notes)
+    raws, notes = list(graph.raws), list(graph.notes)
+    touched = {change.id for change in changes}
     places: dict[str, int] = {}
     for number, known in enumerate(notes):
-        if known is not None:
+        if known is not None and known.id in touched:
             places.setdefault(known.id, number)
     added: list[tuple[int | None, Note]] = []
+    gone: list[int] = []
     for change in changes:
         place = places.get(change.id)
         if change.after is None:
-            if place is not None:
-                raws[place] = None
+            gone += [place] if place is not None else []
         elif place is None:
             added.append((change.index, change.after))
         else:
             raws[place] = write_note(change.after, notes[place], raws[place])
             notes[place] = change.after
-    pairs = [(raw, note) for raw, note in zip(raws, notes, strict=True) if raw is not None]
-    for index, note in sorted(added, key=lambda item: (item[0] is None, item[0] or 0)):
-        place = _raw_place([known for _, known in pairs], index)
-        pairs.insert(place, (write_note(note, None, None), note))
-    return replace(
-        graph,
-        raws=tuple(raw for raw, _ in pairs),
-        notes=tuple(note for _, note in pairs),
-    )
+    for place in sorted(gone, reverse=True):
+        del raws[place], notes[place]
+    for index, note in sorted(added, key=_by_index):
+        at = _raw_place(notes, index)
+        raws.insert(at, write_note(note, None, None))
+        notes.insert(at, note)
+    return replace(graph, raws=tuple(raws), notes=tuple(notes))
 
 
-def _changed_nugget(document: NuggetDocument, change: FactChange) -> NuggetDocument:
+def _changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> NuggetDocument:
+    """The document with rebased changes: `index` is a fact's place among the readable ones, a new one's at the end."""
     raws, facts = list(document.raws), list(document.facts)
-    place = next((i for i, fact in enumerate(facts) if fact is not None and fact.key == change.key), None)
-    if change.after is None:
-        if place is not None:
-            del raws[place], facts[place]
-    elif place is None or change.before is None:
-        at = _raw_place(facts, change.index)
-        raws.insert(at, write_fact(change.after, None, None))
-        facts.insert(at, change.after)
-    else:
-        raws[place] = write_fact(change.after, facts[place], raws[place])
-        facts[place] = change.after
+    readable = [place for place, fact in enumerate(facts) if fact is not None]
+    added: list[tuple[int | None, Fact]] = []
+    gone: list[int] = []
+    for change in changes:
+        if change.before is None:
+            added += [(change.index, change.after)] if change.after is not None else []
+        elif change.index is not None:
+            place = readable[change.index]
+            if change.after is None:
+                gone.append(place)
+            else:
+                raws[place] = write_fact(change.after, facts[place], raws[place])
+                facts[place] = change.after
+    for place in sorted(gone, reverse=True):
+        del raws[place], facts[place]
+    for index, fact in sorted(added, key=_by_index):
+        at = _raw_place(facts, index)
+        raws.insert(at, write_fact(fact, None, None))
+        facts.insert(at, fact)
     return replace(document, raws=tuple(raws), facts=tuple(facts))
+
+
+def _by_index(item: tuple[int | None, object]) -> tuple[bool, int]:
+    return item[0] is None, item[0] or 0
 
 
 def _raw_place(items: Sequence[Fact | Note | None], index: int | None) -> int:

@@ -44,7 +44,7 @@ def code_lines(lines: list[str]) -> list[bool]:
 def normalise_content(text: str) -> str:
     """Content as it is stored: LF line ends, no trailing spaces, at most one blank line in a row, no blank ends.
 
-    Blank lines inside fenced code stay, and so do indentation and spaces between words.
+    Blank lines inside code stay, and so do indentation and spaces between words; of a single line both ends go.
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     code = code_lines(lines)
@@ -58,7 +58,7 @@ def normalise_content(text: str) -> str:
         kept.pop(0)
     while kept and not kept[-1]:
         kept.pop()
-    return "\n".join(kept)
+    return kept[0].lstrip(" \t\f\v") if len(kept) == 1 else "\n".join(kept)
 
 
 def normalise_line(text: str) -> str:

@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from nuggets_tui.notices import say_error
+from nuggets_tui.notices import attempt
 from nuggets_tui.safe_text import safe_line
 
 _Answer = TypeVar("_Answer")
@@ -48,14 +48,7 @@ class Dialog(ModalScreen[_Answer]):
 
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the desk; None when it failed, which a notice then says."""
-        try:
-            return await asked
-        except Exception as error:
-            # Whatever went wrong, what was typed must stay on screen.
-            self.log.error(error)
-            if self.is_mounted:
-                say_error(self, error)
-            return None
+        return await attempt(self, asked)
 
 
 def key_content(keys: str) -> Content:

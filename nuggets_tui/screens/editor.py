@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.content import Content
-from textual.widgets import Input, Select, TextArea
+from textual.widgets import Select, TextArea
 
 from core.errors import InvalidInputError
 from core.graph.edits import create_note, edit_note
@@ -29,7 +29,7 @@ from nuggets_tui.widgets.fields import Field, TextField
 
 CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 # Wrapping and drawing so much at once would make the keys wait.
-LONGEST_TEXT: Final = 200_000
+LONGEST_TEXT: Final = 100_000
 
 
 class EditorScreen(Dialog[Saved]):
@@ -176,6 +176,3 @@ def _meta(changed: dict[str, str]) -> MetaInput:
 def too_long_to_edit_here(note: Note) -> bool:
     """Whether a text is better edited in an editor of its own."""
     return len(note.content) > LONGEST_TEXT
-
-
-__all__ = ["EditorScreen", "Input", "too_long_to_edit_here"]

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from textual import work
-from textual.reactive import reactive
-from textual.screen import Screen
 
+from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from core.model.note import Note
-from core.model.snapshot import Snapshot
-from nuggets_tui.commands import BY_NAME
-from nuggets_tui.desk import Desk
-from nuggets_tui.notices import say
+from nuggets_tui.notices import say, say_error, warn
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.view import ORDER_NAMES, ORDERS, View
+from nuggets_tui.screens.main_opening import MainOpening
+from nuggets_tui.view import ORDER_NAMES, ORDERS
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.neighbours import NeighboursPane
-from nuggets_tui.widgets.panes import PaneName, Panes
+from nuggets_tui.widgets.panes import Panes
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.row_text import PINNED
 from nuggets_tui.widgets.search_box import SearchBox
@@ -35,60 +31,10 @@ _Result = TypeVar("_Result")
 _MOST_HOPS = 3
 
 
-class MainCommands(Screen[None]):
-    """The commands, over the state that every pane shows."""
-
-    view: reactive[View] = reactive(View())
-    _trail: list[str]
-    _desk: Desk | None
-
-    @property
-    def desk(self) -> Desk:
-        """The desk of the open memory."""
-        raise NotImplementedError
-
-    def go_to(self, pane: PaneName) -> None:
-        """Gives a pane the cursor."""
-        raise NotImplementedError
-
-    def show_note(self, note_id: str, *, follow: bool = False) -> None:
-        """Shows a note."""
-        raise NotImplementedError
-
-    def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Shows the memory as it is now."""
-        raise NotImplementedError
-
-    def open_another(self, home: Path, notice: str) -> None:
-        """Shows another memory."""
-        raise NotImplementedError
-
-    async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
-        """The result, or None and a notice."""
-        raise NotImplementedError
+class MainCommands(MainOpening):
+    """The commands of the main screen."""
 
     # Carrying out
-
-    def can(self, name: str) -> bool:
-        """Whether a command makes sense now."""
-        command, view = BY_NAME[name], self.view
-        if name == "demo":
-            return view.empty
-        if name == "undo" and view.empty:
-            return bool(self.desk.mine)
-        if command.needs and not view.loaded:
-            return False
-        if command.needs == "note":
-            return view.note is not None
-        if command.needs == "suggestion":
-            return bool(view.suggested)
-        return not (view.empty and command.needs == "memory" and name not in ("new_note", "new_fact", "undo"))
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Turns a command off in key, footer and palette alike."""
-        if action == "command":
-            return self.can(str(parameters[0]))
-        return super().check_action(action, parameters)
 
     async def action_command(self, name: str) -> None:
         """Carries out a command of the catalogue."""
@@ -134,8 +80,8 @@ class MainCommands(Screen[None]):
 
     def do_back(self) -> None:
         """Back to the note that was shown before."""
-        while self._trail:
-            note_id = self._trail.pop()
+        while self.trail:
+            note_id = self.trail.pop()
             if note_id in self.view.snapshot.by_id and note_id != self.view.note_id:
                 self.show_note(note_id)
                 return
@@ -156,15 +102,26 @@ class MainCommands(Screen[None]):
         """An entry of the audit log, whole."""
         from nuggets_tui.screens.entry import EntryScreen
 
+        notes = self.view.snapshot.by_id
         for entry in self.view.history:
             if entry.id == change_id:
-                self.app.push_screen(EntryScreen(entry, self.view.now))
+                screen = EntryScreen(entry, self.view.now, lambda id: notes[id].title if id in notes else id)
+                self.app.push_screen(screen)
 
     # Changing the note shown
 
     def do_edit(self) -> None:
         """The editor."""
-        self._edit(self._note(), None)
+        from nuggets_tui.screens.editor import too_long_to_edit_here
+
+        note = self._note()
+        if too_long_to_edit_here(note):
+            warn(
+                self,
+                f"A text of {len(note.content):,} characters is too long to edit here. E opens it in $EDITOR.",
+            )
+        else:
+            self._edit(note, None)
 
     def _edit(self, note: Note | None, text: str | None) -> None:
         from nuggets_tui.screens.editor import EditorScreen
@@ -186,8 +143,12 @@ class MainCommands(Screen[None]):
         from nuggets_tui.screens.outside import edit_outside
 
         note, base = self._note(), self.view.snapshot
-        text = edit_outside(self.app, note.content)
-        if text is None or text == note.content:
+        try:
+            text = edit_outside(self.app, note.content)
+        except NuggetsError as error:
+            say_error(self, error)
+            return
+        if text == note.content:
             return
         from core.graph.edits import edit_note
 

@@ -16,8 +16,8 @@ _EDITORS = ("VISUAL", "EDITOR")
 _KEPT = "the note is as it was"
 
 
-def edit_outside(app: App[object], text: str) -> str | None:
-    """The text after editing; None when the editor ended with an error. Raises InvalidInputError without an editor."""
+def edit_outside(app: App[object], text: str) -> str:
+    """The text after editing. Raises InvalidInputError when there is no editor or it ended with an error."""
     command = next((os.environ[name] for name in _EDITORS if os.environ.get(name, "").strip()), "")
     if not command:
         raise InvalidInputError(
@@ -53,6 +53,14 @@ def edit_outside(app: App[object], text: str) -> str | None:
                 kept=_KEPT,
                 todo="try again",
             )
-        after = path.read_bytes().decode("utf-8", errors="surrogatepass")
+        try:
+            after = path.read_bytes().decode("utf-8", errors="surrogatepass")
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidInputError(
+                f"what the editor left cannot be read ({error})",
+                where=command,
+                kept=_KEPT,
+                todo="save it as UTF-8",
+            ) from error
     # Most editors end the last line; the note does not.
     return after.removesuffix("\n") if after != text and not text.endswith("\n") else after

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
-from core.model.change import ChangeSet
+from core.model.change import ChangeSet, NoteChange
 from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import plain, safe_line
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
-from nuggets_tui.widgets.diff_lines import diff_text_lines, note_change_lines, wrapped
+from nuggets_tui.widgets.diff_lines import TitleOf, diff_text_lines, note_change_lines, wrapped
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -50,12 +50,19 @@ def _reflection_item(change: ProposedChange, change_set: ChangeSet, snapshot: Sn
         shown = [Content.styled(safe_line(detail), "$text-muted"), Content("")]
         for each in change_set.notes:
             if each.id in concerned:
-                shown += [*note_change_lines(each, names), Content("")]
+                shown += [*note_change_lines(each, names, title_of=_titles(snapshot)), Content("")]
         if change.type == "hide" and note is not None:
-            shown += [Content.styled(f"  {plain(line)}", "$text-muted") for line in note.content[:_SHOWN].split("\n")]
+            shown += [
+                Content.styled(f"  {plain(line)}", "$text-muted")
+                for line in note.content[:_SHOWN].split("\n")
+            ]
         return wrapped(shown, width)
 
     return ReviewItem(change.id, change.type, title, detail, lines)
+
+
+def _titles(snapshot: Snapshot) -> TitleOf:
+    return lambda note_id: snapshot.by_id[note_id].title if note_id in snapshot.by_id else note_id
 
 
 def promotion_review(desk: Desk, result: PromotionResult) -> ReviewScreen:
@@ -76,6 +83,10 @@ def _diff(diff: str, width: int) -> list[Content]:
     return wrapped(diff_text_lines(lines), width)
 
 
+def _note_lines(change: NoteChange, title_of: TitleOf, width: int) -> list[Content]:
+    return wrapped(note_change_lines(change, title_of=title_of), width)
+
+
 def merge_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
     """A merge, note by note; it is done whole or not at all."""
     items = [
@@ -84,7 +95,7 @@ def merge_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
             "hidden after" if change.after is not None and change.after.hidden else "changed",
             change.note.title,
             change.note.nugget_name,
-            lambda width, change=change: wrapped(note_change_lines(change), width),  # type: ignore[misc]
+            partial(_note_lines, change, _titles(desk.snapshot)),
         )
         for change in proposed.notes
     ]

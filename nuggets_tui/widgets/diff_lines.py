@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 from textual.content import Content
@@ -20,12 +20,15 @@ _MOST_LINES: Final = 2_000
 _CONTEXT: Final = 3
 
 
-def change_lines(change_set: ChangeSet, width: int) -> list[Content]:
-    """Everything a change set does, wrapped at `width` cells."""
+TitleOf = Callable[[str], str]
+
+
+def change_lines(change_set: ChangeSet, width: int, title_of: TitleOf = str) -> list[Content]:
+    """Everything a change set does, wrapped at `width` cells. title_of: a note's title for its id."""
     lines: list[Content] = []
     mirrored = {(change.note.nugget_name, change.note.key) for change in change_set.notes}
     for change in change_set.notes:
-        lines += [*note_change_lines(change), Content("")]
+        lines += [*note_change_lines(change, title_of=title_of), Content("")]
     for fact in change_set.facts:
         if (fact.nugget, fact.key) not in mirrored:
             lines += [*_fact_lines(fact), Content("")]
@@ -34,8 +37,10 @@ def change_lines(change_set: ChangeSet, width: int) -> list[Content]:
     return wrapped(lines[:_MOST_LINES], width)
 
 
-def note_change_lines(change: NoteChange, names: Iterable[str] | None = None) -> list[Content]:
-    """What happens to one note; `names` narrows it to some fields."""
+def note_change_lines(
+    change: NoteChange, names: Iterable[str] | None = None, *, title_of: TitleOf = str
+) -> list[Content]:
+    """What happens to one note; `names` narrows it to some fields. title_of: a note's title for its id."""
     before, after = change.before, change.after
     lines = [Content.styled(safe_line(change.note.title), "bold")]
     if before is None or after is None:
@@ -49,13 +54,13 @@ def note_change_lines(change: NoteChange, names: Iterable[str] | None = None) ->
         old, new = getattr(before, name), getattr(after, name)
         if old == new or (wanted is not None and name not in wanted):
             continue
-        lines += _field_lines(name, before, after)
+        lines += _field_lines(name, before, after, title_of)
     if len(lines) == 1 and before.hits != after.hits:
         lines.append(_signed("+", f"recalled {after.hits}×, before {before.hits}×"))
     return lines
 
 
-def _field_lines(name: str, before: Note, after: Note) -> list[Content]:
+def _field_lines(name: str, before: Note, after: Note, title_of: TitleOf) -> list[Content]:
     if name == "hidden":
         return [
             _signed("+", "hidden from search and recall") if after.hidden else _signed("+", "brought back")
@@ -63,20 +68,19 @@ def _field_lines(name: str, before: Note, after: Note) -> list[Content]:
     if name == "content":
         return text_difference(before.content, after.content)
     if name in ("tags", "links"):
-        old = set(_named(name, before))
-        new = set(_named(name, after))
-        gone = [_signed("-", f"{name[:-1]} {each}") for each in _named(name, before) if each not in new]
-        return gone + [_signed("+", f"{name[:-1]} {each}") for each in _named(name, after) if each not in old]
+        old, new = _named(name, before, title_of), _named(name, after, title_of)
+        gone = [_signed("-", f"{name[:-1]} {each}") for each in old if each not in new]
+        return gone + [_signed("+", f"{name[:-1]} {each}") for each in new if each not in old]
     return [
         _signed("-", f"{name}: {getattr(before, name)}"),
         _signed("+", f"{name}: {getattr(after, name)}"),
     ]
 
 
-def _named(name: str, note: Note) -> list[str]:
+def _named(name: str, note: Note, title_of: TitleOf) -> list[str]:
     if name == "tags":
         return list(note.tags)
-    return [f"to {link.to} ({link.reason})" for link in note.links]
+    return [f"to “{title_of(link.to)}” ({link.reason})" for link in note.links]
 
 
 def text_difference(before: str, after: str) -> list[Content]:

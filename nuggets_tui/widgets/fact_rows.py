@@ -6,7 +6,6 @@ from bisect import bisect_right
 from collections.abc import Callable
 from functools import lru_cache
 from itertools import accumulate, islice
-from os.path import commonprefix
 from typing import Final
 
 from textual.content import Content
@@ -70,9 +69,19 @@ class FactRows:
         keys = [fact.key for fact in islice(self.nuggets[place].facts, _MEASURED)]
         prefix = ""
         if len(keys) >= _FEW and len(keys) == len(self.nuggets[place].facts):
-            shared, colon, _ = commonprefix(keys).rpartition(":")
-            prefix = shared + colon if all(len(key) > len(shared) + 1 for key in keys) else ""
+            before, colon, _ = _shared_beginning(keys).rpartition(": ")
+            shared = before + colon
+            prefix = shared if all(len(key) > len(shared) for key in keys) else ""
         return prefix, max((len(key) - len(prefix) for key in keys), default=0)
+
+
+def _shared_beginning(keys: list[str]) -> str:
+    # What the first and the last in order share, all between them share too.
+    first, last = min(keys), max(keys)
+    for place, (one, other) in enumerate(zip(first, last, strict=False)):
+        if one != other:
+            return first[:place]
+    return first
 
 
 def fact_key(nugget: str, key: str) -> str:
@@ -85,7 +94,12 @@ def _heading(nugget: Nugget, prefix: str) -> Callable[[int], Content]:
     style = _LEVEL_STYLES.get(capacity_level(used, capacity), "$text-secondary")
     load = Content.assemble((f"{used}/{capacity} ", MUTED), (capacity_bar(used, capacity, _BAR), style))
     name = content(nugget.name, "bold")
-    return sides(Content.assemble(name, " ", content(prefix, MUTED)) if prefix else name, load)
+    full = Content.assemble(name, " ", content(prefix, MUTED)) if prefix else name
+
+    def line(width: int) -> Content:
+        return sides(full if full.cell_length + load.cell_length < width else name, load)(width)
+
+    return line
 
 
 def _warning(nugget: Nugget) -> tuple[Content, ...]:

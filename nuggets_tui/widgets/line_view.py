@@ -18,6 +18,13 @@ MakeLines = Callable[[int], Sequence[Content]]
 class LineView(ScrollView, can_focus=True):
     """Shows what `make(width)` returns, one content a line; lines are drawn as they come into view."""
 
+    # The bar's column is kept free at all times: lines are wrapped before it is known whether there is a bar.
+    DEFAULT_CSS = """
+    LineView {
+        scrollbar-gutter: stable;
+    }
+    """
+
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("j", "scroll_down", "Down", show=False),
         Binding("k", "scroll_up", "Up", show=False),

@@ -45,11 +45,15 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
 
 def _hit_row(hit: Hit) -> Row:
     note, parts = hit.note, hit.breakdown
-    title = Content.assemble(note_marks(note), marked(note.title, parts.matched, title_style(note)))
-    if not parts.blend:
-        return Row(note.id, (sides(title, content(note.nugget_name, MUTED)),), data=note.id)
-    score = Content.styled(f"{parts.blend:.2f}", "bold")
-    return Row(note.id, (sides(title, score), _bars(hit)), data=note.id)
+    aside = content(note.nugget_name, MUTED)
+    if parts.blend:
+        aside = Content.styled(f"{parts.blend:.2f}", "bold")
+
+    def head(width: int) -> Content:
+        title = Content.assemble(note_marks(note), marked(note.title, parts.matched, title_style(note)))
+        return sides(title, aside)(width)
+
+    return Row(note.id, (head, _bars(hit)) if parts.blend else (head,), data=note.id)
 
 
 def _bars(hit: Hit) -> Callable[[int], Content]:

@@ -34,6 +34,10 @@ class Hello(App):
 Hello().run()
 """
 _APP = "import sys; from nuggets_tui.cli import main; sys.argv[0] = 'nuggets'; main()"
+_MAKE = (
+    "import sys; from pathlib import Path; from nuggets_tui.demo import write_demo; "
+    "write_demo(Path(sys.argv[1]), int(sys.argv[2]))"
+)
 _PATIENCE = 30.0
 # A screen on which nothing moves for so long is done.
 _QUIET = 1.5
@@ -93,8 +97,7 @@ def main(notes: int = 10_000, runs: int = 7) -> int:
     sys.path.insert(0, str(ROOT))
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder) / "memory"
-        command = "import sys; from pathlib import Path; from nuggets_tui.demo import write_demo; write_demo(Path(sys.argv[1]), int(sys.argv[2]))"
-        subprocess.run([sys.executable, "-c", command, str(home), str(notes)], check=True, cwd=ROOT)
+        subprocess.run([sys.executable, "-c", _MAKE, str(home), str(notes)], check=True, cwd=ROOT)
         complete = full_frame(newest_titles(home))
         ours: list[float] = []
         theirs: list[float] = []

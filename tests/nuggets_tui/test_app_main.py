@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from app_kit import NARROW, WIDE, opened, small_memory
+
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from nuggets_tui.widgets.facts import FactsPane
@@ -176,7 +176,9 @@ async def test_another_programs_note_appears_by_itself_and_the_cursor_stays(home
         await app.press("down")
         chosen = app.view.note_id
         other = Memory.open(home)
-        other.change("from elsewhere", lambda draft: create_note(draft, "project", "Written elsewhere", "New."))
+        other.change(
+            "from elsewhere", lambda draft: create_note(draft, "project", "Written elsewhere", "New.")
+        )
         await app.until(lambda: "Written elsewhere" in app.text, "live reload")
         assert app.view.note_id == chosen
         row = app.main.query_one(NotesPane).cursor_row

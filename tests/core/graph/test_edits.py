@@ -123,7 +123,7 @@ def test_an_edit_that_comes_to_nothing_changes_nothing(named: dict[str, object])
 def test_tags_are_added_removed_and_replaced_while_system_tags_stay() -> None:
     note = make_note(1, tags=("memory", "a", "scope:user", "b", "type:note"))
     added = edit_note(make_draft(note), note.id, add_tags=["C d", "a"], remove_tags=["b", "type:note"])
-    assert added.tags == ("memory", "a", "scope:user", "c-d", "type:note")
+    assert added.tags == ("memory", "a", "scope:user", "type:note", "c-d")
     replaced = edit_note(make_draft(note), note.id, tags=["z", "scope:self", "memory"])
     assert replaced.tags == ("memory", "z", "scope:user", "type:note")
 
@@ -147,6 +147,8 @@ TEXTS = {
     "  indented\n    more": "  indented\n    more",
     "```\na\n\n\n\nb\n```\n\n\nc": "```\na\n\n\n\nb\n```\n\nc",
     "key:\n  - a\n  - b:\n      c": "key:\n  - a\n  - b:\n      c",
+    "  one line\t": "one line",
+    "text\n\n    code\n\n\n\n    code\n\n\nend": "text\n\n    code\n\n\n\n    code\n\nend",
     "": "",
 }
 

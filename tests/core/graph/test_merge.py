@@ -147,9 +147,8 @@ def test_merging_leaves_a_link_made_before_in_place_of_a_second_one() -> None:
     assert _links(after) == {(B.id, "merged")}
 
 
-LINES = st.lists(
-    st.text(st.characters(exclude_characters="\r\n`~", exclude_categories=["Cs"]), max_size=12), max_size=8
-)
+WORDS = st.text(st.characters(exclude_characters="\r\n`~", exclude_categories=["Cs"]), max_size=12)
+LINES = st.lists(WORDS, max_size=8)
 
 
 @given(LINES, LINES)

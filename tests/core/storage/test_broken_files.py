@@ -111,8 +111,11 @@ def test_a_graph_in_another_encoding_is_named_and_left_alone(tmp_path: Path) -> 
     _refused_as_broken(tmp_path, memory)
 
 
-@pytest.mark.parametrize("text", ["", "{", "null", "[]", '{"facts": {}}', '{"facts":[],"facts":[]}', '{"version":"x"}',
-                                  '{"D":"wide"}', '{"name":5}', '{"config":[]}'])  # fmt: skip
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "null", "[]", '{"facts": {}}', '{"version":"x"}', '{"D":"wide"}', '{"name":5}', '{"config":[]}',
+     '{"facts":[{"key":"a","value":"b"},{"key":"c","value":"d"}],"facts":[]}'],
+)  # fmt: skip
 def test_a_broken_fact_file_is_an_error_only_when_it_is_touched(tmp_path: Path, text: str) -> None:
     write_graph(
         tmp_path, [note_object(1), note_object(2, nugget="bad", kind="fact", sourceKey="k", title="k")]

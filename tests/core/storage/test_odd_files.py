@@ -234,8 +234,9 @@ def test_a_key_that_stands_twice_in_a_fact_file_is_never_lost_unasked(tmp_path: 
 
 
 def test_two_lists_of_notes_in_one_file_are_not_chosen_between(tmp_path: Path) -> None:
+    tiny = '{"id":"x","nuggetName":"m","title":"t","content":"c"}'
     path = write_graph(tmp_path, [note_object(1)])
-    text = path.read_text().replace('"version": 3,', '"version": 3, "notes": [],')
+    text = path.read_text().replace('"version": 3,', f'"version": 3, "notes": [{tiny}],')
     path.write_text(text)
     with pytest.raises(Exception, match="'notes' stands twice"):
         Memory.open(tmp_path)

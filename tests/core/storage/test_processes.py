@@ -205,6 +205,29 @@ def test_facts_remembered_by_two_programs_are_both_there(home: Path) -> None:
     assert [fact["key"] for fact in facts_of(home, "memory.nugget.json")] == ["a", "b", "one", "two"]
 
 
+def test_the_same_fact_remembered_by_two_programs_has_one_note(home: Path) -> None:
+    first, second = Memory.open(home), Memory.open(home)
+    drafts = [first.draft(), second.draft()]
+    for draft in drafts:
+        note = remember(draft, "memory", "new", "same")
+        link_notes(draft, note.id, FIRST, "about")
+    first.apply(drafts[0].change_set("one"))
+    second.apply(drafts[1].change_set("two"))
+    notes = [note for note in notes_of(home).values() if note["kind"] == "fact"]
+    assert [(note["sourceKey"], note["content"]) for note in notes] == [("new", "same")]
+    assert [link["to"] for link in notes_of(home)[FIRST]["links"]] == [notes[0]["id"]]
+
+
+def test_the_same_fact_without_a_note_forgotten_by_two_programs_is_hidden_once(home: Path) -> None:
+    first, second = Memory.open(home), Memory.open(home)
+    drafts = [first.draft(), second.draft()]
+    for draft in drafts:
+        forget(draft, "memory", "a")
+    first.apply(drafts[0].change_set("one"))
+    assert second.apply(drafts[1].change_set("two")).empty
+    assert [note["hidden"] for note in notes_of(home).values() if note["kind"] == "fact"] == [True]
+
+
 def test_two_programs_that_make_the_same_nugget_make_one(home: Path) -> None:
     first, second = Memory.open(home), Memory.open(home)
     drafts = [first.draft(), second.draft()]

@@ -1,0 +1,215 @@
+"""How a memory comes onto the main screen, and how the screen lives with the files from then on."""
+
+from __future__ import annotations
+
+import asyncio
+from importlib import import_module
+from pathlib import Path
+
+from textual import work
+
+from core.errors import NuggetsError
+from core.glance import Glance
+from core.model.snapshot import Snapshot
+from nuggets_tui.app import Opening
+from nuggets_tui.desk import Desk
+from nuggets_tui.notices import say, say_error, warn
+from nuggets_tui.screens.main_state import MainState
+from nuggets_tui.view import View, changed_notes
+from nuggets_tui.widgets.header import HeaderLine
+from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.markdown_lines import load_parser
+from nuggets_tui.widgets.note_view import NotePane
+from nuggets_tui.widgets.notes import NotesPane
+from nuggets_tui.widgets.panes import GraphPlace, Panes
+from nuggets_tui.widgets.search_box import SearchBox
+
+_GRAPH_MODULE = "nuggets_tui.widgets.graph"
+_TICK = 5.0
+_AGES = 30.0
+_RETRY = 1.0
+
+
+class MainOpening(MainState):
+    """The main screen's life with the files: opening, first frame, changes from elsewhere, trouble."""
+
+    def __init__(self, opening: Opening, *, notice: str = "") -> None:
+        super().__init__()
+        self._opening = opening
+        self._notice = notice
+        self._stop = asyncio.Event()
+        # Whether everything is there that the first frame did without.
+        self.complete = False
+
+    def open_another(self, home: Path, notice: str) -> None:
+        """Shows another memory in place of this one."""
+        self._stop.set()
+        self._stop = asyncio.Event()
+        self.workers.cancel_node(self)
+        self._desk, self.trail, self._notice, self.complete = None, [], notice, False
+        self._opening = Opening(home, self._opening.clock).start()
+        self.query_one(SearchBox).value = ""
+        self.view = View(home=str(home))
+        self._wait_for_memory()
+
+    def on_mount(self) -> None:
+        """Shows the memory if it is there already, else as soon as it is."""
+        home = self._opening.home
+        self.view = self.view.with_(home=str(home) if home is not None else "")
+        self.set_focus(self.query_one(NotesPane))
+        if self._opening.future.done():
+            self._try_to_show()
+        else:
+            self._wait_for_memory()
+        self.set_interval(_TICK, self._tick)
+        self.set_interval(_AGES, self._age)
+
+    @work(group="opening", exclusive=True, exit_on_error=False)
+    async def _wait_for_memory(self) -> None:
+        look = await asyncio.wrap_future(self._opening.first_look)
+        if look is not None:
+            self._show_first_look(look)
+        await asyncio.wait([asyncio.wrap_future(self._opening.future)])
+        self._try_to_show()
+
+    def _show_first_look(self, look: Glance) -> None:
+        self.view = self.view.with_(
+            snapshot=Snapshot(notes=look.newest, nuggets=look.nuggets), glanced=(look.visible, look.hidden),
+            now=self._opening.clock(),
+        )  # fmt: skip
+        self.call_after_refresh(self._opening.frame_shown.set)
+
+    def _try_to_show(self) -> None:
+        error = self._opening.future.exception()
+        if error is None:
+            self._show_memory()
+        elif isinstance(error, Exception):
+            self._show_trouble(error)
+        else:
+            raise error
+
+    def _show_memory(self) -> None:
+        memory = self._opening.future.result()
+        self._desk = Desk(memory, self._opening.clock)
+        self.view = self.view.with_(
+            home=str(memory.home), snapshot=memory.snapshot, history=memory.history, now=self._opening.clock(),
+            loaded=True, trouble="", glanced=None,
+        )  # fmt: skip
+        self.query_one(HeaderLine).now = self.view.now
+        self._show_message_or_panes()
+        self.call_after_refresh(self._after_first_frame)
+
+    def _after_first_frame(self) -> None:
+        shown = getattr(self.app, "first_frame_shown", None)
+        if shown is not None:
+            shown()
+        if self._notice:
+            say(self, self._notice)
+        for problem in self.view.snapshot.problems[:3]:
+            warn(self, f"{problem.where}: {problem.what}")
+        self.look_for_suggestions()
+        self._bring_the_rest()
+        self._watch_files()
+
+    @work(group="rest", exclusive=True, exit_on_error=False)
+    async def _bring_the_rest(self) -> None:
+        """What the first frame does without: Markdown, the picture of the graph, the index of the search."""
+        await asyncio.to_thread(load_parser)
+        self.query_one(NotePane).plainly = False
+        await asyncio.to_thread(import_module, _GRAPH_MODULE)
+        # Data is bound to the pane from the screen's own turn alone.
+        self.call_later(self._draw_graph)
+        if self.view.snapshot.notes:
+            await self.desk.warm_up()
+        self.complete = True
+
+    async def _draw_graph(self) -> None:
+        place = self.query_one("#graph")
+        if isinstance(place, GraphPlace):
+            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(MainState.view)
+            with self.app.batch_update():
+                await place.remove()
+                await self.query_one(Panes).mount(graph, after="#neighbours")
+
+    def _show_trouble(self, error: Exception) -> None:
+        """The memory cannot be opened: says so over the whole screen and tries again until it can."""
+        from nuggets_tui.screens.first_minutes import trouble_lines
+
+        if self.view.trouble != str(error):
+            self.view = self.view.with_(trouble=str(error))
+            self._show_message(trouble_lines(error), trouble=True)
+        self.set_timer(_RETRY, self._open_again)
+
+    @work(group="opening", exclusive=True, exit_on_error=False)
+    async def _open_again(self) -> None:
+        self._opening = Opening(self._opening.home, self._opening.clock)
+        await asyncio.to_thread(self._opening.open)
+        self._try_to_show()
+
+    def _show_message_or_panes(self) -> None:
+        """A memory that holds nothing shows how to begin; any other its panes."""
+        from_message = bool(self.query("#message"))
+        if self.view.empty:
+            from nuggets_tui.screens.first_minutes import welcome_lines
+
+            self._show_message(welcome_lines(self.view.home), trouble=False)
+        elif from_message:
+            self.query("#message").remove()
+            self.query_one(Panes).display = True
+            self.set_focus(self.query_one(NotesPane))
+        self.refresh_bindings()
+
+    def _show_message(self, lines: MakeLines, *, trouble: bool) -> None:
+        self.query_one(Panes).display = False
+        found = self.query("#message").results(LineView)
+        message = next(iter(found), None)
+        if message is None:
+            message = LineView(id="message")
+            self.mount(message, after="#panes")
+            message.focus()
+        message.set_class(trouble, "-trouble")
+        message.show_lines(lines)
+        self.show_keys()
+
+    # Living with the files
+
+    @work(group="watch", exclusive=True, exit_on_error=False)
+    async def _watch_files(self) -> None:
+        async for event in self.desk.events(self._stop):
+            if not self.is_mounted:
+                return
+            if isinstance(event, Snapshot):
+                self.show_snapshot(event)
+            else:
+                self._files_broke(event)
+
+    def _files_broke(self, error: NuggetsError) -> None:
+        self.view = self.view.with_(trouble=error.message)
+        say_error(self, error)
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Shows the memory as it is now; what changed glows."""
+        before = self.view
+        fresh = changed_notes(before.snapshot, snapshot) if before.snapshot is not snapshot else before.fresh
+        if before.trouble:
+            say(self, "The files can be read again.")
+        note_id = before.note_id if before.note_id in snapshot.by_id else ""
+        self.view = before.with_(
+            snapshot=snapshot, history=self.desk.memory.history, now=self.desk.clock(), fresh=fresh,
+            trouble="", note_id=note_id,
+        )  # fmt: skip
+        self.query_one(HeaderLine).now = self.view.now
+        self._show_message_or_panes()
+        self.look_for_suggestions()
+        self.search_again()
+
+    def on_unmount(self) -> None:
+        """Lets the watcher end."""
+        self._stop.set()
+
+    def _tick(self) -> None:
+        self.query_one(HeaderLine).now = self._opening.clock()
+
+    def _age(self) -> None:
+        if self.view.loaded:
+            self.view = self.view.with_(now=self._opening.clock())

@@ -1,0 +1,130 @@
+"""What the main screen shows and what every part of it needs: the view, the desk, the note and pane in use."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import TypeVar
+
+from textual import work
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widgets import Input
+from textual.worker import Worker, WorkerState
+
+from nuggets_tui.commands import BY_NAME, footer_commands
+from nuggets_tui.desk import Desk
+from nuggets_tui.notices import attempt, say_error
+from nuggets_tui.view import View
+from nuggets_tui.widgets.key_bar import KeyBar
+from nuggets_tui.widgets.panes import PaneName, Panes
+from nuggets_tui.widgets.tab_line import TabLine
+
+_Result = TypeVar("_Result")
+_PAUSE = 0.1
+
+
+class MainState(Screen[None]):
+    """The state of the main screen. `trail` holds the notes that backspace goes back to."""
+
+    view: reactive[View] = reactive(View())
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.trail: list[str] = []
+        self._desk: Desk | None = None
+
+    @property
+    def desk(self) -> Desk:
+        """The desk of the open memory. Commands that need it are off until there is one."""
+        assert self._desk is not None
+        return self._desk
+
+    def search_again(self) -> None:
+        """Looks for what stands in the search box once more."""
+
+    # The note and the pane in use
+
+    def show_note(self, note_id: str, *, follow: bool = False) -> None:
+        """Shows a note. `follow`: backspace comes back to the one before."""
+        before = self.view.note_id
+        if note_id == before or note_id not in self.view.snapshot.by_id:
+            return
+        if follow and before:
+            self.trail.append(before)
+        self.view = self.view.with_(note_id=note_id, suggested=())
+        self.look_for_suggestions()
+        self.refresh_bindings()
+
+    @work(group="suggestions", exclusive=True, exit_on_error=False)
+    async def look_for_suggestions(self) -> None:
+        """Looks for notes that might be linked to the one shown."""
+        note_id = self.view.note_id
+        # Somebody who holds an arrow key down passes over many notes.
+        await asyncio.sleep(_PAUSE)
+        if not self.view.loaded or note_id not in self.view.snapshot.by_id:
+            return
+        found = await self.desk.suggestions(self.view.snapshot, note_id)
+        if note_id == self.view.note_id:
+            self.view = self.view.with_(suggested=found)
+
+    def go_to(self, pane: PaneName) -> None:
+        """Gives a pane the cursor, and the space when only one is shown."""
+        panes = self.query_one(Panes)
+        panes.active = pane
+        # At once, not when messages have been handled: the next key may be on its way already.
+        self.set_focus(panes.query_one(f"#{pane}"))
+        self.show_tabs()
+
+    def show_tabs(self) -> None:
+        """Marks the pane in use in the tabs."""
+        tabs = self.query_one(TabLine)
+        tabs.active = self.query_one(Panes).active
+        tabs.results = self.view.found is not None
+
+    def show_keys(self) -> None:
+        """Shows the keys that do something now."""
+        bar = self.query_one(KeyBar)
+        bar.hint = "⏎ or ↓  to the first hit     esc  clears, then leaves" if self._typing else ""
+        bar.commands = tuple(command for command in footer_commands() if self.can(command.name))
+
+    @property
+    def _typing(self) -> bool:
+        return isinstance(self.focused, Input)
+
+    # What can be done
+
+    def can(self, name: str) -> bool:
+        """Whether a command makes sense now."""
+        command, view = BY_NAME[name], self.view
+        if name == "demo":
+            return view.empty
+        if command.at_once and isinstance(self.focused, Input):
+            return False
+        if name == "undo" and view.empty:
+            return bool(self.desk.mine)
+        if command.needs and not view.loaded:
+            return False
+        if command.needs == "note":
+            return view.note is not None
+        if command.needs == "suggestion":
+            return bool(view.suggested)
+        return not (view.empty and command.needs == "memory" and name not in ("new_note", "new_fact", "undo"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Turns a command off in key, footer and palette alike."""
+        if action == "command":
+            return self.can(str(parameters[0]))
+        return super().check_action(action, parameters)
+
+    # Errors
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Work that fails in a way nobody thought of is said, not swallowed."""
+        if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
+            self.log.error(event.worker.error)
+            say_error(self, event.worker.error)
+
+    async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
+        """The result of something asked of the desk; None when it failed, which a notice then says."""
+        return await attempt(self, asked)

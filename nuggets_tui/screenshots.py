@@ -1,0 +1,219 @@
+"""Pictures of the app on the demo memory: `python -m nuggets_tui.screenshots DIR` writes them, the same each time.
+
+Each is an SVG; where `rsvg-convert` is installed, a PNG beside it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Awaitable, Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from textual.pilot import Pilot
+
+    from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.screens.main import MainScreen
+
+WIDE: Final = (120, 40)
+NARROW: Final = (80, 24)
+PICTURE_WIDTH: Final = 1500
+_READ: Final = "Partial payments: design"
+_CENTRE: Final = "Auth middleware"
+_TURNS: Final = 400
+
+Prepare = Callable[["Stage"], Awaitable[None]]
+
+
+@dataclass
+class Stage:
+    """A running app to be prepared for a picture."""
+
+    app: NuggetsApp
+    pilot: Pilot[None]
+    home: Path
+
+    @property
+    def main(self) -> MainScreen:
+        """The main screen."""
+        from nuggets_tui.screens.main import MainScreen
+
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    async def press(self, *keys: str) -> None:
+        """Presses keys and waits until the app has settled."""
+        await self.pilot.press(*keys)
+        await self.pilot.pause()
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        """Waits until something holds, for a bounded number of turns."""
+        for _ in range(_TURNS):
+            if condition():
+                break
+            await self.pilot.pause(0.02)
+        else:
+            raise TimeoutError(f"the picture never came: {condition}")
+        await self.pilot.pause()
+
+    async def choose(self, title: str) -> None:
+        """Shows the note of this title, with the cursor on it in Notes."""
+        from nuggets_tui.widgets.notes import NotesPane
+
+        note = next(note for note in self.main.view.snapshot.visible if note.title == title)
+        self.main.query_one(NotesPane).move_to(note.id)
+        self.main.show_note(note.id)
+        await self.until(lambda: self.main.view.suggested or self.main.view.note_id == note.id)
+
+
+async def _main(stage: Stage) -> None:
+    """An agent has just written something; a linked note is being read."""
+    from core.graph.edits import create_note
+    from core.memory import Memory
+    from nuggets_tui.demo import DEMO_NOW
+
+    counter = itertools.count(0xC0FFEE00)
+    agent = Memory.open(stage.home, clock=lambda: DEMO_NOW, ids=lambda: f"{next(counter):08x}")
+    text = "The staging database was moved to db-staging-2; the old host answers until Friday."
+    agent.change(
+        "seen", lambda draft: create_note(draft, "ops", "Staging database has moved", text, tags=["staging"])
+    )
+    await stage.until(lambda: stage.main.view.history)
+    await stage.choose(_READ)
+    await stage.until(lambda: stage.main.view.suggested)
+    await stage.pilot.pause(0.5)
+
+
+async def _search(stage: Stage) -> None:
+    """Words typed into the box."""
+    await stage.press("slash", *"auth token")
+    await stage.until(lambda: stage.main.view.found is not None and stage.main.view.found.recall is not None)
+    await stage.pilot.pause(0.5)
+
+
+async def _narrow(stage: Stage) -> None:
+    await stage.press("down")
+
+
+async def _graph(stage: Stage) -> None:
+    """Two hops around a note, over the whole screen."""
+    await stage.choose(_CENTRE)
+    await stage.press("g", "right_square_bracket")
+    await stage.pilot.pause(1.0)
+
+
+async def _review(stage: Stage) -> None:
+    from nuggets_tui.screens.review import ReviewScreen
+
+    await stage.press("r")
+    await stage.until(lambda: isinstance(stage.app.screen, ReviewScreen))
+    await stage.press("down", "down", "down", "down", "space", "up")
+
+
+async def _help(stage: Stage) -> None:
+    await stage.press("question_mark")
+
+
+SHOTS: Final[dict[str, tuple[tuple[int, int], Prepare]]] = {
+    "main": (WIDE, _main),
+    "search": (WIDE, _search),
+    "narrow": (NARROW, _narrow),
+    "graph": (WIDE, _graph),
+    "review": (WIDE, _review),
+    "help": (WIDE, _help),
+}
+
+
+async def picture(name: str, home: Path, *, theme: str = "") -> str:
+    """One picture as SVG, taken of the memory in `home`."""
+    from nuggets_tui.app import Opening
+    from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.demo import DEMO_NOW
+    from nuggets_tui.widgets.row_list import RowList
+    from nuggets_tui.widgets.search_box import SearchBox
+
+    size, prepare = SHOTS[name]
+    moment = DEMO_NOW + timedelta(seconds=2)
+    opening = Opening(home, lambda: moment)
+    opening.open()
+    app = NuggetsApp(opening)
+    async with app.run_test(size=size) as pilot:
+        stage = Stage(app, pilot, home)
+        if theme:
+            app.theme = theme
+        await stage.until(lambda: stage.main.view.loaded and stage.main.complete)
+        stage.main.query_one(SearchBox).cursor_blink = False
+        ticks = itertools.count()
+        stage.main.desk.timer = lambda: next(ticks) * 0.003
+        await prepare(stage)
+        for rows in app.screen.query(RowList):
+            rows.clear_glow()
+        await pilot.pause()
+        return _with_spaces(app.export_screenshot(title="nuggets"))
+
+
+def _with_spaces(svg: str) -> str:
+    """Keeps spaces at both ends of a text, which some programs that draw SVG would drop."""
+    return svg.replace("<text ", '<text xml:space="preserve" ')
+
+
+@contextmanager
+def _own_world() -> Iterator[Path]:
+    """A home folder with the demo memory in it, and settings that do not depend on this machine."""
+    from nuggets_tui.demo import write_demo
+
+    kept = dict(os.environ)
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(HOME=folder, USERPROFILE=folder, TZ="UTC")
+        for name in ("NO_COLOR", "TEXTUAL_THEME", "NUGGETS_HOME"):
+            os.environ.pop(name, None)
+        try:
+            yield write_demo(Path(folder) / ".nuggets")
+        finally:
+            os.environ.clear()
+            os.environ.update(kept)
+
+
+def take(folder: Path, names: list[str] | None = None) -> list[Path]:
+    """Writes the pictures into a folder; the files written."""
+    folder.mkdir(parents=True, exist_ok=True)
+    converter = shutil.which("rsvg-convert")
+    written = []
+    for name in names or list(SHOTS):
+        with _own_world() as home:
+            svg = asyncio.run(picture(name, home))
+        target = folder / f"{name}.svg"
+        target.write_text(svg, encoding="utf-8")
+        written.append(target)
+        if converter:
+            drawn = target.with_suffix(".png")
+            subprocess.run([converter, "-w", str(PICTURE_WIDTH), str(target), "-o", str(drawn)], check=True)
+            written.append(drawn)
+    return written
+
+
+def main(arguments: list[str]) -> int:
+    """The command: a folder, then names of pictures (all when none is named)."""
+    if not arguments or any(name not in SHOTS for name in arguments[1:]):
+        print(f"usage: python -m nuggets_tui.screenshots DIR [{'|'.join(SHOTS)}]...", file=sys.stderr)
+        return 2
+    for path in take(Path(arguments[0]), arguments[1:]):
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,154 @@
+"""The recipe of a note's vector, its tags and its links, as every write sets them right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from drafts import make_fact_note, make_link, make_note
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core import Memory
+from core.model.basis import (
+    BASIS_LIMIT,
+    custom_tags,
+    normalise_tag,
+    settled,
+    unique_links,
+    utf16_length,
+    vector_spec,
+    with_system_tags,
+)
+from core.model.note import Link, VectorSpec, replace, to_file_dict
+from core.settings import InferenceSettings
+from core.storage.codec import read_note
+from core.text.tokens import basis_tokens
+
+
+def test_the_basis_of_every_golden_note_is_what_the_original_wrote(store: Path) -> None:
+    notes = Memory.open(store).snapshot.notes
+    assert len(notes) == 25
+    assert {note.id: vector_spec(note) for note in notes} == {note.id: note.vector for note in notes}
+
+
+def test_the_basis_of_every_golden_reflection_is_what_the_original_wrote(golden: Path) -> None:
+    found = json.loads((golden / "reflect.json").read_bytes())
+    notes = [read_note(json.dumps(note).encode(), InferenceSettings()) for note in _notes_in(found)]
+    assert len(notes) > 50
+    assert [note.id for note in notes if vector_spec(note) != note.vector] == []
+
+
+def _notes_in(value: object) -> list[dict[str, object]]:
+    if isinstance(value, dict):
+        if "vector" in value and "basis" in (value["vector"] or {}):
+            return [value]
+        return [note for item in value.values() for note in _notes_in(item)]
+    return [note for item in value for note in _notes_in(item)] if isinstance(value, list) else []
+
+
+def test_the_basis_has_its_parts_in_order_and_at_most_twenty() -> None:
+    links = tuple(make_link(make_note(number)) for number in range(10, 16))
+    note = make_note(
+        1,
+        title="one two three four five",
+        content="a b1 c1 d1 e1 f1 g1 h1",
+        tags=tuple("tuvwxyz"),
+        links=links,
+    )
+    basis = vector_spec(note).basis
+    assert basis[:7] == (
+        "kind:note", "subject:user:primary", "scope:user", "type:note", "source:explicit_user", "stability:durable",
+        f"note:{note.id}",
+    )  # fmt: skip
+    assert basis[7:11] == ("title:one", "title:two", "title:three", "title:four")
+    assert basis[11:17] == (
+        "content:b1",
+        "content:c1",
+        "content:d1",
+        "content:e1",
+        "content:f1",
+        "content:g1",
+    )
+    assert basis[17:] == ("tag:memory", "tag:t", "tag:u")
+    assert len(basis) == BASIS_LIMIT
+
+
+def test_slices_are_taken_before_repeats_are_removed() -> None:
+    note = make_note(1, title="same same same same other", content="", tags=())
+    assert [part for part in vector_spec(note).basis if part.startswith("title:")] == ["title:same"]
+
+
+def test_the_seed_is_the_length_in_the_units_of_javascript() -> None:
+    note = replace(make_note(1), subject="user:😀")
+    spec = vector_spec(note)
+    assert spec.seed == len("|".join(spec.basis)) + 1
+    assert utf16_length("a😀\ud800") == 4
+
+
+@given(st.text())
+def test_the_length_is_that_of_utf16(text: str) -> None:
+    assert utf16_length(text) == len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def test_the_tokens_of_the_basis_are_the_plain_ones_of_the_file_format() -> None:
+    text = "The CI-build of src/Main.ts:47 is A failure, café x_y I"
+    assert basis_tokens(text) == ["ci-build", "src/main", "ts:47", "failure", "caf", "x_y"]
+
+
+def test_a_note_that_is_right_stays_the_same() -> None:
+    for note in (make_note(1), make_fact_note(2, "k", "v")):
+        assert settled(note, lambda _: True) == note
+
+
+@given(
+    st.lists(st.text(max_size=12), max_size=6),
+    st.sampled_from(["self", "project"]),
+    st.sampled_from(["style", "fact"]),
+)
+def test_system_tags_follow_scope_and_type_and_settling_twice_is_settling_once(
+    tags: list[str], scope: str, type_: str
+) -> None:
+    note = replace(make_note(1), tags=tuple(tags), scope=scope, type=type_)
+    done = settled(note, lambda _: True)
+    assert settled(done, lambda _: True) == done
+    assert {"memory", f"scope:{scope}", f"type:{type_}"} <= set(done.tags)
+    assert [tag for tag in done.tags if tag.startswith("scope:") and tag != f"scope:{scope}"] == [
+        tag
+        for tag in dict.fromkeys(map(normalise_tag, tags))
+        if tag.startswith("scope:") and tag in custom_tags(done)
+    ]
+    assert len(set(done.tags)) == len(done.tags)
+
+
+def test_old_system_tags_go_and_right_ones_keep_their_place() -> None:
+    note = replace(make_note(1), tags=("x", "scope:user", "scope:self", "type:fact", "Memory", "type:note"))
+    assert with_system_tags(note) == ("x", "scope:user", "memory", "type:note")
+    assert custom_tags(note) == ("x", "Memory")
+
+
+@pytest.mark.parametrize(
+    ("tag", "stored"),
+    [
+        ("CI Build", "ci-build"),
+        (" a  b\tc ", "a-b-c"),
+        ("É", "é"),
+        ("a-b", "a-b"),
+        ("", ""),
+        ("scope:X", "scope:x"),
+    ],
+)
+def test_tags_are_lower_case_with_hyphens(tag: str, stored: str) -> None:
+    assert normalise_tag(tag) == stored
+    assert normalise_tag(stored) == stored
+
+
+def test_equal_links_are_one_and_the_first_stays() -> None:
+    first, second = Link(to="a", reason="r", created_at="1"), Link(to="a", reason="r", created_at="2")
+    assert unique_links([first, second, Link(to="a", reason="s")]) == (first, Link(to="a", reason="s"))
+
+
+def test_unknown_fields_of_a_vector_stay() -> None:
+    note = replace(make_note(1), vector=VectorSpec(seed=0, basis=(), extra={"later": 1}))
+    assert to_file_dict(settled(note, lambda _: True))["vector"]["later"] == 1

@@ -1,0 +1,174 @@
+"""A draft: edits over a snapshot that never changes, and the change set of all that differs."""
+
+from __future__ import annotations
+
+from drafts import NOW_TEXT, draft_over, facts_in, found, make_draft, make_fact_note, make_link, make_note
+
+from core.model.change import PERSON, Author, ChangeSet
+from core.model.draft_facts import DraftFacts, index_among_all, place_in_file
+from core.model.fact import Fact
+from core.model.note import replace
+from core.model.snapshot import Snapshot
+
+
+def _facts(*keys: str) -> tuple[Fact, ...]:
+    return tuple(Fact(key=key, value=key) for key in keys)
+
+
+def test_a_snapshot_never_changes_under_a_draft() -> None:
+    note = make_fact_note(1, "k", "v")
+    draft = make_draft(note, facts={"k": "v"})
+    snapshot = draft.snapshot
+    draft.put(replace(note, content="new"))
+    draft.put_fact("memory", Fact(key="k", value="new"))
+    draft.take_fact("memory", "k")
+    draft.remove(note.id)
+    assert snapshot.notes == (note,)
+    assert [fact.value for fact in snapshot.nuggets[0].facts] == ["v"]
+
+
+def test_what_was_put_back_as_it_was_is_no_change() -> None:
+    note = make_fact_note(1, "k", "v")
+    draft = make_draft(note, facts={"j": "w", "k": "v", "l": "x"})
+    draft.put(replace(note, content="new"))
+    draft.put(note)
+    taken = draft.take_fact("memory", "k")
+    assert taken is not None
+    draft.put_fact("memory", taken[1], index=taken[0])
+    draft.rename_fact("memory", "j", Fact(key="z", value="w"))
+    draft.rename_fact("memory", "z", Fact(key="j", value="w"))
+    made = draft.put(make_note(5))
+    draft.remove(made.id)
+    assert draft.change_set("nothing").empty
+
+
+def test_a_change_set_names_author_reason_time_and_kind() -> None:
+    draft = make_draft(make_note(1))
+    draft.put(make_note(2))
+    made = draft.change_set("why", author=Author("agent", "s-1"), kind="import", id="abc")
+    assert (made.id, made.at, made.reason, made.kind, str(made.author)) == (
+        "abc",
+        NOW_TEXT,
+        "why",
+        "import",
+        "s-1",
+    )
+    assert not made.empty
+    assert draft.change_set("why").author == PERSON
+    assert str(PERSON) == "you"
+
+
+def test_a_fact_and_its_note_count_as_one_thing() -> None:
+    draft = make_draft(make_note(1), facts={"a": "b"})
+    draft.put(make_fact_note(9, "k", "v"))
+    draft.put_fact("memory", Fact(key="k", value="v"))
+    draft.put_fact("memory", Fact(key="alone", value="v"))
+    draft.put_file("MEMORY.md", None, b"x")
+    draft.put_file("same.md", b"x", b"x")
+    assert draft.change_set("new").size == 3
+
+
+def test_new_notes_come_last_and_removed_ones_not_at_all() -> None:
+    draft = make_draft(make_note(1), make_note(2))
+    draft.put(make_note(3))
+    draft.remove(make_note(1).id)
+    assert [note.id for note in draft.notes()] == [make_note(2).id, make_note(3).id]
+    assert draft.note(make_note(1).id) is None
+
+
+def test_new_ids_are_free_also_of_removed_and_unreadable_notes() -> None:
+    taken = make_note(0xA0)
+    draft = make_draft(taken, set_aside=frozenset({"note-memory-000000a1"}))
+    draft.remove(taken.id)
+    assert draft.new_id("note", "memory") == "note-memory-000000a2"
+
+
+def test_the_note_of_a_fact_is_found_visible_ones_first_as_the_draft_has_it() -> None:
+    hidden, shown = make_fact_note(1, "k", "v", hidden=True), make_fact_note(2, "k", "v")
+    draft = make_draft(hidden, shown, make_fact_note(3, "k", "v", nugget_name="other"))
+    assert draft.fact_note("memory", "k") == shown
+    assert draft.fact_note("memory", "k", hidden=True) == hidden
+    assert draft.fact_note("memory", "K") is None
+    draft.put(replace(shown, source_key="l", title="l"))
+    assert draft.fact_note("memory", "k") == hidden
+    assert draft.fact_note("memory", "l") == found(draft, shown)
+    draft.remove(hidden.id)
+    assert draft.fact_note("memory", "k") is None
+
+
+def test_holders_are_the_notes_that_link_to_one_as_the_draft_has_it() -> None:
+    target = make_note(1)
+    before, after = make_note(2, links=(make_link(target),)), make_note(3)
+    draft = make_draft(target, before, after)
+    assert draft.holders(target.id) == [before]
+    draft.put(replace(before, links=()))
+    draft.put(replace(after, links=(make_link(target),)))
+    assert [note.id for note in draft.holders(target.id)] == [after.id]
+
+
+def test_taking_a_change_set_back_swaps_before_and_after() -> None:
+    note = make_fact_note(1, "k", "v")
+    draft = make_draft(note, facts={"j": "w", "k": "v"})
+    draft.put(replace(note, title="kk", source_key="kk"))
+    draft.rename_fact("memory", "k", Fact(key="kk", value="v"))
+    draft.put_file("MEMORY.md", b"a", b"b")
+    draft.ensure_nugget("fresh")
+    made = draft.change_set("rename")
+    back = made.inverse(id="back", at="later", author=PERSON, reason="took back")
+    assert (back.kind, back.id, back.at) == ("undo", "back", "later")
+    assert (back.notes[0].before, back.notes[0].after) == (made.notes[0].after, made.notes[0].before)
+    assert (back.facts[0].key, back.facts[0].after) == ("kk", Fact(key="k", value="v"))
+    assert (back.files[0].before, back.files[0].after) == (b"b", b"a")
+    assert back.nuggets[0].after is None
+    twice = back.inverse(id=made.id, at=made.at, author=made.author, reason=made.reason)
+    assert _without_kind(twice) == _without_kind(made)
+
+
+def _without_kind(change_set: ChangeSet) -> object:
+    return change_set.notes, change_set.facts, change_set.nuggets, change_set.files
+
+
+def test_facts_change_where_they_stand_and_new_ones_say_where() -> None:
+    facts = DraftFacts(_facts("a", "b", "c"))
+    facts.take("a")
+    facts.rename("b", Fact(key="z", value="b"))
+    facts.put(Fact(key="new", value="n"), 0)
+    facts.put(Fact(key="last", value="n"))
+    assert [fact.key for fact in facts.facts] == ["new", "z", "c", "last"]
+    assert [(c.key, c.index, c.before is None, c.after is None) for c in facts.changes("memory")] == [
+        ("a", 0, False, True), ("b", 1, False, False), ("new", 0, True, False), ("last", None, True, False),
+    ]  # fmt: skip
+
+
+def test_a_fact_taken_and_stored_again_is_changed_in_its_place() -> None:
+    facts = DraftFacts(_facts("a", "b", "c"))
+    facts.take("a")
+    facts.put(Fact(key="a", value="new"))
+    assert [fact.value for fact in facts.facts] == ["new", "b", "c"]
+    assert [(c.key, c.before, c.after) for c in facts.changes("memory")] == [
+        ("a", Fact(key="a", value="a"), Fact(key="a", value="new"))
+    ]
+
+
+def test_of_a_key_that_stands_twice_each_is_taken_for_itself() -> None:
+    facts = DraftFacts((Fact(key="k", value="one"), Fact(key="k", value="two")))
+    assert [facts.take("k"), facts.take("k"), facts.take("k")] == [
+        (0, Fact(key="k", value="one")), (0, Fact(key="k", value="two")), None,
+    ]  # fmt: skip
+    assert [change.index for change in facts.changes("memory")] == [0, 1]
+
+
+def test_an_index_counts_hidden_facts_in_and_a_place_does_not() -> None:
+    assert [index_among_all(place, [1, 3]) for place in range(4)] == [0, 2, 4, 5]
+    assert [place_in_file(index, [1, 3]) for index in range(6)] == [0, 1, 1, 2, 2, 3]
+    for hidden in ([], [0], [0, 1, 2], [2, 7]):
+        for place in range(6):
+            assert place_in_file(index_among_all(place, hidden), hidden) == place
+
+
+def test_a_draft_of_a_nugget_that_is_not_there_makes_none_by_looking() -> None:
+    draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),)))
+    assert draft.nugget("memory") is None
+    assert draft.take_fact("memory", "k") is None
+    assert facts_in(draft) == {}
+    assert draft.change_set("nothing").empty

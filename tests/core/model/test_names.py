@@ -1,0 +1,107 @@
+"""Names that become files, ids and times."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import InvalidInputError
+from core.model.names import check_nugget_name, iso, note_id, parse_iso
+
+GOOD = ["memory", "a", "A.b_c-9", "x" * 64, "_x", "-x", "0", "console", "com", "com10", "nully", "a..b"]
+BAD = [
+    "",
+    ".x",
+    "..",
+    ".",
+    "x.",
+    "../evil",
+    "a/b",
+    "a\\b",
+    "a b",
+    "é",
+    "日本",
+    "x" * 65,
+    "x\n",
+    "\n",
+    "a\x00",
+    "~",
+    "a:b",
+    "CON",
+    "con",
+    "Con.txt",
+    "prn",
+    "AUX",
+    "nul",
+    "NUL.json",
+    "COM1",
+    "com0",
+    "lpt9",
+    "Lpt1.x",
+    "$x",
+    "*",
+    "a?",
+]
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_letters_digits_dots_underscores_and_hyphens_are_fine(name: str) -> None:
+    assert check_nugget_name(name) == name
+
+
+@pytest.mark.parametrize("name", [*BAD, *HOSTILE])
+def test_anything_else_is_refused_on_one_line_that_shows_no_control_character(name: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        check_nugget_name(name)
+    assert caught.value.kept == "nothing was written"
+    assert len(caught.value.message) < 400
+
+
+def test_names_that_differ_by_case_alone_are_refused_and_the_same_name_is_not() -> None:
+    assert check_nugget_name("memory", ["memory", "other"]) == "memory"
+    with pytest.raises(InvalidInputError, match="by case alone"):
+        check_nugget_name("Memory", ["memory"])
+
+
+@given(st.text(max_size=70))
+def test_no_accepted_name_can_leave_a_folder(name: str) -> None:
+    try:
+        check_nugget_name(name)
+    except InvalidInputError:
+        return
+    assert name.isascii()
+    assert not set(name) & set("/\\:\x00")
+    assert not name.startswith(".")
+    assert 1 <= len(name) <= 64
+
+
+def test_ids_say_what_they_are_of() -> None:
+    assert note_id("fact", "memory", "0123abcd") == "fact-memory-0123abcd"
+    assert note_id("note", "memory", "0123abcd") == "note-memory-0123abcd"
+
+
+def test_times_are_written_in_utc_with_milliseconds() -> None:
+    moment = datetime(2026, 3, 1, 9, 5, 5, 999999, tzinfo=timezone(timedelta(hours=1)))
+    assert iso(moment) == "2026-03-01T08:05:05.999Z"
+    assert iso(datetime(2026, 3, 1, tzinfo=UTC)) == "2026-03-01T00:00:00.000Z"
+
+
+@given(st.datetimes(datetime(1970, 1, 1), datetime(2200, 1, 1), timezones=st.just(UTC)))
+def test_a_written_time_is_read_back_and_sorts_as_text(moment: datetime) -> None:
+    back = parse_iso(iso(moment))
+    assert back is not None
+    assert abs(moment - back) < timedelta(milliseconds=1)
+    assert iso(moment) < iso(moment + timedelta(milliseconds=1))
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "5", "2026-03-01T25:00:00Z", "\ud800"])
+def test_what_is_no_time_is_none(text: str) -> None:
+    assert parse_iso(text) is None
+
+
+def test_a_time_without_zone_is_taken_for_utc() -> None:
+    assert parse_iso("2026-03-01T00:00:00") == datetime(2026, 3, 1, tzinfo=UTC)

@@ -1,0 +1,125 @@
+"""A snapshot's look-ups: by id, title and part of an id; facts, links and names."""
+
+from __future__ import annotations
+
+import pytest
+from drafts import make_fact_note, make_link, make_note
+
+from core.errors import AmbiguousError, InvalidInputError, NotFoundError
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import HiddenFact, replace
+from core.model.snapshot import Snapshot
+
+A = make_note(1, title="Same")
+B = make_note(2, title="Same", hidden=True)
+C = make_note(0x1F, title="Other", links=(make_link(A), make_link(B, "see")))
+D = replace(make_note(4, title="same"), id="note-memory-1000000f")
+SNAPSHOT = Snapshot(
+    notes=(A, B, C, D), nuggets=(Nugget(meta=NuggetMeta(name="work"), facts=(Fact(key="k", value="v"),)),)
+)
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    (A.id, A), (B.id, B), (f" {C.id} ", C), ("note-memory-1", D), ("0000001f", C), ("1000", D), ("Other", C),
+    ("OTHER", C), ("Same", A), ("same", D),
+])  # fmt: skip
+def test_a_note_is_found_by_id_part_of_it_or_title(text: str, found: object) -> None:
+    assert SNAPSHOT.resolve(text) is found
+
+
+@pytest.mark.parametrize("text", ["note-memory-0", "note", "0000"])
+def test_a_part_that_fits_several_is_not_guessed_at(text: str) -> None:
+    with pytest.raises(AmbiguousError, match="fits"):
+        SNAPSHOT.resolve(text)
+
+
+@pytest.mark.parametrize("text", ["absent", "memory-0", "note-memory-00000001-more", "Sam"])
+def test_what_fits_nothing_is_not_found(text: str) -> None:
+    with pytest.raises(NotFoundError):
+        SNAPSHOT.resolve(text)
+
+
+@pytest.mark.parametrize("text", ["", "  ", "\n"])
+def test_nothing_names_no_note(text: str) -> None:
+    with pytest.raises(InvalidInputError):
+        SNAPSHOT.resolve(text)
+
+
+def test_two_visible_notes_of_one_title_are_not_chosen_between() -> None:
+    with pytest.raises(AmbiguousError):
+        Snapshot(notes=(A, replace(D, title="Same"))).resolve("Same")
+
+
+def test_the_search_may_be_kept_within_some_notes() -> None:
+    assert SNAPSHOT.resolve("Same", within=[B]) is B
+    with pytest.raises(NotFoundError):
+        SNAPSHOT.resolve(A.id, within=[B])
+
+
+def test_of_several_notes_with_one_id_the_first_counts() -> None:
+    twin = replace(A, content="A twin.")
+    snapshot = Snapshot(notes=(A, twin))
+    assert snapshot.by_id[A.id] is A
+    assert snapshot.resolve(A.id) is A
+
+
+def test_links_are_known_from_both_ends() -> None:
+    assert [(holder, link.reason) for holder, link in SNAPSHOT.links_in[B.id]] == [(C.id, "see")]
+    assert C.id not in SNAPSHOT.links_in
+
+
+def test_the_visible_note_of_a_fact_wins_over_a_hidden_one() -> None:
+    hidden, shown = make_fact_note(1, "k", "old", hidden=True), make_fact_note(2, "k", "new")
+    assert Snapshot(notes=(hidden, shown)).fact_notes["memory", "k"] is shown
+    assert Snapshot(notes=(shown, hidden)).fact_notes["memory", "k"] is shown
+    assert Snapshot(notes=(hidden,)).fact_notes["memory", "k"] is hidden
+
+
+def test_hidden_facts_are_known_by_nugget_with_their_index() -> None:
+    waiting = make_fact_note(1, "k", "v", hidden=True, hidden_fact=HiddenFact(key="k", value="v", index=7))
+    stale = make_fact_note(2, "l", "v", hidden_fact=HiddenFact(key="l", value="v", index=3))
+    assert Snapshot(notes=(waiting, stale, A)).hidden_facts == {"memory": {waiting.id: 7}}
+
+
+def test_names_counts_and_nuggets() -> None:
+    assert SNAPSHOT.nugget_names == ("memory", "work")
+    assert SNAPSHOT.fact_count == 1
+    assert SNAPSHOT.nugget("work").find("K") == (0, Fact(key="k", value="v"))
+    assert SNAPSHOT.visible == (A, C, D)
+    for name in ("memory", "absent"):
+        with pytest.raises(NotFoundError, match="memory, work"):
+            SNAPSHOT.nugget(name)
+
+
+@pytest.mark.parametrize(
+    ("facts", "words"),
+    [(0, ""), (409, ""), (410, "warning"), (460, "warning"), (461, "critical"), (600, "critical")],
+)
+def test_a_full_nugget_warns_above_80_and_90_percent(facts: int, words: str) -> None:
+    nugget = Nugget(meta=NuggetMeta(name="n"), facts=tuple(Fact(key=str(n), value="v") for n in range(facts)))
+    assert nugget.meta.capacity == 512
+    assert nugget.capacity_warning.partition(":")[0] == words
+    assert nugget.capacity_used_pct == round(facts / 5.12, 1)
+
+
+def test_a_limit_of_facts_warns_and_takes_nothing_away() -> None:
+    nugget = Nugget(
+        meta=NuggetMeta(name="n", max_facts=1), facts=(Fact(key="a", value="b"), Fact(key="c", value="d"))
+    )
+    assert "more than the limit of 1" in nugget.capacity_warning
+
+
+@pytest.mark.parametrize(
+    "meta", [NuggetMeta(name="n", D=0), NuggetMeta(name="n", D=-5), NuggetMeta(name="n", banks=0)]
+)
+def test_a_nugget_of_no_size_divides_by_nothing(meta: NuggetMeta) -> None:
+    nugget = Nugget(meta=meta, facts=(Fact(key="a", value="b"),))
+    assert nugget.load == 0
+    assert nugget.capacity_warning == ""
+
+
+def test_an_exact_key_wins_over_one_that_differs_by_case() -> None:
+    nugget = Nugget(meta=NuggetMeta(name="n"), facts=(Fact(key="K", value="1"), Fact(key="k", value="2")))
+    assert nugget.find("k") == (1, Fact(key="k", value="2"))
+    assert nugget.find(" K ") == (0, Fact(key="K", value="1"))
+    assert nugget.find("x") is None

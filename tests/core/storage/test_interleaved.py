@@ -1,0 +1,86 @@
+"""Two programs that think at the same time and write one after the other: conflicts write nothing, the rest holds."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from memory_files import tree
+from steps import (
+    SEQUENCES,
+    STEPS,
+    Step,
+    assert_facts_and_notes_are_one,
+    assert_touched_notes_are_sound,
+    make_folder,
+)
+
+from core import Memory
+from core.errors import ConflictError, NuggetsError
+from core.model.change import ChangeSet
+
+TAKES_NOTES_AWAY = {"delete", "delete two"}
+
+
+def _drafted(memory: Memory, step: Step) -> ChangeSet | None:
+    """A step thought out on whatever the program last saw."""
+    kind, one, two, word = step
+    notes = memory.snapshot.notes
+    if not notes:
+        return None
+    draft = memory.draft()
+    try:
+        STEPS[kind](draft, notes[one % len(notes)].id, notes[two % len(notes)].id, word)
+    except NuggetsError:
+        return None
+    return draft.change_set(kind, kind="hit" if kind == "hit" else "edit")
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(ours=SEQUENCES, theirs=SEQUENCES, turns=st.lists(st.booleans(), min_size=20, max_size=20))
+def test_two_programs_with_old_snapshots_keep_facts_and_notes_one(
+    ours: list[Step], theirs: list[Step], turns: list[bool]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        first = make_folder(Path(name))
+        second = Memory.open(first.home, ids=_other_ids())
+        waiting = {first: list(ours), second: list(theirs)}
+        drafts: dict[Memory, ChangeSet] = {}
+        for turn in turns:
+            memory = first if turn else second
+            # One turn thinks, the next one writes; the other program may write in between.
+            change_set = drafts.pop(memory, None)
+            if change_set is None:
+                thought = _drafted(memory, waiting[memory].pop(0)) if waiting[memory] else None
+                if thought is not None:
+                    drafts[memory] = thought
+                continue
+            _applied(memory, change_set)
+
+
+def _other_ids() -> Callable[[], str]:
+    numbers = iter(range(0xB0000000, 0xC0000000))
+    return lambda: f"{next(numbers):08x}"
+
+
+def _applied(memory: Memory, change_set: ChangeSet) -> None:
+    files = tree(memory.home)
+    before = {note.id for note in Memory.open(memory.home).snapshot.notes}
+    try:
+        done = memory.apply(change_set)
+    except ConflictError:
+        assert tree(memory.home) == files
+        memory.refresh()
+        return
+    now = Memory.open(memory.home).snapshot
+    if not done.empty:
+        assert memory.snapshot.notes == now.notes
+        assert memory.snapshot.nuggets == now.nuggets
+        assert_touched_notes_are_sound(now, done)
+    assert_facts_and_notes_are_one(now)
+    if change_set.reason not in TAKES_NOTES_AWAY:
+        assert before <= {note.id for note in now.notes}
+    assert memory.apply(change_set).empty

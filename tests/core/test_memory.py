@@ -1,0 +1,309 @@
+"""The memory as its users know it: a history, the last good state, edits from several threads, settings."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from memory_files import (
+    GRAPH,
+    fact_object,
+    facts_of,
+    graph_of,
+    note_object,
+    notes_of,
+    tree,
+    write_graph,
+    write_nugget,
+)
+
+from core import Memory
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
+from core.facts.edits import forget, record_hit, remember
+from core.graph.edits import create_note, edit_note, hide_note
+from core.memory import default_home
+from core.model.change import Author
+from core.model.draft import Draft
+
+FIRST, SECOND = "note-memory-00000001", "note-memory-00000002"
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "memory"
+    write_graph(home, [note_object(1), note_object(2)])
+    write_nugget(home, "memory", [fact_object("a"), fact_object("b")])
+    return home
+
+
+def _their_edit(home: Path, content: str = "Theirs.") -> None:
+    shaped = graph_of(home)["notes"]
+    shaped[1]["content"] = content
+    write_graph(home, shaped)
+
+
+def test_every_change_is_in_the_history_with_author_reason_and_time(
+    home: Path, clock: Callable[[], datetime], ids: Callable[[], str]
+) -> None:
+    memory = Memory.open(home, author=Author("agent", "claude"), clock=clock, ids=ids)
+    assert memory.history == ()
+    _, done = memory.change("tidied", lambda draft: edit_note(draft, FIRST, content="New."))
+    assert memory.history == (done,)
+    assert (done.reason, done.kind, str(done.author), done.at[:10]) == (
+        "tidied",
+        "edit",
+        "claude",
+        "2026-11-18",
+    )
+    before, after = done.notes[0].before, done.notes[0].after
+    assert before is not None
+    assert after is not None
+    assert (before.content, after.content) == ("Content of note 1.", "New.")
+
+
+def test_a_change_that_comes_to_nothing_is_no_history(home: Path) -> None:
+    memory = Memory.open(home)
+    _, done = memory.change("nothing", lambda draft: edit_note(draft, FIRST, content="Content of note 1."))
+    assert done.empty
+    assert memory.history == ()
+
+
+def test_what_another_program_did_is_recorded_as_its_own(home: Path) -> None:
+    memory = Memory.open(home)
+    _their_edit(home)
+    write_nugget(home, "memory", [fact_object("a", "other"), fact_object("c")])
+    assert memory.refresh()
+    (entry,) = memory.history
+    assert (entry.kind, entry.author.kind, str(entry.author)) == ("outside", "program", "another program")
+    assert [change.id for change in entry.notes] == [SECOND]
+    assert {(c.key, c.before is None, c.after is None) for c in entry.facts} == {
+        ("a", False, False), ("b", False, True), ("c", True, False),
+    }  # fmt: skip
+    assert entry.reason
+
+
+def test_outside_changes_come_before_our_own_that_met_them(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    edit_note(draft, FIRST, content="Ours.")
+    _their_edit(home)
+    memory.apply(draft.change_set("edit"))
+    assert [entry.kind for entry in memory.history] == ["outside", "edit"]
+    assert not memory.refresh()
+    assert len(memory.history) == 2
+
+
+def test_our_own_writes_are_not_taken_for_those_of_another_program(home: Path) -> None:
+    memory = Memory.open(home)
+    for turn in range(5):
+        memory.change("edit", lambda draft, turn=turn: edit_note(draft, FIRST, content=f"{turn}"))
+        memory.change("more", lambda draft, turn=turn: remember(draft, "memory", f"k{turn}", "v"))
+        assert not memory.refresh()
+    assert {entry.kind for entry in memory.history} == {"edit"}
+
+
+def test_what_another_program_did_can_be_taken_back(home: Path) -> None:
+    before = notes_of(home)
+    memory = Memory.open(home)
+    _their_edit(home)
+    memory.refresh()
+    memory.undo(memory.history[-1])
+    assert notes_of(home) == before
+    assert memory.history[-1].kind == "undo"
+
+
+def test_refresh_is_true_only_when_something_changed(home: Path) -> None:
+    memory = Memory.open(home)
+    snapshot = memory.snapshot
+    assert not memory.refresh()
+    (home / "unrelated.txt").write_text("x")
+    assert not memory.refresh()
+    assert memory.snapshot is snapshot
+    _their_edit(home)
+    assert memory.refresh()
+    assert memory.snapshot is not snapshot
+    assert memory.snapshot.revision > snapshot.revision
+
+
+def test_notes_that_did_not_change_are_the_same_objects_after_a_reload(home: Path) -> None:
+    memory = Memory.open(home)
+    first = memory.snapshot.note(FIRST)
+    _their_edit(home)
+    memory.refresh()
+    assert memory.snapshot.note(FIRST) is first
+
+
+def test_a_broken_file_leaves_the_last_good_snapshot_until_it_is_mended(home: Path) -> None:
+    memory = Memory.open(home)
+    good, whole = memory.snapshot, (home / GRAPH).read_bytes()
+    (home / GRAPH).write_bytes(whole[:100])
+    for _ in range(2):
+        with pytest.raises(BrokenFileError):
+            memory.refresh()
+        assert memory.snapshot is good
+    (home / GRAPH).write_bytes(whole)
+    memory.refresh()
+    assert memory.snapshot.notes == good.notes
+    assert memory.history == ()
+
+
+def test_undo_leaves_later_changes_of_other_fields(home: Path) -> None:
+    memory = Memory.open(home)
+    _, done = memory.change("tag", lambda draft: edit_note(draft, FIRST, add_tags=["x"]))
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Later."))
+    undone = memory.undo(done)
+    note = memory.snapshot.note(FIRST)
+    assert ("x" in note.tags, note.content) == (False, "Later.")
+    assert undone.reason == "took back: tag"
+    memory.undo(undone)
+    assert "x" in memory.snapshot.note(FIRST).tags
+
+
+def test_undo_of_what_was_changed_again_is_a_conflict(home: Path) -> None:
+    memory = Memory.open(home)
+    _, done = memory.change("edit", lambda draft: edit_note(draft, FIRST, content="One."))
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Two."))
+    before = tree(home)
+    with pytest.raises(ConflictError):
+        memory.undo(done)
+    assert tree(home) == before
+
+
+def test_an_edit_that_fails_changes_nothing(home: Path) -> None:
+    memory, before = Memory.open(home), tree(home)
+
+    def edit(draft: Draft) -> None:
+        edit_note(draft, FIRST, content="New.")
+        hide_note(draft, "note-memory-ffffffff")
+
+    with pytest.raises(NotFoundError):
+        memory.change("edit", edit)
+    assert tree(home) == before
+    assert memory.history == ()
+
+
+def test_eight_threads_that_change_different_notes_lose_nothing(tmp_path: Path) -> None:
+    write_graph(tmp_path, [note_object(number) for number in range(8)])
+    memory = Memory.open(tmp_path)
+    failed: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for turn in range(10):
+                id = f"note-memory-{number:08x}"
+                memory.change(
+                    "edit", lambda draft, id=id, turn=turn: edit_note(draft, id, content=f"turn {turn}")
+                )
+                memory.change(
+                    "more", lambda draft, turn=turn: remember(draft, "memory", f"{number} {turn}", "v")
+                )
+                assert memory.snapshot.note(id).content == f"turn {turn}"
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert {note["content"] for note in notes_of(tmp_path).values() if note["kind"] == "note"} == {"turn 9"}
+    assert len(facts_of(tmp_path, "memory.nugget.json")) == 80
+    assert len(memory.history) == 160
+
+
+def test_two_memories_of_one_folder_in_one_process_get_along(home: Path) -> None:
+    one, two = Memory.open(home), Memory.open(home)
+    one.change("edit", lambda draft: edit_note(draft, FIRST, content="One."))
+    two.change("edit", lambda draft: edit_note(draft, SECOND, content="Two."))
+    assert one.refresh()
+    assert one.snapshot.notes == two.snapshot.notes
+
+
+def test_the_folder_is_the_one_named_else_that_of_the_environment_else_in_the_home(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert default_home() == Path.home() / ".nuggets"
+    monkeypatch.setenv("NUGGETS_HOME", str(home))
+    assert Memory.open().home == home
+    assert Memory.open(home.parent).home == home.parent
+    monkeypatch.setenv("NUGGETS_HOME", "~/elsewhere")
+    assert Memory.open().home == Path.home() / "elsewhere"
+    monkeypatch.setenv("NUGGETS_HOME", "")
+    assert Memory.open().home == Path.home() / ".nuggets"
+
+
+def test_a_folder_named_relatively_stays_the_same_when_the_working_folder_moves(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home.parent)
+    memory = Memory.open("memory")
+    monkeypatch.chdir("/")
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="New."))
+    assert notes_of(home)[FIRST]["content"] == "New."
+
+
+@pytest.mark.parametrize("text", ["[search", "\xff", "[search]\ntemperature = 'warm'", "[promotion]\nthreshold = 1.5",
+                                  "search = 5", "[inference]\nuser_words = [1]"])  # fmt: skip
+def test_settings_that_cannot_be_read_are_named(home: Path, text: str) -> None:
+    path = home / "settings.toml"
+    path.write_text(text, encoding="latin-1")
+    with pytest.raises((BrokenFileError, InvalidInputError)) as caught:
+        Memory.open(home)
+    assert str(path) in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_settings_come_from_the_file_and_unknown_ones_are_passed_over(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (home / "settings.toml").write_text(
+        "new = 1\n[search]\ntemperature = 1\nlater = 2\n[inference]\nuser_words = ['me']\n"
+    )
+    monkeypatch.setenv("MEMORY_REFLECTION_MAX_NOTES", "3")
+    settings = Memory.open(home).settings
+    assert settings.search.temperature == 1.0
+    assert settings.inference.user_words == ("me",)
+    assert settings.reflection.max_notes == 3
+
+
+@pytest.mark.parametrize("value", ["many", "-1", "1.5", "99999999999"])
+def test_an_environment_that_makes_no_sense_is_named(
+    home: Path, monkeypatch: pytest.MonkeyPatch, value: str
+) -> None:
+    monkeypatch.setenv("MEMORY_REFLECTION_MAX_NOTES", value)
+    with pytest.raises(InvalidInputError, match="MEMORY_REFLECTION_MAX_NOTES"):
+        Memory.open(home)
+
+
+@pytest.fixture
+def one_of_each(home: Path) -> Memory:
+    memory = Memory.open(home)
+    memory.change("add", lambda draft: create_note(draft, "memory", "Title", "Text."))
+    return memory
+
+
+def test_a_preview_is_the_change_set_before_it_is_applied(one_of_each: Memory) -> None:
+    before = tree(one_of_each.home)
+    draft = one_of_each.draft()
+    forget(draft, "memory", "a")
+    preview = draft.change_set("forget", id="preview")
+    assert (preview.size, len(preview.facts), len(preview.notes)) == (1, 1, 1)
+    assert tree(one_of_each.home) == before
+    done = one_of_each.apply(preview)
+    assert (done.id, done.facts) == ("preview", preview.facts)
+
+
+def test_a_recall_is_of_kind_hit_and_can_be_told_from_an_edit(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("hit", lambda draft: record_hit(draft, "memory", "a", None, "s-1"), kind="hit")
+    assert memory.history[-1].kind == "hit"

@@ -1,0 +1,186 @@
+"""Watching: what another program writes reaches a listener by itself, whatever becomes of the folder."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from pathlib import Path
+
+import pytest
+from memory_files import GRAPH, fact_object, graph_of, note_object, replace_bytes, write_graph, write_nugget
+
+from core import Memory
+from core.errors import BrokenFileError, NuggetsError
+from core.graph.edits import edit_note
+from core.model.snapshot import Snapshot
+from core.storage import watch
+
+FIRST = "note-memory-00000001"
+PATIENCE = 30
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    monkeypatch.setattr(watch, "_CHECK_MS", 100)
+    monkeypatch.setattr(watch, "_MISSING_SECONDS", 0.02)
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "memory"
+    write_graph(home, [note_object(1)])
+    return home
+
+
+@asynccontextmanager
+async def _listening(memory: Memory) -> AsyncIterator[asyncio.Queue[Snapshot | NuggetsError]]:
+    """A queue of what the memory's watch tells, in order."""
+    stop, queue = asyncio.Event(), asyncio.Queue[Snapshot | NuggetsError]()
+
+    async def listen() -> None:
+        async for event in memory.watch_events(stop):
+            queue.put_nowait(event)
+
+    task = asyncio.create_task(listen())
+    try:
+        yield queue
+    finally:
+        stop.set()
+        await asyncio.wait_for(task, PATIENCE)
+
+
+async def _told(queue: asyncio.Queue[Snapshot | NuggetsError]) -> Snapshot | NuggetsError:
+    return await asyncio.wait_for(queue.get(), PATIENCE)
+
+
+def _write(home: Path, content: str) -> None:
+    write_graph(home, [note_object(1, content=content)])
+
+
+async def test_another_programs_write_is_told_of(home: Path) -> None:
+    memory = Memory.open(home)
+    async with _listening(memory) as queue:
+        for content in ("One.", "Two."):
+            _write(home, content)
+            told = await _told(queue)
+            assert isinstance(told, Snapshot)
+            assert told.note(FIRST).content == content
+            assert memory.snapshot is told
+    assert [entry.kind for entry in memory.history] == ["outside", "outside"]
+
+
+async def test_a_new_fact_file_and_a_removed_one_are_told_of(home: Path) -> None:
+    memory = Memory.open(home)
+    async with _listening(memory) as queue:
+        path = write_nugget(home, "fresh", [fact_object("a")])
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.nugget("fresh").find("a")
+        path.unlink()
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.nuggets == ()
+
+
+async def test_a_folder_that_is_deleted_and_made_again_is_still_watched(home: Path) -> None:
+    memory = Memory.open(home)
+    async with _listening(memory) as queue:
+        shutil.rmtree(home)
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.notes == ()
+        _write(home, "Back.")
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.note(FIRST).content == "Back."
+        _write(home, "Again.")
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.note(FIRST).content == "Again."
+
+
+async def test_a_folder_that_does_not_exist_yet_is_waited_for_and_not_made(tmp_path: Path) -> None:
+    home = tmp_path / "later"
+    memory = Memory.open(home)
+    async with _listening(memory) as queue:
+        await asyncio.sleep(0)
+        assert not home.exists()
+        _write(home, "Here.")
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.note(FIRST).content == "Here."
+
+
+async def test_a_file_that_cannot_be_read_is_told_of_once_and_when_it_is_well_again(home: Path) -> None:
+    memory = Memory.open(home)
+    whole = (home / GRAPH).read_bytes()
+    async with _listening(memory) as queue:
+        replace_bytes(home / GRAPH, whole[:50])
+        told = await _told(queue)
+        assert isinstance(told, BrokenFileError)
+        assert memory.snapshot.note(FIRST).content == "Content of note 1."
+        _write(home, "Well.")
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.note(FIRST).content == "Well."
+        assert queue.empty()
+
+
+async def test_watch_yields_snapshots_alone_and_passes_over_a_broken_state(home: Path) -> None:
+    memory = Memory.open(home)
+    stop = asyncio.Event()
+    async with aclosing(memory.watch(stop)) as events:
+        (home / GRAPH).write_bytes(b"{")
+        waiting = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0)
+        _write(home, "Well.")
+        told = await asyncio.wait_for(waiting, PATIENCE)
+        assert told.note(FIRST).content == "Well."
+        stop.set()
+        with pytest.raises(StopAsyncIteration):
+            await asyncio.wait_for(anext(events), PATIENCE)
+
+
+async def test_our_own_change_is_told_of_too(home: Path) -> None:
+    memory = Memory.open(home)
+    async with _listening(memory) as queue:
+        await asyncio.to_thread(memory.change, "edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.note(FIRST).content == "Ours."
+    assert [entry.kind for entry in memory.history] == ["edit"]
+    assert graph_of(home)["notes"][0]["content"] == "Ours."
+
+
+async def test_where_the_system_gives_no_watches_the_files_are_looked_at(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import watchfiles
+
+    real = watchfiles.awatch
+
+    def refused(*arguments: object, force_polling: bool = False, **named: object) -> object:
+        if not force_polling:
+            raise OSError(28, "No space left on device")
+        return real(*arguments, force_polling=True, poll_delay_ms=20, **named)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(watchfiles, "awatch", refused)
+    memory = Memory.open(home)
+    async with _listening(memory) as queue:
+        _write(home, "Seen.")
+        told = await _told(queue)
+        assert isinstance(told, Snapshot)
+        assert told.note(FIRST).content == "Seen."
+
+
+@pytest.mark.parametrize(("name", "counts"), [
+    ("graph/graph.json", True), ("memory.nugget.json", True), ("memory.donna.json", True), ("settings.toml", True),
+    ("graph", True), (".nuggets.lock", False), (".graph.json.1-a.tmp", False), ("graph/graph.json.tmp", False),
+    (".x.nugget.json", False), ("notes.txt", False), ("MEMORY.md", False),
+])  # fmt: skip
+def test_only_the_memorys_own_files_wake_the_listener(name: str, counts: bool) -> None:
+    assert watch.is_memory_file(f"/somewhere/{name}") is counts

@@ -1,0 +1,109 @@
+"""White space without meaning goes, white space with meaning stays, and a second time changes nothing."""
+
+from __future__ import annotations
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.normalise import code_lines, normalise_content, normalise_line, squeeze
+
+SPACED = st.lists(
+    st.sampled_from(["", " ", "    ", "\t", "a", "  b", "    code", "```", "~~~~", "- x", "x  y ",
+                     "\r\n", "\r", "\n", "`"]),
+    max_size=14,
+).map("\n".join)  # fmt: skip
+
+
+@given(st.one_of(SPACED, st.text()))
+def test_twice_is_once(text: str) -> None:
+    once = normalise_content(text)
+    assert normalise_content(once) == once
+
+
+@given(st.one_of(SPACED, st.text()))
+def test_only_white_space_is_ever_lost(text: str) -> None:
+    lost = "".join(normalise_content(text).split()), "".join(text.split())
+    assert lost[0] == lost[1]
+
+
+@given(SPACED)
+def test_no_line_ends_in_spaces_and_no_two_blank_lines_stand_outside_code(text: str) -> None:
+    lines = normalise_content(text).split("\n")
+    code = code_lines(lines)
+    assert all(line == line.rstrip(" \t") for line in lines)
+    for place in range(1, len(lines)):
+        if not lines[place] and not lines[place - 1]:
+            assert code[place]
+
+
+@given(SPACED)
+def test_lines_of_code_keep_their_indentation(text: str) -> None:
+    lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    wanted = [
+        line.rstrip(" \t")
+        for line, code in zip(lines, code_lines(lines), strict=True)
+        if code and line.strip()
+    ]
+    kept = normalise_content(text).split("\n")
+    if len(kept) > 1:
+        assert [line for line in wanted if line in kept] == wanted
+
+
+BLOCKS = {
+    "```\na\n```\nb": [True, True, True, False],
+    "```py\n~~~\n```\nb": [True, True, True, False],
+    "````\n```\n````\nb": [True, True, True, False],
+    "```\nnever closed\n": [True, True, True],
+    "   ```\na\n   ```": [True, True, True],
+    "    ```\nb": [True, False],
+    "text\n    lazy": [False, False],
+    "text\n\n    code\n\n    code\n\nend": [False, False, True, True, True, False, False],
+    "\tcode": [True],
+    "": [False],
+    "    code\n\n\n": [True, False, False, False],
+}
+
+
+@pytest.mark.parametrize("text", BLOCKS)
+def test_fenced_and_indented_blocks_are_code(text: str) -> None:
+    assert code_lines(text.split("\n")) == BLOCKS[text]
+
+
+def test_yaml_python_and_tables_survive() -> None:
+    for text in (
+        "a:\n  b:\n    - c\n    - d: |\n        text\n",
+        "def f():\n    if x:\n\n        return\n    return\n",
+        "| a  | b   |\n|----|-----|\n| 1  | 2   |",
+        "1. one\n   - two\n     three",
+    ):
+        assert normalise_content(text) == text.rstrip("\n")
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
+def test_hostile_text_passes(text: str) -> None:
+    for found in (normalise_content(text), normalise_line(text)):
+        assert "".join(found.split()) == "".join(text.split())
+
+
+def test_a_title_is_one_line_with_its_inner_spaces() -> None:
+    assert normalise_line("  a  b \r\n c\td\n") == "a  b   c d"
+    assert normalise_line("\n\n") == ""
+
+
+@given(st.text())
+def test_a_title_twice_is_once_and_holds_no_line_break(text: str) -> None:
+    once = normalise_line(text)
+    assert normalise_line(once) == once
+    assert not set(once) & set("\r\n\t\f\v")
+
+
+def test_texts_that_differ_by_white_space_alone_are_equal_when_squeezed() -> None:
+    assert squeeze(" a\n\n  b\tc ") == squeeze("a b c") == "a b c"
+
+
+def test_a_very_long_text_takes_no_more_than_a_moment() -> None:
+    assert normalise_content("\n" * 200_000 + "x" + " " * 200_000) == "x"
+    assert len(normalise_content("    code\n\n" * 50_000).split("\n")) == 99_999
+    assert normalise_content("`" * 100_000) == "`" * 100_000

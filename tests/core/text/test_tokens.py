@@ -1,0 +1,64 @@
+"""Words of every script: none is dropped, accents and case fold, and the file format's own tokens stay plain."""
+
+from __future__ import annotations
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.tokens import basis_tokens, fold, stem, stems, words
+
+
+@pytest.mark.parametrize(("text", "found"), [
+    ("Hello, World!", ["hello", "world"]),
+    ("café CAFÉ cafe\u0301", ["cafe", "cafe", "cafe"]),
+    ("userName snake_case kebab-case", ["user", "name", "snake", "case", "kebab", "case"]),
+    ("src/main.ts", ["src", "main", "ts"]),
+    ("HTTPServer v2 utf8", ["http", "server", "v2", "utf8"]),
+    ("Барсик и кот", ["барсик", "и", "кот"]),
+    ("שלום عليكم", ["שלום", "عليكم"]),
+    ("東京都", ["東京", "京都"]),
+    ("水", ["水"]),
+    ("Größe STRASSE straße", ["grosse", "strasse", "strasse"]),
+    ("34 UK no", ["34", "uk", "no"]),
+    ("", []),
+    ("--- ... !!!", []),
+])  # fmt: skip
+def test_words_of_every_script_are_found(text: str, found: list[str]) -> None:
+    assert words(text) == found
+
+
+@given(st.text(max_size=40))
+def test_case_and_normal_form_do_not_matter(text: str) -> None:
+    assert fold(fold(text)) == fold(text)
+    assert all(word and word == fold(word) for word in words(text))
+
+
+@pytest.mark.parametrize("text", [*HOSTILE, "\ud800" * 3, "a\udcffb"], ids=lambda text: ascii(text[:12]))
+def test_hostile_text_gives_words_and_no_error(text: str) -> None:
+    assert isinstance(words(text), list)
+    assert isinstance(stems(text), list)
+    assert isinstance(basis_tokens(text), list)
+
+
+def test_stop_words_go_and_endings_fold() -> None:
+    assert stems("The tests are running in the building") == [stem("test"), stem("run"), stem("build")]
+    assert stems("the of and") == []
+
+
+def test_words_of_other_scripts_are_no_stop_words() -> None:
+    assert stems("имя кота") == ["имя", "кота"]
+
+
+@pytest.mark.parametrize(("text", "tokens"), [
+    ("The User's ci-build", ["user", "ci-build"]), ("a b cd", ["cd"]), ("café", ["caf"]), ("x_y:z/w", ["x_y:z/w"]),
+    ("same same", ["same", "same"]), ("имя", []), ("UPPER", ["upper"]),
+])  # fmt: skip
+def test_tokens_of_the_file_format_are_those_of_the_original(text: str, tokens: list[str]) -> None:
+    assert basis_tokens(text) == tokens
+
+
+def test_a_word_of_any_length_is_read_in_a_moment() -> None:
+    assert len(words("x" * 1_000_000)) == 1
+    assert stems("y" * 1_000_000)

@@ -1,0 +1,115 @@
+"""Reflection and promotion: everything is shown before it happens, and happens only as far as it is accepted."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, opened, small_memory
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.note import replace
+from nuggets_tui.screens.review import ReviewScreen
+from nuggets_tui.widgets.row_list import RowList
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A memory with two near-duplicates and notes worth linking."""
+    memory = small_memory(tmp_path / "memory")
+    text = "The test database listens on port 5433, user postgres, in the compose file."
+    for title in ("Test database", "Test data base"):
+        memory.change("twice", partial(create_note, nugget="project", title=title, content=text))
+    return tmp_path / "memory"
+
+
+async def test_reflection_shows_each_change_and_applies_the_accepted_ones_alone(home: Path) -> None:
+    before = (home / "graph" / "graph.json").read_bytes()
+    async with opened(home) as app:
+        await app.press("r")
+        review = await app.screen(ReviewScreen)
+        whole = len(review.accepted)
+        assert whole >= 2
+        assert f"apply {whole} of {whole}" in app.text
+        assert (home / "graph" / "graph.json").read_bytes() == before
+        await app.press("a")
+        assert f"apply 0 of {whole}" in app.text
+        await app.press("space")
+        assert f"apply 1 of {whole}" in app.text
+        (accepted,) = review.accepted
+        assert accepted == review.query_one(RowList).row(0).key
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: "1 of" in app.notices)
+        (mine,) = app.main.desk.mine
+        assert mine.author.kind == "reflection"
+
+
+async def test_closing_a_review_changes_nothing(home: Path) -> None:
+    before = (home / "graph" / "graph.json").read_bytes()
+    async with opened(home, NARROW) as app:
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("tab", "down", "escape")
+        await app.back_on_main()
+    assert (home / "graph" / "graph.json").read_bytes() == before
+
+
+async def test_a_reflection_is_taken_back_as_one(home: Path) -> None:
+    async with opened(home) as app:
+        before = {note.id: (note.content, note.tags, note.hidden) for note in app.view.snapshot.notes}
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.press("u")
+        await app.until(lambda: "Took back" in app.notices)
+        after = {note.id: (note.content, note.tags, note.hidden) for note in app.view.snapshot.notes}
+        assert after == before
+
+
+async def test_promotion_names_the_file_and_shows_the_difference_first(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target = tmp_path / "claude"
+    target.mkdir()
+    memory_file = target / "MEMORY.md"
+    memory_file.write_text("# Mine\n\nA line of my own.\n")
+    (home / "settings.toml").write_text(f'[promotion]\nmemory_dir = "{target}"\n')
+    memory = Memory.open(home)
+    note = next(note for note in memory.snapshot.notes if note.title == "Session store")
+    memory.change("recalled", lambda draft: draft.put(replace(note, hits=5)))
+    async with opened(home) as app:
+        await app.press("p")
+        await app.screen(ReviewScreen)
+        assert "MEMORY.md" in app.text
+        assert "Redis holds sessions" in app.text
+        assert memory_file.read_text() == "# Mine\n\nA line of my own.\n"
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: "Wrote 1 new line" in app.notices)
+        written = memory_file.read_text()
+        assert "A line of my own." in written
+        assert "Redis holds sessions" in written
+        await app.press("u")
+        await app.until(lambda: "Took back" in app.notices)
+        assert memory_file.read_text() == "# Mine\n\nA line of my own.\n"
+
+
+async def test_promotion_without_a_target_says_what_to_do(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("p")
+        await app.until(lambda: "MEMORY.md" in app.notices)
+        assert "Nothing was written" in app.notices
+
+
+async def test_nothing_to_clean_up_is_said(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    Memory.open(home).change(
+        "one", lambda draft: create_note(draft, "memory", "Alone", "A single sound note.", tags=["fine"])
+    )
+    async with opened(home) as app:
+        await app.press("r")
+        await app.until(lambda: "Nothing to clean up" in app.notices)

@@ -1,0 +1,123 @@
+"""Searching as one types: hits, the answer of a recall, filters, and the way in and out of the field."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_kit import Driver, opened, small_memory
+
+from core.memory import Memory
+from nuggets_tui.query import parse_query
+from nuggets_tui.widgets.notes import NotesPane
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory."""
+    small_memory(tmp_path / "memory")
+    return tmp_path / "memory"
+
+
+async def search(app: Driver, text: str) -> None:
+    """Types a search and waits for what it finds."""
+    await app.press("slash")
+    app.fill("#search", text)
+    await app.until(lambda: app.view.found is not None and app.view.found.query == text, text)
+    await app.pilot.pause()
+
+
+async def test_hits_come_as_one_types_with_bars_and_a_count(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "jwt tokens")
+        assert "Results" in app.text
+        assert "hits" in app.text
+        assert "esc clears" in app.text
+        assert "words" in app.text
+        assert "vector" in app.text
+        assert app.view.note is not None
+        assert "JWT" in app.view.note.title + app.view.note.content
+
+
+async def test_the_first_row_is_what_an_agent_would_be_answered_and_nothing_is_counted(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "test command")
+        await app.until(lambda: app.view.found is not None and app.view.found.recall is not None)
+        assert "recall" in app.text
+        assert "sure" in app.text
+        assert app.main.query_one(NotesPane).row(0).key == "recall"
+    assert all(note.hits == 0 for note in Memory.open(home).snapshot.notes)
+
+
+async def test_down_goes_to_the_first_hit_and_escape_leaves_and_clears(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "jwt")
+        await app.press("down")
+        assert app.main.focused is app.main.query_one(NotesPane)
+        await app.press("slash", "escape")
+        assert app.view.found is None
+        assert "Auth middleware" in app.text
+        await app.press("escape")
+        assert app.main.focused is app.main.query_one(NotesPane)
+
+
+async def test_enter_goes_to_the_first_hit_too(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "redis")
+        await app.press("enter")
+        assert app.main.focused is app.main.query_one(NotesPane)
+        assert app.view.note is not None
+        assert app.view.note.title == "Session store"
+
+
+async def test_filters_narrow_and_stand_alone(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "tag:redis")
+        assert [hit.note.title for hit in app.view.found.hits] == ["Session store"]  # type: ignore[union-attr]
+        await search(app, "is:hidden scratch")
+        assert "Old scratch" in [hit.note.title for hit in app.view.found.hits]  # type: ignore[union-attr]
+        await search(app, "nugget:none jwt")
+        assert app.view.found.hits == ()  # type: ignore[union-attr]
+        assert "Nothing found" in app.text
+
+
+async def test_results_follow_the_files(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "redis")
+        await app.press("down")
+        await app.press("x")
+        await app.until(lambda: app.view.found is not None and not app.view.found.hits, "the hit is gone")
+
+
+async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begun: list[str] = []
+    gate = threading.Event()
+    real = Memory.search
+
+    def slow(self: Memory, text: str, *rest: Any, **named: Any) -> Any:
+        begun.append(text)
+        gate.wait(10)
+        return real(self, text, *rest, **named)
+
+    async with opened(home) as app:
+        await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
+        monkeypatch.setattr(Memory, "search", slow)
+        await app.press("slash")
+        for text in ("j", "jw", "jwt"):
+            app.fill("#search", text)
+            await app.pilot.pause()
+        gate.set()
+        await app.until(lambda: app.view.found is not None and app.view.found.query == "jwt")
+        assert "jw" not in begun
+        assert begun[-1] == "jwt"
+
+
+def test_a_query_is_words_and_filters() -> None:
+    query = parse_query("auth  scope:project tag:a-b http://x is:hidden re:mark scope:")
+    assert query.text == "auth http://x re:mark"
+    assert query.filters == {"scope": "project", "tag": "a-b"}
+    assert query.hidden
+    assert parse_query("   ").empty
+    assert parse_query("scope:").empty

@@ -1,0 +1,396 @@
+"""What the commands do to the memory, each from its key."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from app_kit import opened, small_memory
+
+from core.graph.edits import create_note, edit_note
+from core.memory import Memory
+from core.model.note import Note
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.editor import EditorScreen
+from nuggets_tui.screens.entry import EntryScreen
+from nuggets_tui.screens.forms import FormScreen
+from nuggets_tui.screens.help import HelpScreen
+from nuggets_tui.screens.picker import PickerScreen
+from nuggets_tui.screens.recall import RecallScreen
+from nuggets_tui.screens.review import ReviewScreen
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory."""
+    small_memory(tmp_path / "memory")
+    return tmp_path / "memory"
+
+
+def stored(home: Path, title: str) -> Note:
+    """A note as it stands in the files."""
+    return next(note for note in Memory.open(home).snapshot.notes if note.title == title)
+
+
+async def test_x_hides_and_brings_back_a_fact_whole(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("1")
+        await app.press("x")
+        await app.until(lambda: stored(home, "test command").hidden)
+        assert Memory.open(home).snapshot.fact_count == 1
+        await app.until(lambda: "Hid test command" in app.notices)
+        await app.show("test command")
+        await app.press("x")
+        await app.until(lambda: not stored(home, "test command").hidden)
+        facts = Memory.open(home).snapshot.by_name["project"].facts
+        assert [fact.key for fact in facts] == ["test command", "deploy command"]
+
+
+async def test_u_takes_back_my_last_change_and_names_it(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("x")
+        await app.until(lambda: stored(home, "Session store").hidden)
+        Memory.open(home).change("theirs", lambda draft: create_note(draft, "project", "Theirs", "Stays."))
+        await app.until(lambda: "Theirs" in app.text)
+        await app.press("u")
+        await app.until(lambda: "Took back: hid Session store" in app.notices)
+        assert not stored(home, "Session store").hidden
+        assert stored(home, "Theirs")
+        await app.press("u")
+        await app.until(lambda: "changed nothing" in app.notices)
+
+
+async def test_e_edits_title_text_and_tags_and_saves(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        app.fill("#title", "Session cache")
+        app.fill("#tags", "redis, cache")
+        editor.query_one("#text").text = "Redis, one hour.\n\nThen gone."  # type: ignore[attr-defined]
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        note = stored(home, "Session cache")
+        assert note.content == "Redis, one hour.\n\nThen gone."
+        assert {"redis", "cache"} <= set(note.tags)
+        assert "Session cache" in app.text
+
+
+async def test_the_editor_edits_metadata_too(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        editor.query_one("#scope").value = "shared"  # type: ignore[attr-defined]
+        app.fill("#confidence", "0.5")
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        note = stored(home, "Session store")
+        assert (note.scope, note.confidence) == ("shared", 0.5)
+        assert "scope:shared" in note.tags
+
+
+async def test_a_wrong_value_keeps_the_editor_open_with_everything_in_it(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        editor.query_one("#text").text = "Much typed text"  # type: ignore[attr-defined]
+        app.fill("#confidence", "much")
+        await app.press("ctrl+s")
+        await app.until(lambda: "number from 0 to 1" in app.notices)
+        assert app.app.screen is editor
+        assert editor.values["text"] == "Much typed text"
+
+
+async def test_a_conflict_is_a_notice_and_the_text_stays_in_the_editor(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        note_id = app.view.note_id
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        editor.query_one("#text").text = "Mine"  # type: ignore[attr-defined]
+        Memory.open(home).change("theirs", lambda draft: edit_note(draft, note_id, content="Theirs"))
+        await app.press("ctrl+s")
+        await app.until(lambda: app.notices, "a notice")
+        assert app.app.screen is editor
+        assert editor.values["text"] == "Mine"
+        assert stored(home, "Session store").content == "Theirs"
+
+
+async def test_edits_of_different_fields_by_two_programs_merge(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        note_id = app.view.note_id
+        await app.press("e")
+        await app.screen(EditorScreen)
+        app.fill("#title", "Renamed here")
+        Memory.open(home).change("theirs", lambda draft: edit_note(draft, note_id, content="Theirs"))
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        assert stored(home, "Renamed here").content == "Theirs"
+
+
+async def test_esc_in_the_editor_asks_only_when_something_changed(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("e")
+        await app.screen(EditorScreen)
+        await app.press("escape")
+        await app.back_on_main()
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        app.fill("#title", "Half done")
+        await app.press("escape")
+        await app.screen(ConfirmScreen)
+        await app.press("n")
+        await app.until(lambda: app.app.screen is editor)
+        assert editor.values["title"] == "Half done"
+        await app.press("escape")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.back_on_main()
+        assert stored(home, "Session store")
+
+
+async def test_n_writes_a_new_note_and_shows_it(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("n")
+        editor = await app.screen(EditorScreen)
+        await app.press(*"Brand new")
+        editor.query_one("#text").text = "With a text."  # type: ignore[attr-defined]
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        assert stored(home, "Brand new").content == "With a text."
+        assert app.view.note is not None
+        assert app.view.note.title == "Brand new"
+
+
+async def test_f_remembers_a_fact_also_in_an_empty_memory(tmp_path: Path) -> None:
+    home = tmp_path / "none"
+    async with opened(home) as app:
+        await app.until(lambda: "Welcome" in app.text)
+        await app.press("f")
+        await app.screen(FormScreen)
+        app.fill("#key", "editor")
+        app.fill("#value", "helix")
+        await app.press("ctrl+s")
+        await app.until(lambda: home.exists() and Memory.open(home).snapshot.fact_count == 1)
+        await app.until(lambda: "helix" in app.text)
+        assert Memory.open(home).recall("editor", record=False).answer == "helix"
+
+
+async def test_a_fact_without_a_value_keeps_the_form_open(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("f")
+        form = await app.screen(FormScreen)
+        app.fill("#key", "half")
+        await app.press("ctrl+s")
+        await app.until(lambda: "needs a value" in app.notices)
+        assert app.app.screen is form
+
+
+async def test_t_changes_the_tags(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("t")
+        await app.screen(FormScreen)
+        app.fill("#tags", "redis  Hot Path")
+        await app.press("enter")
+        await app.back_on_main()
+        tags = stored(home, "Session store").tags
+        assert {"redis", "hot", "path", "project"} <= set(tags)
+
+
+async def test_capital_p_pins_and_unpins(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("P")
+        await app.until(lambda: "pinned" in stored(home, "Session store").tags)
+        await app.until(lambda: "★ Session store" in app.text)
+        await app.press("P")
+        await app.until(lambda: "pinned" not in stored(home, "Session store").tags)
+
+
+async def test_capital_x_deletes_only_after_a_yes_and_u_brings_it_back(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("X")
+        await app.screen(ConfirmScreen)
+        await app.press("enter")
+        await app.back_on_main()
+        assert stored(home, "Session store")
+        await app.press("X")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.back_on_main()
+        await app.until(lambda: len(Memory.open(home).snapshot.notes) == 6)
+        await app.press("u")
+        await app.until(lambda: len(Memory.open(home).snapshot.notes) == 7)
+
+
+async def test_l_links_to_a_note_chosen_by_its_words(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("l")
+        picker = await app.screen(PickerScreen)
+        await app.press(*"deploy day")
+        await app.until(lambda: "Deploy day" in app.text)
+        choices = picker.query_one("#choices")
+        await app.until(lambda: choices.cursor_row is not None and choices.count >= 1)  # type: ignore[attr-defined]
+        app.fill("#reason", "both on Tuesday")
+        await app.press("enter")
+        await app.back_on_main()
+        await app.until(lambda: stored(home, "Session store").links)
+        (link,) = stored(home, "Session store").links
+        assert link.to == stored(home, "Deploy day").id
+        assert link.reason == "both on Tuesday"
+        assert stored(home, "Deploy day").links[0].to == stored(home, "Session store").id
+
+
+async def test_m_shows_what_merging_does_before_it_does_it(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("m")
+        await app.screen(PickerScreen)
+        await app.press(*"Deploy day")
+        await app.until(lambda: "Deploy day" in app.text)
+        await app.press("enter")
+        await app.screen(ReviewScreen)
+        assert not stored(home, "Deploy day").hidden
+        await app.until(lambda: "Deploys go out on Tuesdays." in app.text)
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        assert stored(home, "Deploy day").hidden
+        assert "Deploys go out on Tuesdays." in stored(home, "Session store").content
+
+
+async def test_y_copies_the_text(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("y")
+        assert app.app.clipboard == "Redis holds sessions for an hour."
+
+
+async def test_a_suggested_link_is_made_with_one_key(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change(
+        "near", lambda draft: create_note(draft, "project", "Redis sessions", "Redis holds many sessions.")
+    )
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.until(lambda: app.view.suggested, "a suggestion")
+        await app.press("plus")
+        await app.until(lambda: stored(home, "Session store").links)
+        assert stored(home, "Session store").links[0].to == stored(home, "Redis sessions").id
+
+
+async def test_enter_on_a_fact_shows_its_recall_and_counts_nothing(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("1", "enter")
+        await app.screen(RecallScreen)
+        await app.until(lambda: "certainty" in app.text)
+        assert "pytest -q" in app.text
+        await app.press("escape")
+        await app.back_on_main()
+    assert Memory.open(home).snapshot.by_name["project"].facts[0].hits == 0
+
+
+async def test_the_audit_log_lists_changes_and_opens_them(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("x")
+        await app.until(lambda: app.view.history)
+        await app.press("a")
+        assert "you" in app.text
+        assert "hid" in app.text
+        await app.press("enter")
+        await app.screen(EntryScreen)
+        assert "hidden from search and recall" in app.text
+
+
+async def test_an_editor_outside_changes_the_text(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "editor"
+    script.write_text('#!/bin/sh\nprintf "Changed outside.\\n" > "$1"\n')
+    script.chmod(script.stat().st_mode | stat.S_IEXEC)
+    monkeypatch.setenv("EDITOR", str(script))
+    monkeypatch.setattr("textual.app.App.suspend", _no_suspending)
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("E")
+        await app.until(lambda: stored(home, "Session store").content == "Changed outside.")
+
+
+async def test_without_an_editor_the_notice_says_what_to_do(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("E")
+        await app.until(lambda: "set EDITOR" in app.notices.replace("Set", "set"))
+
+
+async def test_help_is_made_from_the_catalogue(home: Path) -> None:
+    from nuggets_tui.commands import COMMANDS
+    from nuggets_tui.screens.help import help_lines
+
+    said = "\n".join(line.plain for line in help_lines(100))
+    for command in COMMANDS:
+        if not command.name.startswith("pane_"):
+            assert command.title.split(":")[0][:30] in said
+    async with opened(home) as app:
+        await app.press("question_mark")
+        await app.screen(HelpScreen)
+        assert "Keys, words and signs" in app.text
+        await app.press("question_mark")
+        await app.back_on_main()
+
+
+async def test_every_command_can_be_reached_from_the_palette(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("ctrl+p")
+        await app.until(lambda: type(app.app.screen).__name__ == "CommandPalette")
+        await app.press(*"Show hidden")
+        await app.until(lambda: "Show hidden notes" in app.text)
+        await app.press("enter", "enter")
+        await app.until(lambda: app.view.show_hidden)
+
+
+async def test_read_only_files_are_a_notice(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.errors import StorageError
+
+    def refuse(*args: object, **settings: object) -> None:
+        raise StorageError(
+            "the disk is full", where="graph.json", kept="nothing was written", todo="make room"
+        )
+
+    async with opened(home) as app:
+        monkeypatch.setattr(Memory, "apply", refuse)
+        await app.show("Session store")
+        await app.press("x")
+        await app.until(lambda: "disk is full" in app.notices)
+        assert "Nothing was written" in app.notices
+        assert "Make room" in app.notices
+
+
+async def test_q_leaves(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("q")
+        await app.until(lambda: not app.app.is_running)
+
+
+async def test_the_theme_changes_from_the_palettes_command(home: Path) -> None:
+    async with opened(home) as app:
+        before = app.app.theme
+        await app.main.action_command("theme")
+        await app.pilot.pause()
+        assert {before, app.app.theme} == {"nuggets-dark", "nuggets-light"}
+
+
+def _no_suspending(self: object) -> object:
+    import contextlib
+
+    return contextlib.nullcontext()
