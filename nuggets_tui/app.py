@@ -56,8 +56,11 @@ class Opening:
             self.first_look.set_result(None)
         try:
             from core.memory import Memory
+            from nuggets_tui.view import prepare
 
-            self.future.set_result(Memory.open(self.home, clock=self.clock))
+            memory = Memory.open(self.home, clock=self.clock)
+            prepare(memory.snapshot)
+            self.future.set_result(memory)
         except BaseException as error:
             self.future.set_exception(error)
 

@@ -13,13 +13,14 @@ from core.errors import NuggetsError
 from core.model.change import ChangeKind, ChangeSet
 from core.model.snapshot import Snapshot
 from nuggets_tui.query import Query, parse_query
-from nuggets_tui.view import Found
+from nuggets_tui.threads import aside
+from nuggets_tui.view import Found, prepare
 
 if TYPE_CHECKING:
-    from core.memory import Memory
-    from core.model.draft import Draft
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
+    from core.memory import Memory
+    from core.model.draft import Draft
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search import Filters, Hit
@@ -54,7 +55,13 @@ class Desk:
         self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
     ) -> tuple[_Result, ChangeSet]:
         """Edits the newest state; what the edit returned and the change set. Errors as `Memory.change`."""
-        result, done = await asyncio.to_thread(self.memory.change, reason, edit, kind=kind)
+
+        def work() -> tuple[_Result, ChangeSet]:
+            changed = self.memory.change(reason, edit, kind=kind)
+            prepare(self.memory.snapshot)
+            return changed
+
+        result, done = await asyncio.to_thread(work)
         self._keep(done)
         return result, done
 
@@ -83,7 +90,7 @@ class Desk:
             edit(draft)
             return draft.change_set(reason, author=self.memory.author)
 
-        return await asyncio.to_thread(work)
+        return await aside(work)
 
     async def apply(self, change_set: ChangeSet) -> ChangeSet:
         """Writes a change set that was previewed."""
@@ -111,7 +118,7 @@ class Desk:
         """Hits for what is typed. None when something else was asked for meanwhile."""
         self._asked += 1
         turn = self._asked
-        return await asyncio.to_thread(self._find, typed, turn)
+        return await aside(self._find, typed, turn)
 
     def forget_question(self) -> None:
         """Nobody waits for a running search any more."""
@@ -139,7 +146,7 @@ class Desk:
     async def recall(self, typed: str) -> Recall | None:
         """What an agent's recall would answer, counted nowhere. None for no words or a newer question."""
         turn = self._asked
-        return await asyncio.to_thread(self._recall, typed, turn)
+        return await aside(self._recall, typed, turn)
 
     def _recall(self, typed: str, turn: int) -> Recall | None:
         query = parse_query(typed)
@@ -154,13 +161,13 @@ class Desk:
 
     async def recall_key(self, nugget: str, key: str) -> Recall:
         """The recall of one fact, counted nowhere."""
-        return await asyncio.to_thread(self.memory.recall, key, nugget, record=False)
+        return await aside(self.memory.recall, key, nugget, record=False)
 
     async def suggestions(self, snapshot: Snapshot, note_id: str) -> tuple[Suggestion, ...]:
         """Notes that might be linked to a note."""
         from core.graph.neighbours import suggestions
 
-        return await asyncio.to_thread(suggestions, snapshot, note_id)
+        return await aside(suggestions, snapshot, note_id)
 
     async def warm_up(self) -> None:
         """Builds the index and decodes the facts, so that the first search does not wait."""
@@ -169,13 +176,13 @@ class Desk:
             with self._search_turn:
                 self.memory.index()
 
-        await asyncio.to_thread(work)
+        await aside(work)
 
     # Reflection and promotion
 
     async def reflection(self) -> ReflectionResult:
         """What a cleanup pass would change."""
-        return await asyncio.to_thread(self.memory.reflect, dry_run=True)
+        return await aside(self.memory.reflect, dry_run=True)
 
     async def reflect(self, accepted: Collection[str]) -> ReflectionResult:
         """Applies the accepted changes of a cleanup pass."""
@@ -185,7 +192,7 @@ class Desk:
 
     async def promotion(self) -> PromotionResult:
         """What promotion would write, and where."""
-        return await asyncio.to_thread(self.memory.promote, dry_run=True)
+        return await aside(self.memory.promote, dry_run=True)
 
     async def promote(self) -> PromotionResult:
         """Writes the promoted notes to MEMORY.md."""
@@ -195,9 +202,10 @@ class Desk:
 
     # Watching
 
-    def events(self, stop: asyncio.Event) -> AsyncIterator[Snapshot | NuggetsError]:
+    async def events(self, stop: asyncio.Event) -> AsyncIterator[Snapshot | NuggetsError]:
         """New snapshots as the files change, and the error, once, when they cannot be read."""
-        return self.memory.watch_events(stop)
+        async for event in self.memory.watch_events(stop):
+            yield await aside(prepare, event) if isinstance(event, Snapshot) else event
 
 
 def _only_filtered(snapshot: Snapshot, filters: Filters) -> tuple[Hit, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
 from core.model.change import ChangeSet
@@ -43,8 +44,9 @@ class View:
     """The state of the main screen.
 
     `note_id` is the note shown in the Note pane. `found` is None while nothing is searched. `fresh` names the
-    notes that the last change touched. `trouble` says why the files cannot be read just now, "" when they can.
-    Before a large memory is `loaded`, its newest titles and its facts may be there, with the counts in `glanced`.
+    notes that the last change touched. `busy` names long work under way, and `trouble` why the files cannot be
+    read just now; "" when there is none. Before a large memory is `loaded`, its newest titles and its facts may
+    be there, with the counts in `glanced`.
     """
 
     home: str = ""
@@ -59,6 +61,7 @@ class View:
     hops: int = 1
     fresh: frozenset[str] = field(default=frozenset())
     trouble: str = ""
+    busy: str = ""
     loaded: bool = False
     glanced: tuple[int, int] | None = None
 
@@ -93,9 +96,19 @@ def changed_between(before: View, after: View, *names: str) -> bool:
 def changed_notes(before: Snapshot, after: Snapshot) -> frozenset[str]:
     """Ids of notes that are new or other than before."""
     known = before.by_id
-    return frozenset(note.id for note in after.notes if known.get(note.id) != note)
+    return frozenset(
+        note.id for note in after.notes if (was := known.get(note.id)) is not note and was != note
+    )
 
 
+def prepare(snapshot: Snapshot) -> Snapshot:
+    """The same snapshot, with everything made that panes look up in it; for a thread, before it is shown."""
+    _ = snapshot.by_id, snapshot.by_name, snapshot.visible, snapshot.links_in, snapshot.fact_notes
+    listed(snapshot, "newest", False)
+    return snapshot
+
+
+@lru_cache(maxsize=2)
 def listed(snapshot: Snapshot, order: Order, show_hidden: bool) -> Sequence[Note]:
     """The notes of the Notes pane in the order asked for."""
     notes = snapshot.notes if show_hidden else snapshot.visible

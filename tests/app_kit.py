@@ -23,7 +23,7 @@ from nuggets_tui.view import View
 
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 WIDE, NARROW = (120, 40), (80, 24)
-_PATIENCE = 200
+_PATIENCE = 1500
 _Screen = TypeVar("_Screen")
 
 

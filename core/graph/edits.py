@@ -31,7 +31,8 @@ def create_note(
 ) -> Note:
     """A new note in a nugget. Raises InvalidInputError for an empty title or a name no nugget can bear."""
     nugget = nugget or DEFAULT_NUGGET
-    check_nugget_name(nugget, draft.nugget_names())
+    known = draft.nugget_names()
+    check_nugget_name(nugget, () if nugget in known else known)
     title = _title(title)
     content = normalise_content(content)
     given = tuple(filter(None, map(normalise_tag, tags)))
@@ -294,7 +295,8 @@ def merge_notes(draft: Draft, survivor_id: str, other_id: str, reason: str = "me
     """Merges one note into another: every line of both, tags, links and recalls; the other is hidden.
 
     Links of the merged-away note point to the survivor afterwards; it keeps one link to the survivor. Recalls
-    are added once, also when the same pair is merged again. Raises InvalidInputError for a hidden note.
+    are added once, also when the same pair is merged again, either way round. Raises InvalidInputError for a
+    hidden note.
     """
     survivor, other = _existing(draft, survivor_id), _existing(draft, other_id)
     if survivor.id == other.id:
@@ -305,18 +307,20 @@ def merge_notes(draft: Draft, survivor_id: str, other_id: str, reason: str = "me
                 "a hidden note cannot be merged", where=note.id, kept="nothing was changed",
                 todo="bring it back first",
             )  # fmt: skip
-    merged_before = survivor.id in _given_hits_to(other)
+    counted = _counted_in(draft, other, survivor)
+    counts_us = _counted_in(draft, survivor, other)
     content = merged_content(survivor.content, other.content)
     tags = (*survivor.tags, *custom_tags(other))
     survivor = edit_note(draft, survivor.id, content=content, tags=custom_tags(replace(survivor, tags=tags)))
     _repoint_links(draft, survivor.id, other.id)
     survivor = _existing(draft, survivor.id)
-    if not merged_before:
+    if not counted:
         latest = max(survivor, other, key=lambda note: note.last_accessed_at)
+        hits = max(survivor.hits, other.hits) if counts_us else survivor.hits + other.hits
         survivor = draft.put(
             replace(
                 survivor,
-                hits=survivor.hits + other.hits,
+                hits=hits,
                 last_hit_session=survivor.last_hit_session or other.last_hit_session,
                 last_accessed_at=latest.last_accessed_at,
             )
@@ -331,6 +335,20 @@ def merge_notes(draft: Draft, survivor_id: str, other_id: str, reason: str = "me
     draft.put(replace(hidden, extra=extra))
     link_notes(draft, survivor.id, other.id, reason)
     return draft.put(replace(_existing(draft, survivor.id), updated_at=draft.at))
+
+
+def _counted_in(draft: Draft, giver: Note, holder: Note) -> bool:
+    """Whether a note's recalls are in another's count, given to it by one merge or by several in a row."""
+    waiting, seen = [giver], {giver.id}
+    while waiting:
+        for id in _given_hits_to(waiting.pop()):
+            if id == holder.id:
+                return True
+            between = draft.note(id)
+            if between is not None and id not in seen:
+                seen.add(id)
+                waiting.append(between)
+    return False
 
 
 def _given_hits_to(note: Note) -> list[str]:

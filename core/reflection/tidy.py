@@ -30,7 +30,7 @@ def tidied(content: str) -> str:
 def _is_tidy(content: str) -> bool:
     """A quick look that is right for most notes; False means that it takes a longer one."""
     if "\n" not in content:
-        return content == content.rstrip() and "\r" not in content
+        return content == content.strip() and "\r" not in content
     if "\r" in content or content != content.strip("\n"):
         return False
     lines = content.split("\n")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import threading
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from core.errors import InvalidInputError
 from core.model.note import Note
@@ -16,6 +18,10 @@ from core.settings import SearchSettings
 if TYPE_CHECKING:
     from core.search.state import State
     from core.search.vectors import Keys
+
+
+# Keys of so many phases take 256 KiB each; more only makes every search slow.
+_LARGEST_DIMENSION: Final = 2**20
 
 
 class SearchIndex:
@@ -62,7 +68,7 @@ class SearchIndex:
 
         Ranked by the blend of vector leg, text leg and boost; of equals the one changed last comes first. No
         hit for an empty query, one of stop words alone, or one that nothing matches. Raises InvalidInputError
-        for a negative limit.
+        for a negative limit and for settings that no score can be computed with.
         """
         if limit < 0:
             raise InvalidInputError("a limit cannot be negative", where=f"limit {limit}")
@@ -99,9 +105,19 @@ class SearchIndex:
     def _keys_for(self, settings: SearchSettings) -> Keys:
         from core.search.vectors import Keys
 
+        _check(settings)
         keys = self._keys
         if keys is None or keys.dimension != settings.dimension:
-            if settings.dimension < 1:
-                raise InvalidInputError("must be at least 1", where="search.dimension")
             keys = self._keys = Keys(settings.dimension)
         return keys
+
+
+def _check(settings: SearchSettings) -> None:
+    """Raises InvalidInputError for numbers that no score can be computed with."""
+    if not 1 <= settings.dimension <= _LARGEST_DIMENSION:
+        raise InvalidInputError(
+            f"must be from 1 to {_LARGEST_DIMENSION}, not {settings.dimension}", where="search.dimension"
+        )
+    for number in dataclasses.fields(settings):
+        if not math.isfinite(getattr(settings, number.name)):
+            raise InvalidInputError("must be a finite number", where=f"search.{number.name}")

@@ -46,6 +46,7 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
     for fact in facts:
         if fact.after is None:
             placed.setdefault((fact.nugget, fact.key), []).append(fact)
+    _refuse_orphans(facts, change_set, snapshot)
     needless = _needless_notes(change_set, snapshot)
     created = {change.id for change in change_set.notes if change.after is not None} - needless
     removed = {change.id for change in change_set.notes if change.after is None}
@@ -58,12 +59,22 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
     moved = [_rebase_note(change, snapshot, exists, quiet, undoing) for change in wanted]
     moved = [_with_newest_fact(change, snapshot, placed, undoing) for change in moved]
     notes = [change for change in moved if change is not None]
+    notes += _freed_holders(notes, snapshot, exists)
     return msgspec.structs.replace(
         change_set,
         notes=tuple(notes),
         facts=tuple(facts),
         nuggets=tuple(change for change in change_set.nuggets if _is_due(change, snapshot, facts)),
     )
+
+
+def _refuse_orphans(facts: list[FactChange], change_set: ChangeSet, snapshot: Snapshot) -> None:
+    """A fact does not leave its file when another program made a further note of it, which would stand for nothing."""
+    touched = {change.id for change in change_set.notes}
+    for fact in facts:
+        twin = snapshot.fact_notes.get((fact.nugget, fact.key)) if fact.after is None else None
+        if twin is not None and not twin.hidden and twin.id not in touched:
+            raise _conflict("the fact was stored anew meanwhile", twin.id, fact.key, "", twin.content)
 
 
 def _needless_notes(change_set: ChangeSet, snapshot: Snapshot) -> set[str]:
@@ -82,6 +93,17 @@ def _needless_notes(change_set: ChangeSet, snapshot: Snapshot) -> set[str]:
         if alike or (twin.hidden and note.hidden and _same_fact(twin.hidden_fact, note.hidden_fact)):
             found.add(change.id)
     return found
+
+
+def _freed_holders(
+    notes: list[NoteChange], snapshot: Snapshot, exists: Callable[[str], bool]
+) -> list[NoteChange]:
+    """Notes that another program linked meanwhile to one that goes now: their links go with it."""
+    touched = {change.id for change in notes}
+    gone = [change.id for change in notes if change.after is None]
+    holders = {holder for id in gone for holder, _ in snapshot.links_in.get(id, ())} - touched
+    found = [snapshot.by_id[holder] for holder in sorted(holders)]
+    return [NoteChange(id=note.id, before=note, after=settled(note, exists)) for note in found]
 
 
 def _is_due(change: NuggetChange, snapshot: Snapshot, facts: list[FactChange]) -> bool:
@@ -114,11 +136,22 @@ def _rebase_note(
         if quiet:
             return None
         raise _conflict("the note was deleted meanwhile", change.id, before.content, after.content, "")
+    if _mirrors_another_fact(before, after, current):
+        raise _conflict(
+            "its fact was renamed or hidden meanwhile", change.id, before.key, after.key, current.key
+        )
     if current == before:
         merged = _set_right(after, exists, undoing)
     else:
         merged = settled(_merge(before, after, current), exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
+
+
+def _mirrors_another_fact(before: Note, after: Note, current: Note) -> bool:
+    """Whether a fact note stands for another fact by now, or for none, than the one this change touches through it."""
+    carried = (after.content, after.key, after.hidden) != (before.content, before.key, before.hidden)
+    moved = current.key not in (before.key, after.key) or current.hidden not in (before.hidden, after.hidden)
+    return before.is_fact and carried and moved
 
 
 def _set_right(note: Note, exists: Callable[[str], bool], undoing: bool) -> Note:
@@ -282,8 +315,11 @@ def _was_renamed(change: FactChange, current: Fact | None, bearer: Fact | None, 
     """Whether a fact already bears its new key, its old one being free or taken by a newcomer of the same set."""
     if change.before is None or change.after is None or bearer is None:
         return False
-    free = current is None or (newcomer is not None and _alike(current.value, newcomer))
-    return free and _alike(bearer.value, change.after.value)
+    same_value = _alike(bearer.value, change.after.value)
+    if current is None:
+        return same_value
+    replaced = newcomer is not None and _alike(current.value, newcomer)
+    return replaced and (same_value or change.after.value == change.before.value)
 
 
 def _rebase_fact(

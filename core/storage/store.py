@@ -142,10 +142,10 @@ class Store:
         try:
             with os.scandir(self.home) as entries:
                 names = [entry.name for entry in entries if entry.name.endswith(_SUFFIXES)]
-        except (FileNotFoundError, NotADirectoryError):
-            if self.home.exists():
-                raise StorageError("is no folder", where=str(self.home), kept=_KEPT) from None
+        except FileNotFoundError:
             return []
+        except NotADirectoryError:
+            raise StorageError("is no folder", where=str(self.home), kept=_KEPT) from None
         except OSError as error:
             raise StorageError(
                 f"the folder cannot be read ({error.strerror})", where=str(self.home), kept=_KEPT

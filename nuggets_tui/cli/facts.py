@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import NotFoundError
+from core.errors import InvalidInputError, NotFoundError
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, session_id
 from nuggets_tui.cli.options import yes_option
@@ -16,7 +16,6 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
-
     from core.model.fact import Fact
     from core.model.note import Note
 
@@ -32,6 +31,10 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
     """Store a fact in a nugget; a key that is there gets the new value."""
     from core.facts import edits
 
+    if not nugget.strip():
+        raise InvalidInputError(
+            "an empty text names no nugget", where="NUGGET", kept="nothing was written", todo="give a name"
+        )
     made = call.change(f"remembered {key!r}", lambda draft: edits.remember(draft, nugget, key, value))
     holder = call.memory.snapshot.by_name[made.nugget_name]
     found = holder.find(made.key)

@@ -275,7 +275,7 @@ class MainCommands(MainOpening):
         """Proposes a cleanup."""
         from nuggets_tui.screens.reviews import reflection_review
 
-        result = await self.attempt(self.desk.reflection())
+        result = await self.long_work("looking for what to clean up", self.desk.reflection())
         if result is None:
             return
         if not result.changes:
@@ -288,7 +288,7 @@ class MainCommands(MainOpening):
         """Proposes lines for MEMORY.md."""
         from nuggets_tui.screens.reviews import promotion_review
 
-        result = await self.attempt(self.desk.promotion())
+        result = await self.long_work("looking for what to promote", self.desk.promotion())
         if result is None:
             return
         if result.change_set.empty:
@@ -357,7 +357,7 @@ class MainCommands(MainOpening):
     @work(group="change", exit_on_error=False)
     async def do_demo(self) -> None:
         """A copy of the demo memory."""
-        home = await self.attempt(self._window.make_demo())
+        home = await self.long_work("writing the demo memory", self._window.make_demo())
         if home is not None:
             notice = f"A copy of the demo memory, in {home}. It goes when you leave; change what you like."
             self.open_another(home, notice)

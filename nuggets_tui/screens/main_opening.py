@@ -15,6 +15,7 @@ from nuggets_tui.app import Opening
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say, say_error, warn
 from nuggets_tui.screens.main_state import MainState
+from nuggets_tui.threads import aside
 from nuggets_tui.view import View, changed_notes
 from nuggets_tui.widgets.header import HeaderLine
 from nuggets_tui.widgets.line_view import LineView, MakeLines
@@ -114,9 +115,9 @@ class MainOpening(MainState):
     @work(group="rest", exclusive=True, exit_on_error=False)
     async def _bring_the_rest(self) -> None:
         """What the first frame does without: Markdown, the picture of the graph, the index of the search."""
-        await asyncio.to_thread(load_parser)
+        await aside(load_parser)
         self.query_one(NotePane).plainly = False
-        await asyncio.to_thread(import_module, _GRAPH_MODULE)
+        await aside(import_module, _GRAPH_MODULE)
         # Data is bound to the pane from the screen's own turn alone.
         self.call_later(self._draw_graph)
         if self.view.snapshot.notes:
@@ -143,7 +144,7 @@ class MainOpening(MainState):
     @work(group="opening", exclusive=True, exit_on_error=False)
     async def _open_again(self) -> None:
         self._opening = Opening(self._opening.home, self._opening.clock)
-        await asyncio.to_thread(self._opening.open)
+        await aside(self._opening.open)
         self._try_to_show()
 
     def _show_message_or_panes(self) -> None:

@@ -128,3 +128,11 @@ class MainState(Screen[None]):
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the desk; None when it failed, which a notice then says."""
         return await attempt(self, asked)
+
+    async def long_work(self, words: str, asked: Awaitable[_Result]) -> _Result | None:
+        """As `attempt`, with a sign in the header for as long as it takes."""
+        self.view = self.view.with_(busy=words)
+        try:
+            return await self.attempt(asked)
+        finally:
+            self.view = self.view.with_(busy="")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
@@ -17,6 +16,7 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.threads import aside
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, note_marks, sides
@@ -65,7 +65,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
     @work(group="pick", exclusive=True, exit_on_error=False)
     async def look(self, text: str) -> None:
         """Shows the notes that fit."""
-        found = await self.attempt(asyncio.to_thread(self._fitting, text))
+        found = await self.attempt(aside(self._fitting, text))
         if found is not None:
             self.query_one(RowList).set_rows([_row(note) for note in found], keep_cursor=False)
 

@@ -55,6 +55,8 @@ class HeaderLine(Widget):
         return Content.assemble(_NAME, " ", Content.styled(" · ", "$text-muted").join(parts))
 
     def _event(self, limit: int) -> Content | None:
+        if self.view.busy:
+            return Content.styled(f"◔ {self.view.busy} …", "$text-accent")
         history = [entry for entry in self.view.history if entry.kind != "hit"]
         if not history or self.now is None:
             return None

@@ -57,7 +57,8 @@ class LineView(ScrollView, can_focus=True):
 
     def _lay_out(self, width: int) -> None:
         self._width = width
-        self._lines = self._make(width) if width > 0 else ()
+        # One cell stays free before the scroll bar.
+        self._lines = self._make(width - 1) if width > 1 else ()
         self._strips.clear()
         self.virtual_size = Size(width, len(self._lines))
         self.refresh()

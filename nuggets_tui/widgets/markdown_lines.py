@@ -90,8 +90,7 @@ class _Layout:
             else:
                 self._block(token)
             place += 1
-        while self.lines and not self.lines[-1].plain.strip():
-            self.lines.pop()
+        self._drop_gap()
         return self.lines
 
     def _block(self, token: Token) -> None:
@@ -130,6 +129,7 @@ class _Layout:
     def _close(self, kind: str) -> None:
         if self.sign is not None:
             self._put(Content(""))
+        self._drop_gap()
         self.prefixes.pop()
         if kind == "blockquote_close":
             self._gap()
@@ -155,6 +155,10 @@ class _Layout:
             prefixes = [*prefixes[:-1], self.sign]
             self.sign = None
         self.lines.append(Content("").join([*prefixes, line]))
+
+    def _drop_gap(self) -> None:
+        while self.lines and not self.lines[-1].plain.strip(" ▎"):
+            self.lines.pop()
 
     def _gap(self) -> None:
         if self.lines and self.lines[-1].plain.strip(" ▎"):

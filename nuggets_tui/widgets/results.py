@@ -58,6 +58,6 @@ def _hit_row(hit: Hit) -> Row:
 
 def _bars(hit: Hit) -> Callable[[int], Content]:
     def line(width: int) -> Content:
-        return Content.assemble("  ", score_bars(hit.breakdown, max(0, width - 2)))
+        return Content.assemble("  ", score_bars(hit.breakdown, max(0, width - 3)))
 
     return line

@@ -11,12 +11,15 @@ from nuggets_tui.safe_text import content
 
 MUTED = "$text-muted"
 PINNED = "pinned"
+# Cells between a row and the scroll bar.
+_MARGIN = 1
 
 
 def sides(left: Content, right: Content) -> Callable[[int], Content]:
     """A line with one text at its left end, cut where it must be, and one at its right end."""
 
     def line(width: int) -> Content:
+        width -= _MARGIN
         if not right.cell_length or width < right.cell_length + 4:
             return left.truncate(max(width, 0), ellipsis=True)
         room = width - right.cell_length - 1
@@ -35,7 +38,7 @@ def columns(
 
     def line(width: int) -> Content:
         size = min(wanted, max(4, int(width * share)))
-        left = Content.assemble(first.truncate(size, ellipsis=True, pad=True), " ", second)
+        left = Content.assemble(first.truncate(size, ellipsis=True, pad=True), "  ", second)
         return sides(left, right)(width)
 
     return line

@@ -49,7 +49,9 @@ def seconds_until(arguments: list[str], complete: Callable[[str], bool]) -> floa
     What comes is only noted down with its time, and put on the emulated screen after the process has ended, so
     that the emulator's own work does not count.
     """
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
+    # The size comes from the terminal alone.
+    kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+    environment = kept | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "COLORTERM": "truecolor"}
     started = time.perf_counter()
     child = pexpect.spawn(
         sys.executable, arguments, dimensions=(HEIGHT, WIDTH), env=environment, timeout=None

@@ -10,6 +10,7 @@ from app_kit import NARROW, WIDE, opened, small_memory
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from nuggets_tui.widgets.facts import FactsPane
+from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PANES, Panes
 
@@ -224,14 +225,17 @@ async def test_a_file_that_breaks_leaves_the_last_good_state_and_says_so(home: P
         assert "● live" in app.text
 
 
-async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mended(home: Path) -> None:
+async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mended(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nuggets_tui.screens.main_opening._RETRY", 0.02)
     graph = home / "graph" / "graph.json"
     good = graph.read_bytes()
     graph.write_bytes(b"{ not json")
     async with opened(home) as app:
         await app.until(lambda: "cannot be opened" in app.text)
-        shown = app.text
-        assert "graph.json" in shown
+        shown = app.main.query_one("#message", LineView).text
+        assert "graph.json" in shown.replace("\n", "")
         assert "Kept" in shown
         assert graph.read_bytes() == b"{ not json"
         await app.press("e", "x", "slash", "r")
@@ -305,3 +309,38 @@ async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
         opening.open()
         await driver.until(lambda: driver.view.loaded)
         await driver.until(lambda: "RS256" in driver.text or "recalled" in driver.text)
+
+
+async def test_the_mouse_alone_reaches_panes_rows_and_commands(home: Path) -> None:
+    async with opened(home) as app:
+        notes = app.main.query_one(NotesPane)
+        await app.pilot.click(NotesPane, offset=(6, 4))
+        assert notes.cursor == 3
+        assert app.view.note_id == notes.row(3).key
+        await app.pilot.click("#neighbours", offset=(3, 1))
+        assert app.main.focused is app.main.query_one("#neighbours")
+        bar = app.main.query_one("#keys").render()
+        place = str(bar).index("help")
+        await app.pilot.click("#keys", offset=(place, 0))
+        await app.until(lambda: "Keys, words and signs" in app.text)
+
+
+async def test_tabs_answer_to_the_mouse(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        line = str(app.main.query_one("#tabs").render())
+        await app.pilot.click("#tabs", offset=(line.index("Facts"), 0))
+        assert app.main.focused is app.main.query_one(FactsPane)
+
+
+async def test_a_resize_keeps_the_cursor_on_a_pane_that_is_shown(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("4")
+        await app.pilot.resize_terminal(*NARROW)
+        await app.pilot.pause()
+        assert app.main.focused is not None
+        assert app.main.focused.id == "neighbours"
+        assert app.main.focused.region.width > 50
+        await app.pilot.resize_terminal(*WIDE)
+        await app.pilot.pause()
+        assert app.main.focused.id == "neighbours"
+        assert all(app.main.query_one(f"#{pane}").display for pane in PANES)

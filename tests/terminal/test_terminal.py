@@ -38,7 +38,9 @@ class Terminal:
         self.output = b""
         self.screen = pyte.Screen(*size)
         self.stream = pyte.ByteStream(self.screen)
-        settings = os.environ | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        # The size comes from the terminal, not from what a test runner may have set.
+        kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        settings = kept | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
         self.child: Any = pexpect.spawn(
             sys.executable,
             ["-c", _RUN, str(home)],

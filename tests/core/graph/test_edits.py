@@ -79,6 +79,12 @@ def test_nuggets_that_differ_by_case_alone_are_refused_also_within_one_draft() -
         create_note(draft, "Fresh", "T", "c")
 
 
+def test_a_nugget_that_is_there_takes_notes_even_beside_one_that_differs_by_case() -> None:
+    draft = make_draft(A, make_note(2, nugget_name="Memory"))
+    for name in ("memory", "Memory"):
+        assert create_note(draft, name, "T", "c").nugget_name == name
+
+
 @pytest.mark.parametrize("text", HOSTILE, ids=lambda text: ascii(text[:12]))
 def test_hostile_text_is_taken_as_it_is(text: str) -> None:
     draft = make_draft()

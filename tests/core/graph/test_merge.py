@@ -52,6 +52,23 @@ def test_recalls_are_added_once_also_when_the_pair_is_merged_again() -> None:
     assert found(draft, A).content == "Content of note 1.\nContent of note 2."
 
 
+def test_recalls_are_not_added_again_when_a_pair_is_merged_the_other_way_round() -> None:
+    draft = make_draft(A, B)
+    merge_notes(draft, A.id, B.id)
+    unhide_note(draft, B.id)
+    assert merge_notes(draft, B.id, A.id).hits == 5
+    unhide_note(draft, A.id)
+    assert merge_notes(draft, A.id, B.id).hits == 5
+
+
+def test_recalls_that_came_by_way_of_a_third_note_are_not_added_again() -> None:
+    draft = make_draft(A, B, C)
+    merge_notes(draft, A.id, B.id)
+    merge_notes(draft, C.id, A.id)
+    unhide_note(draft, B.id)
+    assert merge_notes(draft, C.id, B.id).hits == 5
+
+
 @pytest.mark.parametrize("strange", [5, "note-memory-00000001", {"a": 1}, [{"a": 1}, None], None])
 def test_what_another_program_left_under_our_names_does_no_harm(strange: object) -> None:
     other = make_note(2, hits=3, extra={"mergedHits": strange, "mergedInto": strange})

@@ -80,7 +80,10 @@ def test_a_line_with_indented_ones_below_it_is_never_dropped() -> None:
 def test_tidying_twice_changes_nothing_more_and_loses_no_distinct_line(content: str) -> None:
     once = tidied(content)
     assert tidied(once) == once
-    assert {line.rstrip() for line in content.split("\n")} - {""} == set(once.split("\n")) - {""}
+    lines = {line.rstrip() for line in content.split("\n")} - {""}
+    if "\n" not in content.strip():
+        lines = {line.strip() for line in lines}  # a text of one line has no indentation to keep
+    assert set(once.split("\n")) - {""} == lines
 
 
 @given(st.text(max_size=60))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import random
 import threading
 from collections.abc import Callable
@@ -157,10 +158,30 @@ def test_weights_come_from_the_settings(make_note: MakeNote, make_index: MakeInd
     (hit,) = index.search("kettle", settings=SearchSettings(vector_weight=0.5, text_weight=0.2, own_boost=0.1,
                                                             durable_boost=0.0, confidence_boost=0.0))  # fmt: skip
     assert (hit.breakdown.vector, hit.breakdown.text, hit.breakdown.boost) == (0.5, 0.2, 0.1)
-    with pytest.raises(InvalidInputError):
-        index.search("kettle", settings=SearchSettings(dimension=0))
     for dimension in (1, 33, 100):
         assert index.search("kettle", settings=SearchSettings(dimension=dimension))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        SearchSettings(dimension=0),
+        SearchSettings(dimension=10**11),
+        SearchSettings(vector_weight=math.nan),
+        SearchSettings(text_weight=-math.inf),
+        SearchSettings(temperature=math.inf),
+    ],
+    ids=str,
+)
+def test_settings_that_no_score_can_be_computed_with_are_refused(
+    make_note: MakeNote, make_index: MakeIndex, settings: SearchSettings
+) -> None:
+    note = make_note("kettle", "boil")
+    index = make_index(note)
+    with pytest.raises(InvalidInputError, match="search"):
+        index.search("kettle", settings=settings)
+    with pytest.raises(InvalidInputError, match="search"):
+        index.explain("kettle", note.id, settings=settings)
 
 
 def test_scores_are_a_softmax_over_at_most_twenty(make_note: MakeNote, make_index: MakeIndex) -> None:

@@ -83,4 +83,4 @@ def _applied(memory: Memory, change_set: ChangeSet) -> None:
     assert_facts_and_notes_are_one(now)
     if change_set.reason not in TAKES_NOTES_AWAY:
         assert before <= {note.id for note in now.notes}
-    assert memory.apply(change_set).empty
+    assert memory.apply(done).empty

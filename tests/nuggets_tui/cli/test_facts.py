@@ -131,6 +131,8 @@ def test_values_may_begin_with_a_dash(nuggets: Any) -> None:
 @pytest.mark.parametrize(
     ("args", "word"),
     [
+        (("remember", "", "k", "v"), "NUGGET"),
+        (("remember", " ", "k", "v"), "NUGGET"),
         (("remember", "project", "", "x"), "key"),
         (("remember", "project", "   ", "x"), "key"),
         (("remember", "project", "k", ""), "value"),

@@ -1,0 +1,114 @@
+"""How ages, counts and change sets are put into words."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import small_memory
+
+from core.facts.edits import forget, remember
+from core.graph.edits import (
+    create_note,
+    delete_note,
+    edit_note,
+    hide_note,
+    link_notes,
+    merge_notes,
+    unhide_note,
+)
+from core.memory import Memory
+from core.model.change import ChangeSet
+from core.model.names import iso
+from nuggets_tui.words import ago, clock_time, deed, plural
+
+NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("age", "said"),
+    [
+        (timedelta(0), "now"),
+        (timedelta(seconds=-5), "now"),
+        (timedelta(seconds=2), "2 s"),
+        (timedelta(minutes=5, seconds=59), "5 min"),
+        (timedelta(hours=3), "3 h"),
+        (timedelta(days=12), "12 d"),
+        (timedelta(days=70), "2 mo"),
+        (timedelta(days=800), "2 y"),
+    ],
+)
+def test_ages_are_short(age: timedelta, said: str) -> None:
+    assert ago(iso(NOW - age), NOW) == said
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-40"])
+def test_what_is_no_time_has_no_age(text: str) -> None:
+    assert ago(text, NOW) == ""
+    assert clock_time(text, NOW) == ""
+
+
+def test_the_clock_shows_the_hour_today_and_the_day_before() -> None:
+    assert clock_time("2026-11-18T09:41:00.000Z", NOW, UTC) == "09:41"
+    assert clock_time("2026-11-02T09:41:00.000Z", NOW, UTC) == "2 Nov"
+    assert clock_time("2025-11-02T09:41:00.000Z", NOW, UTC) == "2 Nov 25"
+
+
+def test_counts_bear_their_noun() -> None:
+    assert plural(1, "note") == "1 note"
+    assert plural(12345, "note") == "12,345 notes"
+    assert plural(0, "entry", "entries") == "0 entries"
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    """A small memory."""
+    return small_memory(tmp_path / "memory")
+
+
+def note_id(memory: Memory, title: str) -> str:
+    """The id of a note."""
+    return next(note.id for note in memory.snapshot.notes if note.title == title)
+
+
+def said(change_set: ChangeSet) -> str:
+    """A change set in one line."""
+    told = deed(change_set)
+    return f"{told.verb} {told.what}"
+
+
+def test_each_kind_of_change_has_its_words(memory: Memory) -> None:
+    def change(edit: object, **named: object) -> str:
+        return said(memory.change("why", partial(edit, **named))[1])  # type: ignore[operator]
+
+    store, day = note_id(memory, "Session store"), note_id(memory, "Deploy day")
+    scratch = note_id(memory, "Old scratch")
+    assert change(create_note, nugget="project", title="New", content="x") == "added New"
+    assert change(edit_note, id=store, content="other") == "edited Session store"
+    assert change(edit_note, id=store, title="Store") == "renamed Store"
+    assert change(edit_note, id=store, tags=["a"]) == "tagged Store"
+    assert change(hide_note, id=store) == "hid Store"
+    assert change(unhide_note, id=store) == "brought back Store"
+    assert change(link_notes, a=store, b=day) in ("linked Store ↔ Deploy day", "linked Deploy day ↔ Store")
+    assert change(remember, nugget="project", key="k", value="v") == "added k"
+    assert change(remember, nugget="project", key="k", value="w") == "edited k"
+    assert change(forget, nugget="project", key="k") == "hid k"
+    assert change(merge_notes, survivor_id=store, other_id=day) == "merged Deploy day into Store"
+    assert change(delete_note, id=scratch) == "deleted Old scratch"
+
+
+def test_many_changes_are_counted(memory: Memory) -> None:
+    def edit(draft: object) -> None:
+        for number in range(3):
+            create_note(draft, "project", f"n{number}", "x")  # type: ignore[arg-type]
+
+    assert said(memory.change("three", edit)[1]) == "changed added 3"
+
+
+def test_taking_back_and_emptiness_are_said_too(memory: Memory) -> None:
+    _, done = memory.change("hid it", partial(hide_note, id=note_id(memory, "Deploy day")))
+    assert said(memory.undo(done)).startswith("took back")
+    empty = memory.draft().change_set("nothing")
+    assert said(empty) == "changed nothing"
