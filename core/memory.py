@@ -44,6 +44,8 @@ _OTHER_PROGRAM: Final = Author("program")
 _PROMOTE_TRIES: Final = 3
 # A note answers a recall when it holds more than half of the query's words: one word of two is chance.
 _RECALL_COVERAGE: Final = 0.6
+_RECALL_LOOKS_AT: Final = 5
+_FIRST_WORD_CHARACTER: Final = 0x2E80
 _Result = TypeVar("_Result")
 
 
@@ -203,10 +205,10 @@ class Memory:
         from core.facts.recall import Match
         from core.search import Filters
 
-        for hit in self.search(query, 1, Filters(nugget=nugget)):
+        for hit in self.search(query, _RECALL_LOOKS_AT, Filters(nugget=nugget)):
             strength = _coverage(query, hit.note)
             if strength < _RECALL_COVERAGE:
-                break
+                continue
             return msgspec.structs.replace(
                 missed,
                 answer=hit.note.content,
@@ -343,22 +345,31 @@ class Memory:
 
     # Watching
 
-    async def watch(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot]:
-        """Yields each new snapshot that another program's writes bring, until `stop` is set.
+    def watch(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot]:
+        """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set.
 
         A state that cannot be read is passed over; `watch_events` tells of it.
         """
-        async for event in self.watch_events(stop):
+        return self._snapshots(self.watch_events(stop))
+
+    async def _snapshots(self, events: AsyncIterator[Snapshot | NuggetsError]) -> AsyncIterator[Snapshot]:
+        async for event in events:
             if isinstance(event, Snapshot):
                 yield event
 
-    async def watch_events(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot | NuggetsError]:
+    def watch_events(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot | NuggetsError]:
         """As `watch`, and yields the error, once, when the files become unreadable."""
+        # What is newer is counted from this call, not from when the first event is waited for.
+        return self._events(self._snapshot, stop)
+
+    async def _events(
+        self, seen: Snapshot, stop: asyncio.Event | None
+    ) -> AsyncIterator[Snapshot | NuggetsError]:
         import asyncio
 
         from core.storage.watch import watch_folder
 
-        seen, failed = self._snapshot, ""
+        failed = ""
         async for _ in watch_folder(self.home, stop or asyncio.Event()):
             try:
                 await asyncio.to_thread(self.refresh)
@@ -373,8 +384,11 @@ class Memory:
 
 
 def _coverage(query: str, note: Note) -> float:
-    """Share of the query's stems that the note's title, content and tags hold, in [0, 1]."""
-    wanted = set(stems(query))
+    """Share of the query's stems that the note's title, content and tags hold, in [0, 1].
+
+    A lone letter, digit or sign names nothing; a single Chinese or Japanese character is a word.
+    """
+    wanted = {word for word in stems(query) if len(word) > 1 or ord(word) >= _FIRST_WORD_CHARACTER}
     if not wanted:
         return 0.0
     return len(wanted & set(stems(f"{note.title}\n{note.content}\n{' '.join(note.tags)}"))) / len(wanted)

@@ -6,7 +6,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,6 +36,14 @@ class Opening:
         """Begins to open the memory."""
         threading.Thread(target=self._look_and_open, name="opening", daemon=True).start()
         return self
+
+    def at_hand(self, seconds: float) -> Glance | None:
+        """The first look, if it comes within some seconds; of a small memory waits for the whole instead."""
+        done, _ = wait((self.first_look,), timeout=seconds)
+        look = self.first_look.result() if done else None
+        if done and look is None:
+            wait((self.future,), timeout=seconds)
+        return look
 
     def _look_and_open(self) -> None:
         look = None

@@ -197,50 +197,47 @@ def unhide_note(draft: Draft, id: str) -> Note:
     note = _existing(draft, id)
     if not note.hidden:
         return note
-    waiting = note.hidden_fact
-    if waiting is not None:
-        nugget = draft.nugget(note.nugget_name)
-        taken = nugget.find(waiting.key) if nugget else None
-        if taken is not None and not _left_behind(draft, note, taken[1]):
-            raise ConflictError(
-                f"the key {waiting.key!r} was remembered anew in {note.nugget_name}",
-                where=note.id,
-                kept="the new fact and the hidden note both stay as they are",
-                todo="edit or forget the new fact first",
-                ours=waiting.value,
-                theirs=taken[1].value,
-            )
-        draft.put_fact(
-            note.nugget_name,
-            Fact(
-                key=waiting.key,
-                value=waiting.value,
-                hits=waiting.hits,
-                last_hit_session=waiting.last_hit_session,
-                extra=waiting.extra,
-            ),
-            index=waiting.index,
-        )
-    elif note.is_fact and _fact_is_missing(draft, note):
-        draft.put_fact(
-            note.nugget_name,
-            Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session),
-        )
+    if note.is_fact or note.hidden_fact is not None:
+        _restore_fact(draft, note)
     extra = {name: value for name, value in note.extra.items() if name != MERGED_INTO}
     return draft.put(replace(note, hidden=False, archived_at=None, hidden_fact=None, extra=extra))
 
 
-def _left_behind(draft: Draft, note: Note, fact: Fact) -> bool:
-    """Whether a fact is the hidden note's own, which a crash between two files left where it was."""
-    waiting = note.hidden_fact
-    if waiting is None or (fact.key, fact.value) != (waiting.key, waiting.value):
-        return False
-    return all(other.hidden for other in draft.fact_notes(note.nugget_name, fact.key))
-
-
-def _fact_is_missing(draft: Draft, note: Note) -> bool:
+def _restore_fact(draft: Draft, note: Note) -> None:
+    """Puts the fact of a hidden note back into its file, unless it is there: a crash, or the original, left it."""
+    key = note.hidden_fact.key if note.hidden_fact is not None else note.key
+    value = note.hidden_fact.value if note.hidden_fact is not None else note.content
     nugget = draft.nugget(note.nugget_name)
-    return nugget is None or nugget.find(note.key) is None
+    there = nugget.find(key) if nugget else None
+    if there is None:
+        draft.put_fact(note.nugget_name, *_waiting_fact(note))
+        return
+    mirrored = any(not other.hidden for other in draft.fact_notes(note.nugget_name, there[1].key))
+    if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
+        raise ConflictError(
+            f"the key {key!r} was remembered anew in {note.nugget_name}",
+            where=note.id,
+            kept="the new fact and the hidden note both stay as they are",
+            todo="edit or forget the new fact first",
+            ours=value,
+            theirs=there[1].value,
+        )
+
+
+def _waiting_fact(note: Note) -> tuple[Fact, int | None]:
+    """The fact that a hidden note stands for, and its index if it is known."""
+    kept = note.hidden_fact
+    if kept is None:
+        fact = Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
+        return fact, None
+    fact = Fact(
+        key=kept.key,
+        value=kept.value,
+        hits=kept.hits,
+        last_hit_session=kept.last_hit_session,
+        extra=kept.extra,
+    )
+    return fact, kept.index
 
 
 def delete_note(draft: Draft, id: str) -> None:

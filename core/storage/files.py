@@ -5,10 +5,11 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
+import re
 import secrets
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,6 +17,7 @@ from core.errors import LockTimeoutError, ReadOnlyError, StorageError
 
 LOCK_NAME: Final = ".nuggets.lock"
 LOCK_SECONDS: Final = 15.0
+_LEFTOVER: Final = re.compile(r"\..+\.json\.\d+-[0-9a-f]{8}\.tmp")
 _FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
 _KEPT: Final = "nothing was written"
@@ -71,11 +73,19 @@ def make_folder(path: Path) -> None:
         raise _refused(path, "the folder cannot be made", error) from error
 
 
-def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerprint:
-    """Replaces a file in one step: whoever reads sees all old bytes or all new ones, also after a power cut.
+class Staged(NamedTuple):
+    """New content that lies beside its target, safe on disk, and waits to be put in its place."""
 
-    parts: the new content, one after the other. Temporary file in the same folder, fsync, rename, fsync of the
-    folder. Raises StorageError; the old file is then as it was.
+    temporary: Path
+    path: Path
+    fingerprint: Fingerprint
+
+
+def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
+    """Writes new content to a temporary file in the target's folder and syncs it. Raises StorageError.
+
+    The slow half of a replacement: whoever has other files to look at does so after this and before
+    `put_in_place`, so that next to no time lies between the look and the rename.
     """
     temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
     try:
@@ -84,14 +94,51 @@ def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerpri
             file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-            made = _fingerprint(os.fstat(file.fileno()))
-        _rename(temporary, path)
-        _sync_folder(path.parent)
+            return Staged(temporary, path, _fingerprint(os.fstat(file.fileno())))
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
+        _discard(temporary)
         raise _refused(path, "cannot be written", error) from error
-    return made
+
+
+def put_in_place(staged: Staged) -> Fingerprint:
+    """Renames staged content over its target and syncs the folder. Raises StorageError."""
+    try:
+        _rename(staged.temporary, staged.path)
+        _sync_folder(staged.path.parent)
+    except OSError as error:
+        _discard(staged.temporary)
+        raise _refused(staged.path, "cannot be written", error) from error
+    return staged.fingerprint
+
+
+def discard(staged: Iterable[Staged]) -> None:
+    """Throws staged content away; what was put in place already stays."""
+    for one in staged:
+        _discard(one.temporary)
+
+
+def _discard(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        temporary.unlink()
+
+
+def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerprint:
+    """Replaces a file in one step: whoever reads sees all old bytes or all new ones, also after a power cut.
+
+    parts: the new content, one after the other. Temporary file in the same folder, fsync, rename, fsync of the
+    folder. Raises StorageError; the old file is then as it was.
+    """
+    return put_in_place(stage_file(path, *parts, mode=mode))
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Removes temporary files that a killed writer left. Only to be called while holding the lock: then no
+    writer of this program is at work, and every such file is a leftover.
+    """
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _LEFTOVER.fullmatch(entry.name):
+                _discard(folder / entry.name)
 
 
 def _rename(source: Path, target: Path) -> None:

@@ -60,6 +60,7 @@ def rebase(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
     moved = [_with_newest_fact(change, snapshot, placed, undoing) for change in moved]
     notes = [change for change in moved if change is not None]
     notes += _freed_holders(notes, snapshot, exists)
+    _refuse_strangers(notes, change_set, snapshot)
     return msgspec.structs.replace(
         change_set,
         notes=tuple(notes),
@@ -77,6 +78,27 @@ def _refuse_orphans(facts: list[FactChange], change_set: ChangeSet, snapshot: Sn
             raise _conflict("the fact was stored anew meanwhile", twin.id, fact.key, "", twin.content)
 
 
+def _refuse_strangers(notes: list[NoteChange], change_set: ChangeSet, snapshot: Snapshot) -> None:
+    """A note does not appear for a fact that another program gave another value or took out."""
+    keys = {(c.nugget, c.after.key if c.after is not None else c.key) for c in change_set.facts}
+    for change in notes:
+        note = change.after
+        if (
+            note is None
+            or note.hidden
+            or not note.is_fact
+            or not (change.before is None or change.before.hidden)
+        ):
+            continue
+        if (note.nugget_name, note.key) in keys:
+            continue
+        nugget = snapshot.by_name.get(note.nugget_name)
+        found = nugget.find(note.key) if nugget else None
+        value = found[1].value if found is not None else ""
+        if not _alike(value, note.content) and (found is not None or change_set.kind != "undo"):
+            raise _conflict("its fact was changed meanwhile", note.id, note.key, note.content, value)
+
+
 def _needless_notes(change_set: ChangeSet, snapshot: Snapshot) -> set[str]:
     """New notes of facts that another program stored or forgot just so, and made a note of: one is enough."""
     touched = {change.id for change in change_set.notes}
@@ -87,7 +109,8 @@ def _needless_notes(change_set: ChangeSet, snapshot: Snapshot) -> set[str]:
         if note is None or change.before is not None or not note.is_fact or change.id in snapshot.by_id:
             continue
         twin = snapshot.fact_notes.get((note.nugget_name, note.key))
-        if twin is None or twin.id in touched or (note.nugget_name, note.key) not in keys:
+        restored = change_set.kind == "undo" and (note.nugget_name, note.key) not in keys
+        if twin is None or twin.id in touched or restored:
             continue
         alike = _alike(twin.content, note.content) and not (twin.hidden or note.hidden)
         if alike or (twin.hidden and note.hidden and _same_fact(twin.hidden_fact, note.hidden_fact)):

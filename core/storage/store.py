@@ -28,12 +28,17 @@ from core.storage.documents import (
 )
 from core.storage.files import (
     Fingerprint,
+    Staged,
+    discard,
     fingerprint,
     locked,
     make_folder,
+    put_in_place,
     read_file,
     remove_file,
+    remove_leftovers,
     replace_file,
+    stage_file,
     write_target,
 )
 from core.storage.rebase import rebase
@@ -42,7 +47,7 @@ GRAPH_FILE: Final = Path("graph") / "graph.json"
 # In this order: where a nugget has a file of each name, the first is the nugget.
 _SUFFIXES: Final = (".donna.json", ".nugget.json")
 _KEPT: Final = "nothing was written"
-_TRIES: Final = 5
+_TRIES: Final = 20
 _NAMES: Final = 100
 
 
@@ -95,6 +100,8 @@ class Store:
         self._check_writable(self.load(), change_set)
         make_folder(self.home)
         with locked(self.home):
+            for folder in (self.home, self.home / GRAPH_FILE.parent):
+                remove_leftovers(folder)
             for _ in range(_TRIES):
                 before = self.load()
                 self._check_writable(before, change_set)
@@ -208,18 +215,26 @@ class Store:
         # Taking back what made a nugget leaves nothing in its file.
         unmade = {change.name for change in effective.nuggets if change.after is None}
         going = {held.path for held in nuggets if held.meta.name in unmade and not held.raws}
-        if any(fingerprint(document.path) != document.fingerprint for document in steps):
-            return False
         targets = {document.path: write_target(self.home, document.path) for document in steps}
         for change in effective.files:
             _check_file(change)
+        staged: dict[Path, Staged] = {}
         written: dict[Path, Fingerprint] = {}
-        for document in steps:
-            if document.path in going:
-                remove_file(targets[document.path])
-                continue
-            make_folder(document.path.parent)
-            written[document.path] = replace_file(targets[document.path], *document.to_parts())
+        try:
+            for document in steps:
+                if document.path not in going:
+                    make_folder(document.path.parent)
+                    staged[document.path] = stage_file(targets[document.path], *document.to_parts())
+            # Another program may not know our lock: the last look at the files comes right before the renames.
+            if any(fingerprint(document.path) != document.fingerprint for document in steps):
+                return False
+            for document in steps:
+                if document.path in going:
+                    remove_file(targets[document.path])
+                else:
+                    written[document.path] = put_in_place(staged[document.path])
+        finally:
+            discard(one for path, one in staged.items() if path not in written)
         for change in effective.files:
             _write_outside(change)
         kept_nuggets = dict(self._loaded.nuggets)

@@ -38,6 +38,7 @@ _RECALL_PATIENCE = 0.06
 class MainScreen(MainCommands):
     """Everything at a glance."""
 
+    AUTO_FOCUS = "#notes"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         Binding("ctrl+q", "app.quit", "Leave", show=False),

@@ -29,6 +29,8 @@ _GRAPH_MODULE = "nuggets_tui.widgets.graph"
 _TICK = 5.0
 _AGES = 30.0
 _RETRY = 1.0
+# A frame without notes that is drawn anew at once costs more than waiting this long for them.
+_FRAME_PATIENCE = 0.1
 
 
 class MainOpening(MainState):
@@ -57,10 +59,12 @@ class MainOpening(MainState):
         """Shows the memory if it is there already, else as soon as it is."""
         home = self._opening.home
         self.view = self.view.with_(home=str(home) if home is not None else "")
-        self.set_focus(self.query_one(NotesPane))
+        look = self._opening.at_hand(_FRAME_PATIENCE)
         if self._opening.future.done():
             self._try_to_show()
         else:
+            if look is not None:
+                self._show_first_look(look)
             self._wait_for_memory()
         self.set_interval(_TICK, self._tick)
         self.set_interval(_AGES, self._age)
@@ -68,7 +72,7 @@ class MainOpening(MainState):
     @work(group="opening", exclusive=True, exit_on_error=False)
     async def _wait_for_memory(self) -> None:
         look = await asyncio.wrap_future(self._opening.first_look)
-        if look is not None:
+        if look is not None and self.view.glanced is None:
             self._show_first_look(look)
         await asyncio.wait([asyncio.wrap_future(self._opening.future)])
         self._try_to_show()

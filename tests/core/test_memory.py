@@ -307,3 +307,10 @@ def test_a_recall_is_of_kind_hit_and_can_be_told_from_an_edit(home: Path) -> Non
     memory = Memory.open(home)
     memory.change("hit", lambda draft: record_hit(draft, "memory", "a", None, "s-1"), kind="hit")
     assert memory.history[-1].kind == "hit"
+
+
+@pytest.mark.parametrize("query", ["s", "0", "%s{}", "C#", "é", "?", "   ", "", "\ud800"])
+def test_a_lone_letter_or_sign_recalls_nothing_from_the_notes_either(store: Path, query: str) -> None:
+    memory = Memory.open(store)
+    memory.change("a note", lambda draft: create_note(draft, "memory", "s 0 C é", "it is 20 °C; s; 0; é"))
+    assert not memory.recall(query, record=False).found

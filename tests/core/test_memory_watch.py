@@ -40,9 +40,10 @@ def home(tmp_path: Path) -> Path:
 async def _listening(memory: Memory) -> AsyncIterator[asyncio.Queue[Snapshot | NuggetsError]]:
     """A queue of what the memory's watch tells, in order."""
     stop, queue = asyncio.Event(), asyncio.Queue[Snapshot | NuggetsError]()
+    events = memory.watch_events(stop)
 
     async def listen() -> None:
-        async for event in memory.watch_events(stop):
+        async for event in events:
             queue.put_nowait(event)
 
     task = asyncio.create_task(listen())

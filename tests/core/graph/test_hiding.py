@@ -158,3 +158,17 @@ def test_forgetting_and_bringing_back_is_as_good_as_hiding() -> None:
     forget(draft, "memory", "c")
     unhide_note(draft, NOTES[2].id)
     assert draft.change_set("both").empty
+
+
+def test_a_note_that_the_original_hid_without_its_fact_comes_back_to_it() -> None:
+    note = make_fact_note(1, "k", "v", hidden=True)
+    draft = make_draft(note, facts={"k": "v"})
+    assert not unhide_note(draft, note.id).hidden
+    assert facts_in(draft) == {"k": "v"}
+
+
+def test_a_note_that_the_original_hid_is_in_conflict_with_a_key_of_another_value() -> None:
+    note = make_fact_note(1, "k", "v", hidden=True)
+    draft = make_draft(note, facts={"k": "anew"})
+    with pytest.raises(ConflictError, match="remembered anew"):
+        unhide_note(draft, note.id)

@@ -20,6 +20,7 @@ from core.errors import LockTimeoutError, NuggetsError, ReadOnlyError, StorageEr
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
 from core.storage import files
+from core.storage import store as store_module
 
 FIRST = "note-memory-00000001"
 ROOT = Path(__file__).parents[3]
@@ -298,3 +299,39 @@ def test_no_name_of_a_nugget_reaches_a_path_outside_the_folder(tmp_path: Path, n
     else:
         memory.change("add", lambda draft: remember(draft, name, "k", "v"))
         assert (home / "memory.nugget.json").exists()
+
+
+def test_what_a_killed_writer_left_is_cleared_by_the_next_write(store: Path) -> None:
+    left = store / "graph" / ".graph.json.4242-0badcafe.tmp"
+    left.write_bytes(b"half")
+    other = store / "graph" / ".graph.json.swp"
+    other.write_bytes(b"an editor's")
+    memory = Memory.open(store)
+    assert left.exists()
+    memory.change("hid a note", lambda draft: hide_note(draft, "note-memory-0000000e"))
+    assert not left.exists()
+    assert other.exists()
+
+
+def test_a_write_that_comes_while_ours_is_being_prepared_is_not_replaced(
+    store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graph = store / "graph" / "graph.json"
+    memory = Memory.open(store)
+    real = files.stage_file
+    theirs: list[bytes] = []
+
+    def interrupted(path: Path, *parts: bytes, mode: int = 0o600) -> files.Staged:
+        staged = real(path, *parts, mode=mode)
+        if not theirs:
+            theirs.append(graph.read_bytes().replace(b"raised beds along", b"RAISED beds along"))
+            beside = graph.with_name("theirs.tmp")
+            beside.write_bytes(theirs[0])
+            os.replace(beside, graph)
+        return staged
+
+    monkeypatch.setattr(store_module, "stage_file", interrupted)
+    memory.change("hid a note", lambda draft: hide_note(draft, "note-memory-0000000e"))
+    written = Memory.open(store).snapshot
+    assert written.note("note-memory-00000018").content.startswith("RAISED")
+    assert written.note("note-memory-0000000e").hidden
