@@ -54,6 +54,14 @@ class NuggetsApp(App[None]):
         wanted = {"Theme", "Screenshot"}
         return (command for command in super().get_system_commands(screen) if command.title in wanted)
 
+    async def action_quit(self) -> None:
+        """Leaves; where something typed would be lost, its dialog asks first."""
+        screen = self.screen
+        if getattr(screen, "unsaved", False):
+            await screen.run_action("close")
+        else:
+            self.exit()
+
     def action_toggle_theme(self) -> None:
         """Dark to light, and back."""
         self.theme = DARK.name if self.theme == LIGHT.name else LIGHT.name

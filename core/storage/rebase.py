@@ -338,11 +338,8 @@ def _was_renamed(change: FactChange, current: Fact | None, bearer: Fact | None, 
     """Whether a fact already bears its new key, its old one being free or taken by a newcomer of the same set."""
     if change.before is None or change.after is None or bearer is None:
         return False
-    same_value = _alike(bearer.value, change.after.value)
-    if current is None:
-        return same_value
-    replaced = newcomer is not None and _alike(current.value, newcomer)
-    return replaced and (same_value or change.after.value == change.before.value)
+    free = current is None or (newcomer is not None and _alike(current.value, newcomer))
+    return free and _alike(bearer.value, change.after.value)
 
 
 def _rebase_fact(

@@ -42,6 +42,11 @@ class Dialog(ModalScreen[_Answer]):
         """The line of keys at the bottom."""
         return key_content(self.keys)
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether something typed here would be lost."""
+        return False
+
     def action_close(self) -> None:
         """Closes without an answer."""
         self.dismiss(None)

@@ -143,9 +143,14 @@ class EditorScreen(Dialog[Saved]):
 
         return await self._desk.change_from(self._base, f"edited {note.title}", edit)
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether a field was changed."""
+        return bool(self._changed)
+
     def action_close(self) -> None:
         """Asks first when something was changed."""
-        if not self._changed:
+        if not self.unsaved:
             self.dismiss(None)
             return
         question = ConfirmScreen("Close without saving?", "What you changed here will be gone.", yes="close")

@@ -84,9 +84,14 @@ class FormScreen(Dialog[Saved]):
         if done is not None:
             self.dismiss(done)
 
+    @property
+    def unsaved(self) -> bool:
+        """Whether a line was changed."""
+        return self.values != {line.name: line.value for line in self._form}
+
     def action_close(self) -> None:
         """Asks first when something was typed."""
-        if self.values == {line.name: line.value for line in self._form}:
+        if not self.unsaved:
             self.dismiss(None)
             return
         question = ConfirmScreen("Close without saving?", "What you typed here will be gone.", yes="close")

@@ -105,9 +105,7 @@ class MainOpening(MainState):
         self.call_after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        shown = getattr(self.app, "first_frame_shown", None)
-        if shown is not None:
-            shown()
+        self._tell_first_frame()
         if self._notice:
             say(self, self._notice)
         for problem in self.view.snapshot.problems[:3]:
@@ -136,6 +134,11 @@ class MainOpening(MainState):
                 await place.remove()
                 await self.query_one(Panes).mount(graph, after="#neighbours")
 
+    def _tell_first_frame(self) -> None:
+        shown = getattr(self.app, "first_frame_shown", None)
+        if shown is not None:
+            shown()
+
     def _show_trouble(self, error: Exception) -> None:
         """The memory cannot be opened: says so over the whole screen and tries again until it can."""
         from nuggets_tui.screens.first_minutes import trouble_lines
@@ -143,6 +146,7 @@ class MainOpening(MainState):
         if self.view.trouble != str(error):
             self.view = self.view.with_(trouble=str(error))
             self._show_message(trouble_lines(error), trouble=True)
+            self.call_after_refresh(self._tell_first_frame)
         self.set_timer(_RETRY, self._open_again)
 
     @work(group="opening", exclusive=True, exit_on_error=False)

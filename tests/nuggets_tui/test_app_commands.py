@@ -376,6 +376,18 @@ async def test_read_only_files_are_a_notice(home: Path, monkeypatch: pytest.Monk
         assert "Make room" in app.notices
 
 
+async def test_leaving_asks_first_when_typed_text_would_be_lost(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("n")
+        await app.screen(EditorScreen)
+        app.fill("#title", "Half done")
+        await app.press("ctrl+q")
+        await app.screen(ConfirmScreen)
+        assert app.app.is_running
+        await app.press("n")
+        await app.screen(EditorScreen)
+
+
 async def test_q_leaves(home: Path) -> None:
     async with opened(home) as app:
         await app.press("q")
