@@ -20,7 +20,7 @@ _MUTED: Final = "$text-muted"
 _MOVING: Final = (
     ("1 – 6", "to a pane; tab and shift+tab to the next and the one before"),
     ("↑ ↓ j k", "move; in the graph the arrow keys walk along links"),
-    ("esc", "clear the search, leave a field, close a dialog"),
+    ("esc", "leave a field; then clear the search, or leave a pane that fills the screen; close a dialog"),
     ("ctrl+s", "save, apply"),
     (PALETTE_KEY[0], "all commands, by name"),
     ("^q", "leave, as q does"),

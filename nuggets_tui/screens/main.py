@@ -42,6 +42,7 @@ class MainScreen(MainCommands):
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
         Binding("ctrl+q", "app.quit", "Leave", show=False),
+        Binding("escape", "step_back", "Back", show=False),
         Binding("tab", "next_pane(1)", "Next pane", show=False),
         Binding("shift+tab", "next_pane(-1)", "Pane before", show=False),
     ]
@@ -96,6 +97,15 @@ class MainScreen(MainCommands):
         else:
             self.go_to(cast("PaneName", wanted))
 
+    def action_step_back(self) -> None:
+        """esc outside a field: the search goes, else the pane that fills the screen gives way."""
+        search, panes = self.query_one(SearchBox), self.query_one(Panes)
+        if search.value:
+            search.value = ""
+        elif panes.zoomed:
+            panes.zoomed = False
+            self.go_to(panes.active)
+
     def on_resize(self) -> None:
         """Keeps the cursor on a pane that is on screen."""
         self.call_after_refresh(self._keep_focus)
@@ -122,6 +132,9 @@ class MainScreen(MainCommands):
             self.view = self.view.with_(found=None)
             self.show_tabs()
         elif self._desk is not None:
+            # Where one pane has the screen, it is the one with the hits.
+            self.query_one(Panes).active = "notes"
+            self.show_tabs()
             self._search(event.text)
 
     def search_again(self) -> None:

@@ -85,7 +85,7 @@ class MainState(Screen[None]):
     def show_keys(self) -> None:
         """Shows the keys that do something now."""
         bar = self.query_one(KeyBar)
-        bar.hint = "⏎ or ↓  to the first hit     esc  clears, then leaves" if self._typing else ""
+        bar.hint = "⏎ or ↓  to the first hit     esc  leaves, again clears" if self._typing else ""
         bar.commands = tuple(command for command in footer_commands() if self.can(command.name))
 
     @property

@@ -1,4 +1,4 @@
-"""The search box: says what is typed as it is typed; esc clears, then leaves; enter and down go to the first hit."""
+"""The search box: says what is typed as it is typed; enter and down go to the first hit, esc leaves."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class SearchBox(Input):
     """One line to type into."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "clear_or_leave", "clear", show=False),
+        Binding("escape", "leave", "leave", show=False),
         Binding("enter,down", "to_results", "first hit", show=False),
     ]
 
@@ -46,12 +46,9 @@ class SearchBox(Input):
         if before.found is not after.found:
             self.border_subtitle = _said(after)
 
-    def action_clear_or_leave(self) -> None:
-        """Clears what is typed; when nothing is, leaves the field."""
-        if self.value:
-            self.value = ""
-        else:
-            self.post_message(SearchLeft(to_results=False))
+    def action_leave(self) -> None:
+        """Leaves the field; what is typed stays, and so do the hits."""
+        self.post_message(SearchLeft(to_results=False))
 
     def action_to_results(self) -> None:
         """Goes to the first hit."""

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from memory_files import tree
@@ -84,3 +85,40 @@ def _applied(memory: Memory, change_set: ChangeSet) -> None:
     if change_set.reason not in TAKES_NOTES_AWAY:
         assert before <= {note.id for note in now.notes}
     assert memory.apply(done).empty
+
+
+def _both(home: Path, ours: Step, theirs: Step) -> tuple[Memory, ChangeSet]:
+    """A change set thought out before another program took a step of its own."""
+    first = make_folder(home)
+    second = Memory.open(home, ids=_other_ids())
+    change_set = _drafted(first, ours)
+    assert change_set is not None
+    thought = _drafted(second, theirs)
+    assert thought is not None
+    second.apply(thought)
+    return first, change_set
+
+
+def test_a_link_made_meanwhile_to_a_note_that_goes_does_not_dangle(tmp_path: Path) -> None:
+    memory, change_set = _both(tmp_path, ("delete", 0, 0, "a"), ("link", 0, 1, "a"))
+    done = memory.apply(change_set)
+    assert memory.snapshot.notes[0].links == ()
+    memory.undo(done)
+    assert [link.to for link in memory.snapshot.notes[1].links] == [memory.snapshot.notes[0].id]
+
+
+@pytest.mark.parametrize(("ours", "theirs"), [
+    (("rename away", 2, 0, "a"), ("forget, remember", 0, 0, "a")),
+    (("rename away", 0, 0, "a"), ("rename away", 2, 0, "a")),
+    (("content", 2, 0, "a"), ("title", 2, 0, "e")),
+    (("content", 2, 0, "a"), ("hide", 2, 0, "a")),
+    (("forget", 0, 0, "a"), ("forget, remember", 0, 0, "a")),
+])  # fmt: skip
+def test_a_fact_that_became_another_one_meanwhile_is_a_conflict(
+    tmp_path: Path, ours: Step, theirs: Step
+) -> None:
+    memory, change_set = _both(tmp_path, ours, theirs)
+    before = tree(tmp_path)
+    with pytest.raises(ConflictError):
+        memory.apply(change_set)
+    assert tree(tmp_path) == before

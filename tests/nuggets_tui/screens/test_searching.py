@@ -57,10 +57,21 @@ async def test_down_goes_to_the_first_hit_and_escape_leaves_and_clears(home: Pat
         await app.press("down")
         assert app.main.focused is app.main.query_one(NotesPane)
         await app.press("slash", "escape")
+        assert app.main.focused is app.main.query_one(NotesPane)
+        assert app.view.found is not None
+        await app.press("escape")
         assert app.view.found is None
         assert "Auth middleware" in app.text
-        await app.press("escape")
-        assert app.main.focused is app.main.query_one(NotesPane)
+
+
+async def test_searching_brings_the_hits_into_sight_where_one_pane_fills_the_screen(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("g")
+        await search(app, "jwt tokens")
+        assert app.main.query_one(NotesPane).display
+        await app.press("escape", "escape", "escape")
+        assert app.view.found is None
+        assert app.main.query_one("#facts").display
 
 
 async def test_enter_goes_to_the_first_hit_too(home: Path) -> None:
