@@ -27,6 +27,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.settings import Settings, load_settings
 from core.storage.compare import outside_changes
+from core.storage.files import absolute_path, working_directory
 from core.storage.store import Store
 from core.text.tokens import stems
 
@@ -99,7 +100,7 @@ class Memory:
         graph or the settings cannot be read; a broken fact file is a problem of the snapshot.
         """
         home = default_home() if path is None else Path(path).expanduser()
-        return cls(home.absolute(), author=author, clock=clock, ids=ids)
+        return cls(absolute_path(home), author=author, clock=clock, ids=ids)
 
     @property
     def snapshot(self) -> Snapshot:
@@ -304,7 +305,8 @@ class Memory:
         cwd: str | Path | None = None,
     ) -> PromotionResult:
         """Brings often recalled notes into MEMORY.md. The target is `memory_dir`, else the project folder of
-        `cwd`, else the setting. Raises NotFoundError when there is none of them; errors as in `apply`.
+        `cwd` (else of the working directory), else the setting. Raises NotFoundError when there is none of them,
+        StorageError when the working directory is gone; errors as in `apply`.
         """
         from core.promotion import promote, target_path
         from core.storage.files import read_file
@@ -313,7 +315,7 @@ class Memory:
             self.refresh()
             path = target_path(
                 memory_dir=str(memory_dir) if memory_dir is not None else None,
-                cwd=str(cwd if cwd is not None else Path.cwd()),
+                cwd="" if memory_dir else str(cwd if cwd is not None else working_directory()),
                 home_dir=str(Path.home()),
                 settings=self.settings.promotion,
                 exists=os.path.isdir,
@@ -324,6 +326,7 @@ class Memory:
                     kept="nothing was written",
                     todo="name its folder (--memory-dir), or set promotion.memory_dir in settings.toml",
                 )
+            path = str(absolute_path(Path(path)))
             for attempt in range(_PROMOTE_TRIES):
                 found = read_file(Path(path))
                 result = promote(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from core.errors import BrokenFileError, InvalidInputError
 
@@ -100,10 +101,48 @@ class Settings:
     inference: InferenceSettings = field(default_factory=InferenceSettings)
 
 
+class _Range(NamedTuple):
+    """What a number may be; `above`: greater than `low`, which itself is too low."""
+
+    low: float
+    high: float = math.inf
+    above: bool = False
+
+    def holds(self, number: float) -> bool:
+        """Whether a number lies in the range; one that is not finite never does."""
+        return math.isfinite(number) and self.low <= number <= self.high and not (self.above and number == self.low)
+
+    def __str__(self) -> str:
+        if self.high == math.inf:
+            return f"above {self.low:g}" if self.above else f"{self.low:g} or more"
+        return f"above {self.low:g} and at most {self.high:g}" if self.above else f"from {self.low:g} to {self.high:g}"
+
+
+# A reflection pass over no notes, or one that makes no links, is a way to switch it off.
+_RANGES: Final = {
+    "search.vector_weight": _Range(0),
+    "search.text_weight": _Range(0),
+    "search.durable_boost": _Range(0),
+    "search.own_boost": _Range(0),
+    "search.confidence_boost": _Range(0),
+    "search.temperature": _Range(0, above=True),
+    "search.softmax_over": _Range(1),
+    "search.dimension": _Range(1, 2**20),
+    "reflection.hour": _Range(0, 23),
+    "reflection.minute": _Range(0, 59),
+    "reflection.max_notes": _Range(0, 1_000_000),
+    "reflection.jaccard": _Range(0, 1, above=True),
+    "reflection.shared_tokens": _Range(1),
+    "reflection.wanted_links": _Range(0),
+    "reflection.max_links": _Range(0),
+    "reflection.often_recalled": _Range(1),
+    "reflection.derived_tags": _Range(1),
+    "promotion.threshold": _Range(1),
+}
 _ENVIRONMENT: Final = {
-    "MEMORY_REFLECTION_HOUR": ("hour", 0, 23),
-    "MEMORY_REFLECTION_MINUTE": ("minute", 0, 59),
-    "MEMORY_REFLECTION_MAX_NOTES": ("max_notes", 0, 1_000_000),
+    "MEMORY_REFLECTION_HOUR": "hour",
+    "MEMORY_REFLECTION_MINUTE": "minute",
+    "MEMORY_REFLECTION_MAX_NOTES": "max_notes",
 }
 
 
@@ -111,7 +150,7 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
     """Settings for the memory in `home`.
 
     Raises BrokenFileError for a settings.toml that is no TOML, InvalidInputError for a value of the wrong
-    type or out of range. Unknown tables and keys are ignored, so that a newer version's file still loads.
+    type or out of range, or an empty word. Unknown tables and keys are ignored, so that a newer version's file still loads.
     """
     settings = Settings()
     path = home / SETTINGS_FILE
@@ -121,7 +160,7 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         table = {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (OSError, ValueError) as error:  # ValueError: no UTF-8, no TOML, a number of thousands of digits
         said = error.strerror if isinstance(error, OSError) else error
         raise BrokenFileError(
             f"the settings cannot be read ({said})",
@@ -142,20 +181,31 @@ def _with_values(part: _Part, given: Mapping[str, Any], path: Path, section: str
     known = {item.name: getattr(part, item.name) for item in fields(part)}  # type: ignore[arg-type]
     changes: dict[str, Any] = {}
     for name, value in given.items():
-        if name not in known:
-            continue
-        default = known[name]
-        if isinstance(default, tuple):
-            if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-                raise _wrong(path, f"{section}.{name}", "a list of strings")
-            changes[name] = tuple(value)
-        elif isinstance(default, float) and isinstance(value, int | float) and not isinstance(value, bool):
-            changes[name] = float(value)
-        elif type(value) is not type(default):
-            raise _wrong(path, f"{section}.{name}", f"a value like {default!r}")
-        else:
-            changes[name] = value
+        if name in known:
+            try:
+                changes[name] = _checked(value, known[name], _RANGES.get(f"{section}.{name}"))
+            except _Unfit as unfit:
+                raise _wrong(path, f"{section}.{name}", str(unfit)) from None
     return replace(part, **changes)  # type: ignore[type-var]
+
+
+class _Unfit(ValueError):
+    """Says what a value must be."""
+
+
+def _checked(value: Any, default: Any, allowed: _Range | None) -> Any:
+    """The value in the type of the default. Raises _Unfit."""
+    if isinstance(default, tuple):
+        if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):
+            raise _Unfit("a list of strings, none of them empty")
+        return tuple(value)
+    if isinstance(default, float) and type(value) is int:
+        value = float(value) if abs(value) < 2**53 else math.inf
+    if type(value) is not type(default):
+        raise _Unfit(f"a value like {default!r}")
+    if allowed is not None and not allowed.holds(value):
+        raise _Unfit(f"{allowed}, not {value}")
+    return value
 
 
 def _wrong(path: Path, name: str, wanted: str) -> InvalidInputError:
@@ -164,17 +214,15 @@ def _wrong(path: Path, name: str, wanted: str) -> InvalidInputError:
 
 def _from_environment(settings: Settings, environ: Mapping[str, str]) -> Settings:
     changes: dict[str, int] = {}
-    for variable, (name, low, high) in _ENVIRONMENT.items():
+    for variable, name in _ENVIRONMENT.items():
         text = environ.get(variable, "").strip()
         if not text:
             continue
+        allowed = _RANGES[f"reflection.{name}"]
         try:
-            value = int(text)
+            changes[name] = int(text)
         except ValueError:
-            value = low - 1
-        if not low <= value <= high:
-            raise InvalidInputError(
-                f"must be a whole number from {low} to {high}, not {text!r}", where=variable
-            )
-        changes[name] = value
+            changes[name] = -1
+        if not allowed.holds(changes[name]):
+            raise InvalidInputError(f"must be a whole number {allowed}, not {text!r}", where=variable)
     return replace(settings, reflection=replace(settings.reflection, **changes)) if changes else settings

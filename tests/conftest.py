@@ -10,7 +10,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+# A machine under load is slow; that is no failure of what is tested.
+settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 GOLDEN = Path(__file__).parent / "golden" / "original"

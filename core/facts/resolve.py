@@ -14,7 +14,16 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from core.facts.wording import LEAST_ALIKE, Reading, is_filler, likeness, read_key, read_query
+from core.facts.wording import (
+    LEAST_ALIKE,
+    Reading,
+    is_filler,
+    is_inflected,
+    likeness,
+    read_key,
+    read_query,
+    written_out,
+)
 from core.text.tokens import unspaced_runs
 
 KIND_ORDER: Final = ("exact", "tokens", "substring", "fuzzy", "graph")
@@ -35,6 +44,10 @@ _OTHER_SCOPE: Final = 0.8  # bear different scopes,
 _OTHER_PERSON: Final = 0.5  # speak one of the assistant and one of the person,
 _KNOWN_ELSEWHERE: Final = 0.7  # have words of their own, and other keys hold those of the query,
 _OTHER_NUMBER: Final = 0.5  # or hold different numbers.
+# How far another word of the same stem draws a strength to that of the weakest match: so far that the very word,
+# wherever a key holds all that is asked for, is always stronger; and hardly at all for another form of one word.
+_OTHER_WORD: Final = 0.9
+_OTHER_FORM: Final = 0.05
 _MOST_WEIGHED: Final = 200
 _NEAR_WORDS: Final = 8
 _PEOPLE: Final = frozenset(("self", "user"))
@@ -204,6 +217,7 @@ class KeyIndex:
             strength = -negative * self._doubt(asked, near, reading)
             if strength < _LEAST:
                 continue
+            strength -= (strength - _LEAST) * self._estrangement(asked, near, reading)
             guesses = (stem for found in near.values() for stem, sure in found.items() if sure < 1)
             guessed = any(stem in reading.stems for stem in guesses)
             match = self._resolved(place, "fuzzy" if guessed else "tokens", strength, asked)
@@ -219,6 +233,19 @@ class KeyIndex:
         if spare and any(near[token] and not is_filler(token) for token in missing):
             left *= _KNOWN_ELSEWHERE
         return left
+
+    def _estrangement(self, asked: Reading, near: dict[str, dict[str, float]], reading: Reading) -> float:
+        """How far, in [0, 1], what query and key have in common is the stems of their words and not the words."""
+        apart, whole = 0.0, 0.0
+        for word, token in zip(asked.words, asked.stems, strict=True):
+            if token not in near or token not in reading.stems:
+                continue
+            whole += self.weights[token]
+            asked_for = written_out(word)
+            if asked_for not in reading.forms:
+                held = written_out(reading.words[reading.stems.index(token)])
+                apart += self.weights[token] * (_OTHER_FORM if is_inflected(asked_for, held) else _OTHER_WORD)
+        return apart / whole if whole else 0.0
 
     def _resolved(self, place: int, kind: str, strength: float, asked: Reading) -> Resolved:
         from rapidfuzz.fuzz import ratio

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 import unicodedata
 from functools import lru_cache
@@ -15,6 +16,8 @@ MOST_WORDS: Final = 48
 _LONGEST_WORD: Final = 64
 _MARKER: Final = re.compile(r"(?<![\w:])([^\W\d_]{3,9}):(?!//)", re.UNICODE)
 _HAS_DIGIT: Final = re.compile(r"\d")
+# What inflection leaves behind where two forms part; a doubled letter may come before it ("planned").
+_ENDING: Final = re.compile(r"|[ey]|e?s|[a-z]?(?:ed|ing)|d|ie[sd]")
 _NO_LETTERS: Final = re.compile(r"[\W_]+", re.UNICODE)
 
 # Short forms that people and programs use for one another.
@@ -54,7 +57,8 @@ class Reading(NamedTuple):
 
     exact: the whole text, case folded and trimmed. bare: the same without its scope prefix. plain: `bare` with
     accents folded and white space squeezed. compact: the letters and digits of `plain` alone. scope: "" when none is
-    written. words and stems: those that carry meaning, side by side, without repeats.
+    written. words and stems: those that carry meaning, side by side, without repeats. forms: every such word, short
+    forms written out.
     """
 
     exact: str
@@ -64,6 +68,7 @@ class Reading(NamedTuple):
     scope: str
     words: tuple[str, ...]
     stems: tuple[str, ...]
+    forms: frozenset[str]
 
 
 @lru_cache(maxsize=20_000)
@@ -89,6 +94,7 @@ def read_query(query: str) -> Reading:
 def _read(whole: str, rest: str, scope: str) -> Reading:
     plain = " ".join(fold(rest).split())
     seen: dict[str, str] = {}
+    forms: set[str] = set()
     for word in words(rest):
         if (
             word in STOP_WORDS
@@ -96,7 +102,8 @@ def _read(whole: str, rest: str, scope: str) -> Reading:
             or (len(word) == 1 and word.lower() != word.upper())
         ):
             continue
-        seen.setdefault(stem(_SHORT_FORMS.get(word, word)), word)
+        forms.add(written_out(word))
+        seen.setdefault(stem(written_out(word)), word)
         if len(seen) >= MOST_WORDS:
             break
     return Reading(
@@ -107,7 +114,21 @@ def _read(whole: str, rest: str, scope: str) -> Reading:
         scope=scope,
         words=tuple(seen.values()),
         stems=tuple(seen),
+        forms=frozenset(forms),
     )
+
+
+def written_out(word: str) -> str:
+    """The word that a short form stands for, or the word itself."""
+    return _SHORT_FORMS.get(word, word)
+
+
+def is_inflected(left: str, right: str) -> bool:
+    """Whether two words of one stem are forms of one word ("deploy", "deployed") and not two words that grew from
+    one root ("product", "production").
+    """
+    shared = len(os.path.commonprefix((left, right)))
+    return bool(_ENDING.fullmatch(left[shared:]) and _ENDING.fullmatch(right[shared:]))
 
 
 def exact_form(text: str) -> str:

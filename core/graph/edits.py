@@ -14,7 +14,8 @@ from core.model.fact import Fact
 from core.model.infer import MetaInput, infer_meta, semantic_tags
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.model.note import METADATA_FIELDS, HiddenFact, Link, Note, replace
-from core.text.normalise import code_lines, normalise_content, normalise_line, squeeze
+from core.text.merge import merged_content
+from core.text.normalise import normalise_content, normalise_line, squeeze
 
 MERGED_INTO = "mergedInto"
 GIVEN_HITS_TO = "mergedHits"
@@ -197,10 +198,30 @@ def unhide_note(draft: Draft, id: str) -> Note:
     note = _existing(draft, id)
     if not note.hidden:
         return note
-    if note.is_fact or note.hidden_fact is not None:
+    if (note.is_fact or note.hidden_fact is not None) and _has_fact(draft, note):
         _restore_fact(draft, note)
     extra = {name: value for name, value in note.extra.items() if name != MERGED_INTO}
     return draft.put(replace(note, hidden=False, archived_at=None, hidden_fact=None, extra=extra))
+
+
+def _has_fact(draft: Draft, note: Note) -> bool:
+    """Whether a fact note's nugget is, or may become, a file. Raises InvalidInputError when a fact waits for none.
+
+    Another program may name a nugget as no file can be named; hiding such a note took no fact out of any file.
+    """
+    if draft.nugget(note.nugget_name) is not None:
+        return True
+    try:
+        check_nugget_name(note.nugget_name, draft.nugget_names())
+    except InvalidInputError as error:
+        if note.hidden_fact is None:
+            return False
+        raise InvalidInputError(
+            f"the fact in it cannot come back, its nugget has no file and none can be made: {error.message}",
+            where=note.id,
+            todo="store the fact in another nugget",
+        ) from error
+    return True
 
 
 def _restore_fact(draft: Draft, note: Note) -> None:
@@ -376,23 +397,6 @@ def _repoint_links(draft: Draft, survivor_id: str, other_id: str) -> None:
             for link in holder.links
         ]
         draft.put(replace(holder, links=unique_links(links), updated_at=draft.at))
-
-
-def merged_content(first: str, second: str) -> str:
-    """Every line of the first text, then the lines of the second that the first does not have.
-
-    When the second has no new line, the first stays as it is.
-    """
-    known = {squeeze(line) for line in first.split("\n")}
-    lines = second.split("\n")
-    if any(code_lines(lines)):
-        # Code only means something whole: the text is added as it is unless all of it is known.
-        fresh = [] if all(squeeze(line) in known for line in lines) else lines
-    else:
-        fresh = [line for line in lines if squeeze(line) and squeeze(line) not in known]
-    if not fresh:
-        return first
-    return normalise_content("\n".join([first, *fresh]) if first else "\n".join(fresh))
 
 
 def _existing(draft: Draft, id: str) -> Note:

@@ -65,6 +65,23 @@ def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
         os.close(handle)
 
 
+def working_directory() -> str:
+    """The process's working directory. Raises StorageError when it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise StorageError(
+            "the working directory is gone",
+            kept=_KEPT,
+            todo="go to a folder that exists and try again",
+        ) from error
+
+
+def absolute_path(path: Path) -> Path:
+    """The path from the root of the file system on. Raises StorageError like `working_directory`, if relative."""
+    return path if path.is_absolute() else Path(working_directory(), path)
+
+
 def make_folder(path: Path) -> None:
     """Makes a folder that only its owner may enter, and its parents; an existing one stays as it is."""
     try:

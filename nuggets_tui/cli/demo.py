@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from core.errors import InvalidInputError
-from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.groups import FOLDER, command, example
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app, pass_call
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.words import plural
@@ -15,7 +15,7 @@ from nuggets_tui.words import plural
 
 @command("demo", epilog=example("nuggets demo", "nuggets demo --notes 10000 --dir big-memory"))
 @click.option("--notes", type=LIMIT, metavar="N", help="Make a memory with so many notes.")
-@click.option("--dir", "folder", type=TEXT, metavar="DIR", help="Only write the memory, into this folder.")
+@click.option("--dir", "folder", type=FOLDER, metavar="DIR", help="Only write the memory, into this folder.")
 @pass_call
 def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
     """Open the app on a memory made up for trying things out; your own is not touched."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -20,14 +21,34 @@ class Text(click.ParamType[str]):
     name = "text"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The value itself."""
+        """The value; bytes that the system's own encoding had no characters for are read as UTF-8."""
         text = str(value)
-        if any("\ud800" <= char <= "\udfff" for char in text):
+        if text.isascii():
+            return text
+        try:
+            # Where the locale is plain ASCII, whatever else was typed comes as surrogates, one for each byte.
+            return os.fsencode(text).decode("utf-8") if _has_surrogate(text) else text
+        except UnicodeError:
             self.fail("holds bytes that are no UTF-8 text", param, ctx)
-        return text
+
+
+class Folder(Text):
+    """A folder in the spelling that the system gave and takes back; of text that is valid."""
+
+    name = "folder"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value itself."""
+        super().convert(value, param, ctx)
+        return str(value)
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= char <= "\udfff" for char in text)
 
 
 TEXT = Text()
+FOLDER = Folder()
 
 
 def _set_home(ctx: click.Context, param: click.Parameter, value: str | None) -> None:

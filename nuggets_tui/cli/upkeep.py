@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import NotFoundError
-from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
 from nuggets_tui.cli.options import LIMIT, filter_options, known_nugget, yes_option
 from nuggets_tui.cli.output import Line, Look, Span, table
@@ -100,7 +100,7 @@ def _reflection_lines(call: Invocation, result: ReflectionResult, *, dry_run: bo
 @command("promote", epilog=example("nuggets promote --dry-run", "nuggets promote --memory-dir docs --yes"))
 @dry_run_option
 @yes_option
-@click.option("--memory-dir", type=TEXT, metavar="DIR", help="Folder of the MEMORY.md to write.")
+@click.option("--memory-dir", type=FOLDER, metavar="DIR", help="Folder of the MEMORY.md to write.")
 @pass_call
 def promote(call: Invocation, /, dry_run: bool, yes: bool, memory_dir: str | None) -> None:
     """Write what is often recalled into MEMORY.md, leaving everything else in that file as it is."""

@@ -187,6 +187,29 @@ def test_a_rare_word_counts_more_than_a_common_one() -> None:
     assert found("port of gamma", keys) == "service gamma port"
 
 
+@pytest.mark.parametrize(
+    ("query", "near", "very"),
+    [
+        ("production", "product", "deploy to production"),
+        ("product", "production", "product launch of the spring"),
+        ("prod", "product", "deploy to production"),
+        ("what is in production", "products", "the rollback plan of the big production cluster in the north"),
+        ("relative", "relation", "relative paths of the team"),
+        ("production", "product", "product and production leads"),
+    ],
+)
+def test_the_very_word_beats_another_word_of_the_same_stem(query: str, near: str, very: str) -> None:
+    for keys in ((near, very), (very, near)):
+        assert found(query, keys) == very
+    assert match(query, (near,)).strength < 0.6 < match(query, (very,)).strength
+
+
+def test_another_form_of_a_word_is_nearly_as_good_as_the_word() -> None:
+    for query, key in (("colors", "color"), ("planned", "plan"), ("deploying", "deploys"), ("city", "cities")):
+        assert 0.9 < match(f"the {query}", (key, "name")).strength < 0.99
+    assert found("our commands", ("command", "commands")) == "commands"
+
+
 def test_scope_prefixes_do_not_count_as_words() -> None:
     assert found("color", ("user:pet", "user:favorite color")) == "user:favorite color"
     assert found("user pet", ("self:pet", "user:pet")) == "user:pet"

@@ -16,7 +16,7 @@ from drafts import (
     make_note,
 )
 
-from core.errors import ConflictError, NotFoundError
+from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.facts.edits import forget, remember
 from core.graph.edits import hide_note, unhide_note
 from core.model.fact import Fact, Nugget, NuggetMeta
@@ -172,3 +172,20 @@ def test_a_note_that_the_original_hid_is_in_conflict_with_a_key_of_another_value
     draft = make_draft(note, facts={"k": "anew"})
     with pytest.raises(ConflictError, match="remembered anew"):
         unhide_note(draft, note.id)
+
+
+def test_a_fact_note_of_a_nugget_that_no_file_can_hold_is_hidden_and_comes_back_without_a_fact() -> None:
+    note = make_fact_note(1, "k", "v", nugget_name="../evil")
+    draft = make_draft(note)
+    assert hide_note(draft, note.id).hidden_fact is None
+    assert unhide_note(draft, note.id) == note
+    assert draft.change_set("both").empty
+
+
+def test_a_fact_that_waits_for_a_nugget_no_file_can_hold_is_kept_where_it_is() -> None:
+    waiting = HiddenFact(key="k", value="v", index=0)
+    note = make_fact_note(1, "k", "v", nugget_name="../evil", hidden=True, hidden_fact=waiting)
+    draft = make_draft(note)
+    with pytest.raises(InvalidInputError, match="cannot come back"):
+        unhide_note(draft, note.id)
+    assert draft.change_set("nothing").empty

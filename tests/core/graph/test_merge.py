@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import pytest
 from drafts import NOW_TEXT, facts_in, found, make_draft, make_fact_note, make_link, make_note
-from hypothesis import given
-from hypothesis import strategies as st
 
 from core.errors import InvalidInputError, NotFoundError
-from core.graph.edits import hide_note, link_notes, merge_notes, merged_content, unhide_note
+from core.graph.edits import hide_note, link_notes, merge_notes, unhide_note
 from core.model.note import Link, Note
-from core.text.normalise import normalise_content, squeeze
 
 A = make_note(1, hits=2, last_hit_session="s-1", tags=("memory", "one"))
 B = make_note(
@@ -148,31 +145,8 @@ def test_merging_the_same_words_changes_no_content() -> None:
     assert merge_notes(draft, one.id, two.id).content == one.content
 
 
-@pytest.mark.parametrize(
-    "code",
-    ["```py\nif x:\n    return\nelse:\n    return\n```", "text\n\n    if x:\n        return\n    else:\n        return",
-     "~~~\nreturn\n~~~"],
-)  # fmt: skip
-def test_code_is_taken_over_whole(code: str) -> None:
-    assert code in merged_content("return\nelse:\nif x:", code)
-
-
 def test_merging_leaves_a_link_made_before_in_place_of_a_second_one() -> None:
     draft = make_draft(A, B)
     link_notes(draft, A.id, B.id, "merged")
     after = merge_notes(draft, A.id, B.id)
     assert _links(after) == {(B.id, "merged")}
-
-
-WORDS = st.text(st.characters(exclude_characters="\r\n`~", exclude_categories=["Cs"]), max_size=12)
-LINES = st.lists(WORDS, max_size=8)
-
-
-@given(LINES, LINES)
-def test_every_line_of_both_is_in_the_merged_text(first: list[str], second: list[str]) -> None:
-    one, two = (normalise_content("\n".join(lines)) for lines in (first, second))
-    merged = merged_content(one, two)
-    known = {squeeze(line) for line in merged.split("\n")}
-    assert {squeeze(line) for line in (*one.split("\n"), *two.split("\n")) if line.strip()} <= known
-    assert merged_content(merged, two) == merged
-    assert merged_content(merged, one) == merged

@@ -200,3 +200,51 @@ def test_the_demo_is_written_where_it_is_wanted(home: Path, tmp_path: Path) -> N
     assert sum(nugget["noteCount"] for nugget in listed) == 20
     again = run(home, "demo", "--dir", str(target))
     assert again.returncode == 2
+
+
+ASCII_ONLY = {"LC_ALL": "C", "PYTHONUTF8": "0"}
+
+
+def test_valid_utf8_is_understood_where_the_locale_is_plain_ascii(home: Path) -> None:
+    added = run(home, "note", "add", "Größe 日本 🙂", "naïve", "--tag", "тег", "--json", **ASCII_ONLY)
+    assert added.returncode == 0, added.stderr
+    document = json.loads(added.stdout)
+    assert (document["title"], document["content"]) == ("Größe 日本 🙂", "naïve")
+    assert "тег" in document["tags"]
+    found = run(home, "search", "größe", "--json", **ASCII_ONLY)
+    assert [hit["title"] for hit in json.loads(found.stdout)] == ["Größe 日本 🙂"]
+    target = home.parent / "données"
+    written = run(home, "demo", "--notes", "5", "--dir", str(target), **ASCII_ONLY)
+    assert written.returncode == 0, written.stderr
+    assert (target / "graph" / "graph.json").exists()
+    assert run(home, "notes", "--home", str(target), **ASCII_ONLY).returncode == 0
+
+
+@pytest.mark.parametrize("more", [{}, ASCII_ONLY])
+def test_bytes_that_are_no_text_are_refused_in_any_locale(home: Path, more: dict[str, str]) -> None:
+    for args in (("note", "add", "t", "caf\udce9"), ("promote", "--memory-dir", "caf\udce9")):
+        result = run(home, *args, **more)
+        assert result.returncode == 2
+        assert b"no UTF-8 text" in result.stderr
+        assert len(result.stderr.splitlines()) == 1
+    assert not home.exists()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a folder in use cannot be deleted there")
+@pytest.mark.parametrize(
+    "args", [("promote",), ("promote", "--memory-dir", "docs"), ("notes", "--home", "memory")]
+)
+def test_a_working_directory_that_is_gone_is_said_to_be_gone(
+    home: Path, tmp_path: Path, args: tuple[str, ...]
+) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    run(home, "remember", "project", "key", "value")
+    shell = 'cd "$1" && rmdir "$1" && shift && exec "$@"'
+    result = subprocess.run(
+        ["sh", "-c", shell, "sh", str(folder), *COMMAND, *args], stdin=subprocess.DEVNULL,
+        capture_output=True, env=environment(home), timeout=60, check=False,
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert b"the working directory is gone" in result.stderr
+    assert len(result.stderr.splitlines()) == 1

@@ -1,0 +1,83 @@
+"""Two texts made one: every line of both is kept, and no line is torn from what gives it its meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from core.text.normalise import code_lines, normalise_content, squeeze
+
+_HEADING: Final = re.compile(r" {0,3}#{1,6}(?:\s|$)")
+_TABLE_ROW: Final = re.compile(r"\s*\||[\s:|-]*-\s*\|[\s:|-]*$")
+_OPENS: Final = (":", "：")
+
+
+class _Block(NamedTuple):
+    """Lines that stand together. structured: they mean something only as a whole."""
+
+    lines: tuple[str, ...]
+    structured: bool
+
+
+def merged_content(first: str, second: str) -> str:
+    """The first text, then what the second says beyond it; both are contents of notes.
+
+    The second is read in blocks, parted by blank lines outside code; a heading or a line that ends with a colon takes
+    the block below it along. What stands in the first text in one piece is left out. Of plain lines, the new ones
+    are added; a block with structure (such an opening line, indentation, code, a table) is added whole, since
+    "1. stop" below "rollback:" is not "1. stop" below "steps:". When there is nothing to add, the first text is
+    returned as it is; so merging the same text again changes nothing.
+    """
+    before, after = normalise_content(first), normalise_content(second)
+    standing = [line for line in before.split("\n") if line.strip()]
+    known = {squeeze(line) for line in standing}
+    added = [block for block in (_beyond(block, standing, known) for block in _blocks(after)) if block.lines]
+    if not added:
+        return first
+    if not before:
+        return after
+    # Plain lines go on where the first text ends; whatever belongs together keeps a blank line around it.
+    apart = added[0].structured or _blocks(before)[-1].structured
+    rest = "\n\n".join("\n".join(block.lines) for block in added)
+    return normalise_content(before + ("\n\n" if apart else "\n") + rest)
+
+
+def _beyond(block: _Block, standing: Sequence[str], known: set[str]) -> _Block:
+    """What of a block is to be added to a text with these lines, all of which `known` holds, squeezed."""
+    if not block.structured:
+        return _Block(tuple(line for line in block.lines if squeeze(line) not in known), False)
+    wanted = [line for line in block.lines if line.strip()]
+    places = range(len(standing) - len(wanted) + 1)
+    return _Block((), True) if any(standing[at : at + len(wanted)] == wanted for at in places) else block
+
+
+def _blocks(text: str) -> list[_Block]:
+    """The blocks of a content as it is stored, in order."""
+    lines = text.split("\n")
+    code = code_lines(lines)
+    groups: list[list[int]] = []
+    apart = True
+    for place, line in enumerate(lines):
+        if not line.strip() and not code[place]:
+            apart = not (groups and _opens(lines[groups[-1][-1]]))
+            continue
+        if apart:
+            groups.append([])
+        groups[-1].append(place)
+        apart = False
+    return [_block(lines, code, group) for group in groups]
+
+
+def _block(lines: list[str], code: list[bool], group: list[int]) -> _Block:
+    whole = lines[group[0] : group[-1] + 1]
+    return _Block(tuple(whole), any(code[place] or _structures(lines[place]) for place in group))
+
+
+def _opens(line: str) -> bool:
+    """Whether the lines below belong to this one."""
+    return line.rstrip().endswith(_OPENS) or bool(_HEADING.match(line))
+
+
+def _structures(line: str) -> bool:
+    return line[:1].isspace() or _opens(line) or bool(_TABLE_ROW.match(line))

@@ -1,0 +1,116 @@
+"""Settings: what a file and the environment may say, and that what makes no sense is refused in one clear line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import BrokenFileError, InvalidInputError
+from core.settings import SETTINGS_FILE, Settings, load_settings
+
+
+def load(home: Path, text: str, **environ: str) -> Settings:
+    (home / SETTINGS_FILE).write_text(text, encoding="utf-8")
+    return load_settings(home, environ)
+
+
+def test_without_a_file_the_defaults_hold_and_nothing_is_made(tmp_path: Path) -> None:
+    assert load_settings(tmp_path / "none", {}) == Settings()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_file_says_holds_and_what_it_says_in_unknown_words_is_passed_over(tmp_path: Path) -> None:
+    found = load(
+        tmp_path,
+        "[search]\nvector_weight = 1\nlater = true\n[reflection]\njaccard = 1\nmax_notes = 0\n"
+        '[promotion]\nthreshold = 1\n[inference]\nuser_words = ["me"]\nstyle_words = []\n[later]\nx = 1\n',
+    )
+    assert (found.search.vector_weight, found.reflection.jaccard) == (1.0, 1.0)
+    assert (found.reflection.max_notes, found.promotion.threshold) == (0, 1)
+    assert (found.inference.user_words, found.inference.style_words) == (("me",), ())
+
+
+def test_every_default_would_be_accepted(tmp_path: Path) -> None:
+    plain = Settings()
+    lines = [
+        line
+        for section in ("search", "reflection", "promotion")
+        for line in (
+            f"[{section}]",
+            *(f"{name} = {value}" for name, value in vars(getattr(plain, section)).items() if value != ""),
+        )
+    ]
+    assert load(tmp_path, "\n".join(lines)) == plain
+
+
+@pytest.mark.parametrize(
+    ("section", "line"),
+    [
+        ("search", "vector_weight = nan"),
+        ("search", "text_weight = inf"),
+        ("search", "text_weight = -0.1"),
+        ("search", "own_boost = -inf"),
+        ("search", "durable_boost = 1" + "0" * 400),
+        ("search", "temperature = 0"),
+        ("search", "temperature = -1.0"),
+        ("search", "softmax_over = 0"),
+        ("search", "dimension = 0"),
+        ("search", "dimension = 2000000"),
+        ("search", "dimension = true"),
+        ("search", "vector_weight = true"),
+        ("reflection", "hour = 24"),
+        ("reflection", "hour = -1"),
+        ("reflection", "minute = 60"),
+        ("reflection", "minute = 1.5"),
+        ("reflection", "max_notes = -1"),
+        ("reflection", "jaccard = 0"),
+        ("reflection", "jaccard = 1.01"),
+        ("reflection", "jaccard = nan"),
+        ("reflection", "shared_tokens = 0"),
+        ("reflection", "wanted_links = -1"),
+        ("reflection", "max_links = -2"),
+        ("reflection", "often_recalled = 0"),
+        ("reflection", "derived_tags = 0"),
+        ("promotion", "threshold = 0"),
+        ("promotion", "threshold = -3"),
+        ("promotion", "memory_dir = 5"),
+        ("inference", 'user_words = ["me", ""]'),
+        ("inference", 'temporary_prefixes = [" "]'),
+        ("inference", "style_words = [1]"),
+        ("inference", 'style_words = "tone"'),
+    ],
+)
+def test_a_senseless_value_is_refused_in_one_line_that_names_it(
+    tmp_path: Path, section: str, line: str
+) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        load(tmp_path, f"[{section}]\n{line}\n")
+    name = f"{section}.{line.partition(' ')[0]}"
+    assert f"{name} must be" in caught.value.message
+    assert SETTINGS_FILE in caught.value.message
+    assert "\n" not in caught.value.message
+
+
+def test_the_line_says_what_would_be_accepted(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match=r"jaccard must be above 0 and at most 1, not 0\.0"):
+        load(tmp_path, "[reflection]\njaccard = 0.0\n")
+    with pytest.raises(InvalidInputError, match="threshold must be 1 or more, not 0"):
+        load(tmp_path, "[promotion]\nthreshold = 0\n")
+
+
+@pytest.mark.parametrize("text", ["x", "24", "-1", "1.5", "\u0661\u0662\u0663"])
+def test_a_senseless_variable_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidInputError, match="MEMORY_REFLECTION_HOUR: must be a whole number from 0 to 23"):
+        load_settings(tmp_path, {"MEMORY_REFLECTION_HOUR": text})
+
+
+def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
+    found = load(tmp_path, "[reflection]\nhour = 3\nminute = 7\n", MEMORY_REFLECTION_HOUR="22")
+    assert (found.reflection.hour, found.reflection.minute) == (22, 7)
+
+
+@pytest.mark.parametrize("text", ["[search", "[search]\nsoftmax_over = 1" + "0" * 5000])
+def test_a_file_that_is_no_toml_is_named(tmp_path: Path, text: str) -> None:
+    with pytest.raises(BrokenFileError, match=SETTINGS_FILE):
+        load(tmp_path, text)
