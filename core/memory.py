@@ -27,7 +27,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.settings import Settings, load_settings
 from core.storage.compare import outside_changes
-from core.storage.files import absolute_path, working_directory
+from core.storage.files import absolute_path, read_file, working_directory
 from core.storage.store import Store
 from core.text.tokens import stems
 
@@ -309,7 +309,6 @@ class Memory:
         StorageError when the working directory is gone; errors as in `apply`.
         """
         from core.promotion import promote, target_path
-        from core.storage.files import read_file
 
         with self._guard:
             self.refresh()

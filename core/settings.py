@@ -110,12 +110,20 @@ class _Range(NamedTuple):
 
     def holds(self, number: float) -> bool:
         """Whether a number lies in the range; one that is not finite never does."""
-        return math.isfinite(number) and self.low <= number <= self.high and not (self.above and number == self.low)
+        return (
+            math.isfinite(number)
+            and self.low <= number <= self.high
+            and not (self.above and number == self.low)
+        )
 
     def __str__(self) -> str:
         if self.high == math.inf:
             return f"above {self.low:g}" if self.above else f"{self.low:g} or more"
-        return f"above {self.low:g} and at most {self.high:g}" if self.above else f"from {self.low:g} to {self.high:g}"
+        return (
+            f"above {self.low:g} and at most {self.high:g}"
+            if self.above
+            else f"from {self.low:g} to {self.high:g}"
+        )
 
 
 # A reflection pass over no notes, or one that makes no links, is a way to switch it off.
@@ -150,7 +158,8 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
     """Settings for the memory in `home`.
 
     Raises BrokenFileError for a settings.toml that is no TOML, InvalidInputError for a value of the wrong
-    type or out of range, or an empty word. Unknown tables and keys are ignored, so that a newer version's file still loads.
+    type or out of range, or an empty word. Unknown tables and keys are ignored, so that a newer version's
+    file still loads.
     """
     settings = Settings()
     path = home / SETTINGS_FILE

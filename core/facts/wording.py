@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os.path
 import re
 import unicodedata
 from functools import lru_cache
@@ -127,7 +126,8 @@ def is_inflected(left: str, right: str) -> bool:
     """Whether two words of one stem are forms of one word ("deploy", "deployed") and not two words that grew from
     one root ("product", "production").
     """
-    shared = len(os.path.commonprefix((left, right)))
+    pairs = enumerate(zip(left, right, strict=False))
+    shared = next((place for place, (one, other) in pairs if one != other), min(len(left), len(right)))
     return bool(_ENDING.fullmatch(left[shared:]) and _ENDING.fullmatch(right[shared:]))
 
 

@@ -35,7 +35,7 @@ def merged_content(first: str, second: str) -> str:
     added = [block for block in (_beyond(block, standing, known) for block in _blocks(after)) if block.lines]
     if not added:
         return first
-    if not before:
+    if not standing:
         return after
     # Plain lines go on where the first text ends; whatever belongs together keeps a blank line around it.
     apart = added[0].structured or _blocks(before)[-1].structured
@@ -48,7 +48,7 @@ def _beyond(block: _Block, standing: Sequence[str], known: set[str]) -> _Block:
     if not block.structured:
         return _Block(tuple(line for line in block.lines if squeeze(line) not in known), False)
     wanted = [line for line in block.lines if line.strip()]
-    places = range(len(standing) - len(wanted) + 1)
+    places = (place for place, line in enumerate(standing) if line == wanted[0])
     return _Block((), True) if any(standing[at : at + len(wanted)] == wanted for at in places) else block
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import binascii
 import math
 import re
 from collections import Counter
@@ -40,14 +41,30 @@ _SHAPES: Final = tuple(
 _URL_PASSWORD: Final = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,20}://([^\s:/@?#]{0,80}):([^\s/@]{3,200})@[\w\[]", re.I
 )
+_PASSWORD: Final = r"""(?:(?<!1)pass(?:words?|wd|phrase|code)|(?:\b|_)(?:pwd|pass)|
+    \b(?:парол[ья]|contrase(?:ñ|n\u0303?)as?|mots?\ de\ passe|passw[oö]rt|kennwort|senha|hasło|wachtwoord|lösenord)|
+    密[码碼]|口令|パスワード|비밀번호)"""
+_TOKEN: Final = r"""(?:\b|_)(?:secret|token|credentials?|bearer|
+    (?:api|access|auth|private|signing|encryption|client|account|master|deploy|session)[\s_-]?(?:key|secret|token))"""
 _KEY_WORD: Final = re.compile(
-    r"""(?:\b|_)(?:pass(?:word|wd|phrase|code)?|pwd|secret|token|credentials?|bearer|
-        (?:api|access|auth|private|signing|encryption|client|account|master|deploy|session)[\s_-]?(?:key|secret|token))
-        (?:[\s_-](?:key|value|id))?["']?\s*(?:is\b|=>|:=|[:=]|\s)\s*["'`]?([^\s"'`,;]{8,200})""",
+    rf"""(?:{_PASSWORD}|{_TOKEN})
+        (?:[\s_-](?:key|value|id))?["']?\s*(?:is\b|=>|:=|[:=：＝]|\s)\s*["'`]?([^\s"'`,;]{{8,200}})""",
     re.IGNORECASE | re.VERBOSE,
 )
+_ASSIGNMENT: Final = re.compile(
+    rf"""(?:{_PASSWORD}|{_TOKEN})
+        (?:[\s_-](?:key|value|id))?
+        (?:\s(?:for|of|to|от|для|du|des?|de\sla|del|da|do|für|vom|zum)\s[\w.-]{{1,30}}){{0,2}}
+        ["']?\s{{0,3}}(?:=>|:=|[:=：＝])\s{{0,3}}["'`]?([^\s"'`,;]{{6,200}})""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_AUTHORIZATION: Final = re.compile(
+    r"""\bAuthorization["']?\s{0,3}[:=]\s{0,3}["']?(Basic|Bearer|Token)\s{1,3}([A-Za-z0-9+/._~-]{8,2000}={0,2})""",
+    re.IGNORECASE,
+)
 _PLACEHOLDER: Final = re.compile(
-    r"[*x.•_-]+|[<\[{(%$].*|.*(?:example|placeholder|changeme|redacted|dummy|your[_-]).*", re.IGNORECASE
+    r"[*x.•_-]+|[<\[{(%$].*|!vault|.*(?:example|placeholder|changeme|redacted|dummy|your[_-]).*",
+    re.IGNORECASE,
 )
 _PLAIN_PASSWORDS: Final = frozenset(["password", "passwd", "pass", "pwd", "secret", "token", "pw", "user"])
 _DIGEST: Final = re.compile(r"(?:sha\d{1,3}[:-])?[0-9a-f]{7,128}", re.IGNORECASE)
@@ -55,6 +72,17 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGN
 _DIGEST_WORD: Final = re.compile(
     r"\b(?:commit|sha\d*|hash|digest|checksum|fingerprint|revision|etag|md5|id)\b", re.IGNORECASE
 )
+# Ciphers, protocols and programs that bear a number, and spans of time or size.
+_TECHNICAL: Final = re.compile(
+    r"""(?:oauth|openid|saml|jw[tse]|base|sha|md|[rd]sa|ecdsa|ed|x|[hrep]s|aes|utf|argon|scrypt|pbkdf|blake|hmac|tls|
+        ssl|https?|fido|webauthn|ntlm|kerberos|totp|vault|1password|keepass|kubernetes|k8s|python|node|version)
+        [-_]?(?:\d{1,5}[a-z]{0,3})?
+        |\d+(?:ms|s|sec|seconds?|m|min|minutes?|h|hours?|d|days?|weeks?|months?|years?|[kmg]i?b|bytes?|bits?|chars|characters)""",
+    re.IGNORECASE | re.VERBOSE,
+)
+_ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}")
+_CALL: Final = re.compile(r"([A-Za-z_][\w.:]*)[(\[<{]")
+_PLAIN_PART: Final = re.compile(r"[A-Za-z]+\d{0,4}|\d{1,4}[A-Za-z]{0,4}|v\d+")
 _NAME_PARTS: Final = re.compile(r"[-_./:\\]")
 # Bits a character; English words lie below 3, random letters and digits of this length above.
 _RANDOM: Final = 3.0
@@ -64,9 +92,10 @@ _LOOK_BACK: Final = 40
 def looks_secret(text: str) -> str | None:
     """What kind of credential a text seems to hold, or None.
 
-    Known shapes of keys and tokens, private key blocks, passwords inside web addresses, JWTs, and values that
-    look random right behind a word such as "password" or "api key". Digests of commits, paths, names,
-    placeholders and such words alone are no secrets.
+    Known shapes of keys and tokens, private key blocks, passwords inside web addresses, JWTs, what an
+    Authorization header holds, values that look random right behind a word such as "password" or "api key", and
+    values that mix letters with digits or signs behind such a word and "=" or ":". Digests of commits, paths,
+    names, addresses, placeholders and such words alone are no secrets.
     """
     for kind, shape in _SHAPES:
         if shape.search(text):
@@ -74,6 +103,12 @@ def looks_secret(text: str) -> str | None:
     for found in _URL_PASSWORD.finditer(text):
         if not _PLACEHOLDER.fullmatch(found[2]) and found[2].lower() not in _PLAIN_PASSWORDS:
             return "password in a web address"
+    for found in _AUTHORIZATION.finditer(text):
+        if _authorises(found[1], found[2]):
+            return "authorization header"
+    for found in _ASSIGNMENT.finditer(text):
+        if _mixed(found[1]):
+            return "value of a key-like word"
     for found in _KEY_WORD.finditer(text):
         before = text[max(0, found.start() - _LOOK_BACK) : found.start(1)]
         if _random(found[1].rstrip(".)]}>"), before):
@@ -82,7 +117,7 @@ def looks_secret(text: str) -> str | None:
 
 
 def _random(value: str, before: str) -> bool:
-    if len(value) < 8 or _PLACEHOLDER.fullmatch(value) or "://" in value:
+    if len(value) < 8 or _harmless(value):
         return False
     if not (any(char.isdigit() for char in value) and any(char.isalpha() for char in value)):
         return False
@@ -93,12 +128,41 @@ def _random(value: str, before: str) -> bool:
     return entropy(value) >= min(_RANDOM, math.log2(len(value)) - 0.3)
 
 
+def _authorises(scheme: str, value: str) -> bool:
+    """Whether a header's value is a name and a password in base64, or looks like a token."""
+    if scheme.lower() != "basic":
+        mixed = any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+        return mixed and not _PLACEHOLDER.fullmatch(value) and not _is_name(value)
+    try:
+        return b":" in binascii.a2b_base64(value, strict_mode=True)
+    except binascii.Error:
+        return False
+
+
+def _mixed(value: str) -> bool:
+    """Whether an assigned value mixes letters with digits or signs as a password does, and is nothing well known."""
+    value = value.rstrip(".)]}>!?")
+    letters = sum(char.isalpha() for char in value)
+    signs = len(_NAME_PARTS.findall(value))
+    if len(value) < 5 or not letters or letters + signs == len(value) or _harmless(value):
+        return False
+    return not (_DIGEST.fullmatch(value) or _UUID.fullmatch(value) or (signs and _is_name(value)))
+
+
+def _harmless(value: str) -> bool:
+    """Whether a value stands for another, or is an address, a well-known name or a piece of program text."""
+    if "://" in value or any(shape.fullmatch(value) for shape in (_PLACEHOLDER, _TECHNICAL, _ADDRESS)):
+        return True
+    called = _CALL.match(value)
+    return called is not None and _is_name(called[1])
+
+
 def _is_name(value: str) -> bool:
     """A path, an identifier or a version: parts that are each all letters or all digits, or nearly so."""
     if value.startswith(("/", "~/", "./", "../")):
         return True
     parts = [part for part in _NAME_PARTS.split(value) if part]
-    plain = [part for part in parts if re.fullmatch(r"[A-Za-z]+\d{0,4}|\d{1,4}[A-Za-z]{0,4}|v\d+", part)]
+    plain = [part for part in parts if _PLAIN_PART.fullmatch(part) or _TECHNICAL.fullmatch(part)]
     return len(plain) == len(parts) and not _mixed_case(value)
 
 

@@ -101,7 +101,9 @@ def test_the_line_says_what_would_be_accepted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["x", "24", "-1", "1.5", "\u0661\u0662\u0663"])
 def test_a_senseless_variable_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidInputError, match="MEMORY_REFLECTION_HOUR: must be a whole number from 0 to 23"):
+    with pytest.raises(
+        InvalidInputError, match="MEMORY_REFLECTION_HOUR: must be a whole number from 0 to 23"
+    ):
         load_settings(tmp_path, {"MEMORY_REFLECTION_HOUR": text})
 
 

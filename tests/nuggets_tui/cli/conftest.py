@@ -84,7 +84,8 @@ def at_keyboard(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Makes the commands believe that a person sits at standard input."""
 
     def sit() -> None:
-        for module in ("invocation", "upkeep"):
+        # What takes the name from there comes first: imported only now, it would take the pretence for the original.
+        for module in ("upkeep", "invocation"):
             monkeypatch.setattr(f"nuggets_tui.cli.{module}.can_ask", lambda: True)
 
     return sit
