@@ -6,7 +6,7 @@ import math
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
 
@@ -99,6 +99,8 @@ class Settings:
     reflection: ReflectionSettings = field(default_factory=ReflectionSettings)
     promotion: PromotionSettings = field(default_factory=PromotionSettings)
     inference: InferenceSettings = field(default_factory=InferenceSettings)
+    # Names in settings.toml that this version does not know: ignored, and told.
+    unknown: tuple[str, ...] = ()
 
 
 class _Range(NamedTuple):
@@ -178,12 +180,27 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
             todo="mend the file or move it away to use the defaults",
         ) from error
     for section in fields(settings):
+        if section.name == "unknown":
+            continue
         given = table.get(section.name, {})
         if not isinstance(given, dict):
             raise _wrong(path, section.name, "a table")
         part = _with_values(getattr(settings, section.name), given, path, section.name)
         settings = replace(settings, **{section.name: part})
+    settings = replace(settings, unknown=_unknown(settings, table))
     return _from_environment(settings, os.environ if environ is None else environ)
+
+
+def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:
+    """Tables and keys of the file that name no setting, as `table` or `table.key`."""
+    found: list[str] = []
+    for section, given in table.items():
+        part = getattr(settings, section, None)
+        if not is_dataclass(part) or not isinstance(given, dict):
+            found.append(section)
+            continue
+        found.extend(f"{section}.{name}" for name in given if not hasattr(part, name))
+    return tuple(sorted(found))
 
 
 def _with_values(part: _Part, given: Mapping[str, Any], path: Path, section: str) -> _Part:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
+    from core.model.draft import Draft
     from core.model.fact import Fact
     from core.model.note import Note
 
@@ -35,7 +37,15 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
         raise InvalidInputError(
             "an empty text names no nugget", where="NUGGET", kept="nothing was written", todo="give a name"
         )
-    made = call.change(f"remembered {key!r}", lambda draft: edits.remember(draft, nugget, key, value))
+    former: list[str] = []
+
+    def store(draft: Draft) -> Note:
+        there = draft.nugget(nugget)
+        known = there.find(key.strip()) if there else None
+        former[:] = [known[1].value] if known else []
+        return edits.remember(draft, nugget, key, value)
+
+    made = call.change(f"remembered {key!r}", store)
     holder = call.memory.snapshot.by_name[made.nugget_name]
     found = holder.find(made.key)
     hits = found[1].hits if found else 0
@@ -47,7 +57,11 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
             "nuggetName": made.nugget_name,
             "noteId": made.id,
         },
-        lambda: [("Remembered ", Span(made.key, "bold"), f" in {made.nugget_name}."), *_warning(holder)],
+        lambda: [
+            ("Remembered ", Span(made.key, "bold"), f" in {made.nugget_name}."),
+            *(f"It was: {value}" for value in former if value != made.content),
+            *_warning(holder),
+        ],
     )
 
 
@@ -71,7 +85,7 @@ def recall(call: Invocation, /, query: str, nugget: str | None, session: str | N
         write_error("warning: the recall could not be counted; the answer stands")
     related = _related(call, found.note_id) if expand else []
     if not found.found and not call.as_json:
-        write_error(f"nothing found for {query!r}")
+        write_error(f"nothing found for {query!r}; to look further: nuggets search {shlex.quote(query)}")
         return NOT_FOUND
     call.answer(
         lambda: (

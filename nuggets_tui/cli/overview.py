@@ -48,7 +48,8 @@ def nugget_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
 
 def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
     if not rows:
-        return [f"No nuggets in {folder} yet. To begin: nuggets remember NUGGET KEY VALUE"]
+        missing = "" if Path(folder).is_dir() else " (there is no such folder; the first change makes it)"
+        return [f"No nuggets in {folder} yet{missing}. To begin: nuggets remember NUGGET KEY VALUE"]
     head = [Span(name, "dim") for name in ("nugget", "facts", "notes", "hidden", "used", "")]
     body = [
         (
@@ -88,7 +89,13 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "linkCount": sum(len(note.links) for note in snapshot.notes),
         "readOnly": snapshot.read_only,
         "problems": [{"where": problem.where, "what": problem.what} for problem in snapshot.problems],
-        "warnings": [f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]],
+        "warnings": [
+            *(f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]),
+            *(
+                f"settings.toml: no setting is called {name}; ignored"
+                for name in call.memory.settings.unknown
+            ),
+        ],
     }
 
 

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done and change nothing.")
 
 
-@command("reflect", epilog=example("nuggets reflect --dry-run", "nuggets reflect --accept merge-1,link-2"))
+@command(
+    "reflect", epilog=example("nuggets reflect --dry-run", "nuggets reflect --accept merge-50086c,link-f1557")
+)
 @dry_run_option
 @yes_option
 @click.option(
@@ -33,7 +35,11 @@ dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would b
 def reflect(
     call: Invocation, /, dry_run: bool, yes: bool, accept: str | None, limit: int | None, **values: Any
 ) -> None:
-    """Clean up: merge near-duplicates, hide what is worthless, tidy text, tags and links."""
+    """Clean up: merge near-duplicates, hide what is worthless, tidy text, tags and links.
+
+    On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts. A pass looks at
+    the ten notes most in need (--limit changes that).
+    """
     memory = call.memory
     known_nugget(memory.snapshot, values["nugget"])
     where = {
@@ -103,7 +109,11 @@ def _reflection_lines(call: Invocation, result: ReflectionResult, *, dry_run: bo
 @click.option("--memory-dir", type=FOLDER, metavar="DIR", help="Folder of the MEMORY.md to write.")
 @pass_call
 def promote(call: Invocation, /, dry_run: bool, yes: bool, memory_dir: str | None) -> None:
-    """Write what is often recalled into MEMORY.md, leaving everything else in that file as it is."""
+    """Write what is often recalled into MEMORY.md, leaving everything else in that file as it is.
+
+    On a terminal it shows what it would write and asks; elsewhere it acts. The file is the one in --memory-dir, else
+    in the memory folder of the present project under ~/.claude/projects, else in promotion.memory_dir of settings.toml.
+    """
     memory = call.memory
     if not _asks(dry_run, yes):
         result = memory.promote(dry_run=dry_run, memory_dir=memory_dir)
@@ -128,7 +138,12 @@ def _answer_promotion(call: Invocation, result: PromotionResult, done: str) -> N
 
 def _promotion_lines(result: PromotionResult, done: str) -> Iterator[Line]:
     if result.change_set.empty:
-        yield f"Nothing to do: {result.path} is up to date."
+        held = (
+            "is up to date"
+            if result.entries
+            else "has nothing to hold yet: no note was recalled often enough"
+        )
+        yield f"Nothing to do: {result.path} {held}."
     else:
         yield from _diff_lines(result.diff.splitlines())
         counts = ((result.promoted, "new"), (result.updated, "changed"), (result.removed, "removed"))

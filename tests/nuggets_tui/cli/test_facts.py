@@ -24,6 +24,12 @@ def test_remember_answers_with_the_fact(nuggets: Any) -> None:
     }
 
 
+def test_a_value_that_is_replaced_is_said(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    assert nuggets.ok("remember", "project", "test cmd", "pytest -x").splitlines()[1] == "It was: pytest -q"
+    assert "It was" not in nuggets.ok("remember", "project", "test cmd", "pytest -x")
+
+
 def test_recall_answers_with_every_field(nuggets: Any) -> None:
     note_id = nuggets.json("remember", "project", "test cmd", "pytest -q")["noteId"]
     answer = nuggets.json("recall", "test cmd")
