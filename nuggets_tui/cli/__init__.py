@@ -49,7 +49,7 @@ class Program(LazyGroup):
         try:
             code = super().main(*args, **settings)
         except BaseException as error:
-            code = _exit_code(error)
+            code = exit_code(error)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -61,7 +61,7 @@ class Program(LazyGroup):
             raise SystemExit(PIPE_CLOSED) from None
 
 
-def _exit_code(error: BaseException) -> int:
+def exit_code(error: BaseException) -> int:
     """Says what went wrong in one line, and the exit code for it."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else BAD_INPUT

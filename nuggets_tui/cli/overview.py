@@ -70,7 +70,15 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
 def status(call: Invocation) -> None:
     """Show totals, paths and what could not be read."""
     document = _status_document(call)
-    call.answer(lambda: document, lambda: _status_lines(document))
+    call.answer(lambda: document, lambda: _status_lines(document, _linked_pairs(call.memory.snapshot)))
+
+
+def _linked_pairs(snapshot: Snapshot) -> int:
+    """How many pairs of notes are linked, whichever way and however often."""
+    pairs = {
+        (note.id, link.to) for note in snapshot.notes for link in note.links if link.to in snapshot.by_id
+    }
+    return sum(one < other or (other, one) not in pairs for one, other in pairs)
 
 
 def _status_document(call: Invocation) -> dict[str, Any]:
@@ -99,13 +107,13 @@ def _status_document(call: Invocation) -> dict[str, Any]:
     }
 
 
-def _status_lines(document: dict[str, Any]) -> Iterator[Line]:
+def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
     yield Span(document["home"], "bold") if document["exists"] else f"{document['home']} (not there yet)"
     totals = (
         plural(document["nuggetCount"], "nugget"),
         plural(document["factCount"], "fact"),
-        f"{plural(document['noteCount'], 'note')} ({document['hiddenCount']:,} hidden)",
-        f"{document['linkCount']:,} link ends",
+        f"{plural(document['noteCount'] - document['hiddenCount'], 'note')}, {document['hiddenCount']:,} hidden",
+        plural(links, "link"),
     )
     yield " · ".join(totals)
     if document["nuggetFiles"]:

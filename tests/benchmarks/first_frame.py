@@ -33,7 +33,7 @@ class Hello(App):
 
 Hello().run()
 """
-_APP = "import sys; from nuggets_tui.cli import main; sys.argv[0] = 'nuggets'; main()"
+_APP = "import sys; from nuggets_tui.entry import main; sys.argv[0] = 'nuggets'; main()"
 _MAKE = (
     "import sys; from pathlib import Path; from nuggets_tui.demo import write_demo; "
     "write_demo(Path(sys.argv[1]), int(sys.argv[2]))"
