@@ -93,7 +93,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN, "memory", 10
     ),
-    Command("undo", "u", "undo", "Take back my last change", CLEAN, "memory", 11),
+    Command("undo", "u", "undo", "Undo: take back my last change", CLEAN, "memory", 11),
     Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW, "memory", 15),
     Command(
         "sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW, "memory", 16
@@ -110,7 +110,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command("pane_graph", "5", "graph", "Go to Graph", VIEW, "memory"),
     Command("pane_audit", "6", "log", "Go to the audit log", VIEW, "memory"),
     Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW),
-    Command("demo", "d", "demo", "Open a copy of the demo memory", APP),
+    Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP),
     Command("help", "question_mark", "help", "Keys, words and signs", APP, "", 2),
     Command("quit", "q", "quit", "Leave", APP, "", 2),
 )
@@ -134,6 +134,18 @@ WORDS: Final = (
     ("reflect", "propose a cleanup of the notes; nothing happens before you accept", "can be taken back"),
     ("promote", "propose lines for MEMORY.md from what was recalled often", "can be taken back"),
     ("sure", "how far the best answer stands above noise, 0 to 1", ""),
+)
+# What can be typed into the search box beside words.
+FILTERS: Final = (
+    ("words", "notes that hold them, or are near them in meaning, best first"),
+    ("tag:auth", "with this tag"),
+    ("nugget:web", "in this nugget"),
+    ("scope:project", "of this scope"),
+    ("type:preference", "of this type"),
+    ("subject:login", "about this subject"),
+    ("is:hidden", "hidden notes alone"),
+    ("is:pinned", "pinned notes alone"),
+    ("is:fact  is:note", "facts alone, or notes that mirror no fact"),
 )
 SIGNS: Final = (
     ("●  ◌", "live: files are watched; hollow: they cannot be read just now"),
@@ -189,10 +201,10 @@ class CommandProvider(Provider):
             yield DiscoveryHit(_display(Content(command.title), command), self._run(command), command.title)
 
     async def search(self, query: str) -> Hits:
-        """Commands whose title matches what is typed."""
+        """Commands whose title or name matches what is typed."""
         matcher = self.matcher(query)
         for command in self._available():
-            score = matcher.match(command.title)
+            score = max(map(matcher.match, (command.title, command.label)))
             if score > 0:
                 shown = _display(matcher.highlight(command.title), command)
                 yield Hit(score, shown, self._run(command), command.title)

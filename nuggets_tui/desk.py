@@ -136,9 +136,9 @@ class Desk:
             return Found(typed, hits, None, seconds) if turn == self._asked else None
 
     def _hits(self, query: Query) -> tuple[Hit, ...]:
-        from core.search import Filters
+        from nuggets_tui.wanted import wanted_by
 
-        filters = Filters(**query.filters, include_hidden=query.hidden)
+        filters = wanted_by(query)
         if query.text:
             return self.memory.search(query.text, RESULTS, filters)
         return _only_filtered(self.snapshot, filters)
@@ -151,7 +151,8 @@ class Desk:
     def _recall(self, typed: str, turn: int) -> Recall | None:
         query = parse_query(typed)
         with self._search_turn:
-            if turn != self._asked or not query.text:
+            # An agent is answered without regard to what a note is, so nothing is shown beside such a filter.
+            if turn != self._asked or not query.text or query.kinds:
                 return None
             try:
                 return self.memory.recall(query.text, query.filters.get("nugget"), record=False)

@@ -128,12 +128,12 @@ def _newest(note: Note) -> tuple[str, str]:
 
 
 def care_reasons(note: Note, snapshot: Snapshot) -> tuple[str, ...]:
-    """What a note lacks: tags of its own, links, or ever having been recalled."""
+    """What a note lacks, worst first: tags of its own, links, or ever having been recalled."""
     reasons = []
     if not own_tags(note):
-        reasons.append("no tags")
+        reasons.append("untagged")
     if not note.links and not snapshot.links_in.get(note.id):
-        reasons.append("no links")
+        reasons.append("unlinked")
     if not note.hits:
         reasons.append("never recalled")
     return tuple(reasons)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
 
 from core.model.names import parse_iso
+from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from core.model.change import ChangeSet, FactChange, NoteChange
+    from core.model.note import Note
 
 _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86_400, "d"))
 _MONTH = 86_400 * 30.44
-_KIND_WORDS = {"reflection": "reflected", "promotion": "promoted", "import": "imported", "undo": "took back"}
+_PINNED = "pinned"
+# Names said of a change of many things, and characters of each.
+_NAMED, _NAME = 3, 60
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -50,40 +53,105 @@ def clock_time(stamp: str, now: datetime, zone: tzinfo | None = None) -> str:
 
 @dataclass(frozen=True)
 class Deed:
-    """What one change did: a verb, what it was done to, and the note to show for it ("" for none)."""
+    """What one change did: a verb, what it was done to, and the note to show for it ("" for none).
+
+    noun: what kind of thing it was done to: "note", "fact" or "file".
+    """
 
     verb: str
     what: str
     note_id: str = ""
+    noun: str = "note"
 
 
 def deed(change_set: ChangeSet) -> Deed:
-    """A whole change set in one line: the one thing it did, or how many things of each kind."""
+    """A whole change set in one line: the one thing it did, or how many things of each kind and some by name."""
+    if change_set.kind == "undo":
+        told = _done(_turned_back(change_set))
+        return Deed("took back:", f"{told.verb} {told.what}", told.note_id)
+    deeds = deeds_of(change_set)
+    if change_set.kind == "promotion" and deeds:
+        goal = next((item for item in deeds if item.noun == "file"), deeds[0])
+        return Deed("promoted", f"to {goal.what}", deeds[0].note_id)
+    told = _done(change_set)
+    if change_set.kind == "import" and deeds:
+        what = told.what if len(deeds) > 1 and told.verb == "added" else f"{told.what} ({told.verb})"
+        return Deed("imported", what, told.note_id)
+    return told
+
+
+def _turned_back(change_set: ChangeSet) -> ChangeSet:
+    """What a change set that takes something back took back."""
+    return change_set.inverse(
+        id=change_set.id, at=change_set.at, author=change_set.author, reason=change_set.reason
+    )
+
+
+def _done(change_set: ChangeSet) -> Deed:
+    """A change set in one line, whatever its kind."""
     deeds = deeds_of(change_set)
     if not deeds:
         return Deed("changed", change_set.reason)
-    if change_set.kind in _KIND_WORDS:
-        return Deed(_KIND_WORDS[change_set.kind], _summary(change_set, deeds), deeds[0].note_id)
     if len(deeds) == 1:
         return deeds[0]
     pair = _linked_pair(change_set, deeds)
     if pair is not None:
         return pair
-    merged = next((item for item in deeds if item.verb == "merged away"), None)
-    if merged is not None:
-        return Deed("merged", f"{merged.what} into {_survivor(change_set)}", merged.note_id)
-    counts = Counter(item.verb for item in deeds)
-    return Deed("changed", ", ".join(f"{verb} {count}" for verb, count in counts.items()), deeds[0].note_id)
+    merged = [item for item in deeds if item.verb == "merged away"]
+    if len(merged) == 1 and change_set.kind in ("edit", "undo"):
+        return Deed("merged", f"{merged[0].what} into {_survivor(change_set)}", merged[0].note_id)
+    return _many(change_set, deeds)
+
+
+def _many(change_set: ChangeSet, deeds: tuple[Deed, ...]) -> Deed:
+    """Several deeds: how many of each kind, and the names of some; the first kind's verb stands for all."""
+    groups: dict[str, list[Deed]] = {}
+    for item in deeds:
+        groups.setdefault(item.verb, []).append(item)
+    first, *others = groups
+    said = _amount(change_set, first, groups[first])
+    said += "".join(f", {verb} {_amount(change_set, verb, groups[verb])}" for verb in others)
+    named = [item for group in groups.values() for item in group]
+    names = ", ".join(safe_line(item.what, _NAME) for item in named[:_NAMED])
+    more = ", …" if len(named) > _NAMED else ""
+    return Deed(first, f"{said}: {names}{more}", named[0].note_id, named[0].noun)
+
+
+def _amount(change_set: ChangeSet, verb: str, group: list[Deed]) -> str:
+    pairs = _pairs(change_set, verb)
+    if pairs:
+        return plural(pairs, "pair")
+    nouns = {item.noun for item in group}
+    return plural(len(group), nouns.pop() if len(nouns) == 1 else "thing")
+
+
+def _pairs(change_set: ChangeSet, verb: str) -> int:
+    """How many pairs of notes were linked, or unlinked; both ends of a link are one pair. 0 for other verbs."""
+    if verb not in ("linked", "unlinked"):
+        return 0
+    pairs: set[frozenset[str]] = set()
+    for change in change_set.notes:
+        if change.before is None or change.after is None:
+            continue
+        had = {link.to for link in change.before.links}
+        has = {link.to for link in change.after.links}
+        others = has - had if verb == "linked" else had - has
+        pairs.update(frozenset((change.id, other)) for other in others)
+    return len(pairs)
 
 
 def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
     """What a change set did, thing by thing; a fact and its note count as one."""
-    found = [Deed(_note_verb(change), change.note.title, change.id) for change in change_set.notes]
+    found = [
+        Deed(_note_verb(change), change.note.title, change.id, "fact" if change.note.is_fact else "note")
+        for change in change_set.notes
+    ]
     mirrored = {(change.note.nugget_name, change.note.key) for change in change_set.notes}
     for change in change_set.facts:
         if (change.nugget, change.key) not in mirrored:
-            found.append(Deed(_fact_verb(change), change.key))
-    found.extend(Deed("wrote", file.path.replace("\\", "/").rpartition("/")[2]) for file in change_set.files)
+            found.append(Deed(_fact_verb(change), change.key, noun="fact"))
+    for file in change_set.files:
+        found.append(Deed("wrote", file.path.replace("\\", "/").rpartition("/")[2], noun="file"))
     return tuple(found)
 
 
@@ -109,8 +177,15 @@ def _note_verb(change: NoteChange) -> str:
         if getattr(before, name) != getattr(after, name):
             if name == "links" and len(after.links) < len(before.links):
                 return "unlinked"
-            return verb
+            return (_pin_verb(before, after) or verb) if name == "tags" else verb
     return "changed"
+
+
+def _pin_verb(before: Note, after: Note) -> str:
+    """The verb for tags that differ by the pin alone; "" when they differ otherwise."""
+    if set(before.tags) ^ set(after.tags) != {_PINNED}:
+        return ""
+    return "pinned" if _PINNED in after.tags else "unpinned"
 
 
 def _fact_verb(change: FactChange) -> str:
@@ -136,14 +211,3 @@ def _survivor(change_set: ChangeSet) -> str:
         if change.id in goals:
             return change.note.title
     return "another note"
-
-
-def _summary(change_set: ChangeSet, deeds: tuple[Deed, ...]) -> str:
-    if change_set.kind == "undo":
-        return change_set.reason or deeds[0].what
-    if change_set.kind == "promotion":
-        return f"to {deeds[0].what}"
-    if len(deeds) == 1:
-        return f"{deeds[0].what} ({deeds[0].verb})"
-    counts = Counter(item.verb for item in deeds)
-    return ", ".join(f"{verb} {count}" for verb, count in counts.items())

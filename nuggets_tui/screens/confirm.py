@@ -21,10 +21,10 @@ class ConfirmScreen(Dialog[bool]):
         Binding("n,enter", "answer(False)", "no", show=False),
     ]
 
-    def __init__(self, heading: str, text: str, *, yes: str) -> None:
+    def __init__(self, heading: str, text: str, *, yes: str, no: str = "leave it as it is") -> None:
         super().__init__(classes="small")
         self.heading = heading
-        self.keys = f"y  {yes} · n  leave it as it is"
+        self.keys = f"y  {yes} · n  {no}"
         self._text = text
 
     def compose_inside(self) -> ComposeResult:

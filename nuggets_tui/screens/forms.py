@@ -1,4 +1,4 @@
-"""Small forms: a new fact, the tags of a note."""
+"""Small forms: a new fact, the tags of a note, the folder to promote to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.widgets import Input
+from textual.widgets import Input, Static
 
 from core.facts.edits import remember
 from core.graph.edits import edit_note
@@ -19,6 +19,7 @@ from core.model.names import DEFAULT_NUGGET
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
+from nuggets_tui.safe_text import content
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.view import own_tags
@@ -131,3 +132,40 @@ def tags_form(desk: Desk, base: Snapshot, note: Note) -> FormScreen:
 def split_tags(text: str) -> list[str]:
     """Tags as typed: parted by spaces or commas."""
     return text.replace(",", " ").split()
+
+
+class FolderScreen(Dialog[str]):
+    """Asks for the folder of MEMORY.md. Answers with it as typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "go on", show=False)]
+    heading = "Promote: where is MEMORY.md?"
+    keys = "⏎  show what would be written · esc  close"
+
+    def __init__(self, folder: str) -> None:
+        super().__init__(classes="small")
+        self._folder = folder
+
+    def compose_inside(self) -> ComposeResult:
+        """Why it is asked, and the line."""
+        said = (
+            "This folder is no project known to Claude Code, and the settings name no folder. "
+            "Nothing is written before you have seen it; a folder that is missing is made then."
+        )
+        yield Static(content(said), classes="words")
+        yield Field("Folder of MEMORY.md", self._folder, id="folder", hint="such as: ~/project")
+
+    def on_mount(self) -> None:
+        """The cursor goes into the line."""
+        self.query_one("#folder", Input).focus()
+
+    @on(Input.Submitted)
+    def enter(self, event: Input.Submitted) -> None:
+        """Enter goes on."""
+        event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        """Closes with the folder, if one was typed."""
+        folder = self.query_one("#folder", Input).value.strip()
+        if folder:
+            self.dismiss(folder)

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 
-from nuggets_tui.commands import GROUPS, PALETTE_KEY, SIGNS, WORDS, in_group
+from nuggets_tui.commands import FILTERS, GROUPS, PALETTE_KEY, SIGNS, WORDS, in_group
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.line_view import LineView
 
@@ -22,7 +22,7 @@ _MOVING: Final = (
     ("↑ ↓ j k", "move; in the graph the arrow keys walk along links"),
     ("esc", "leave a field; then clear the search, or leave a pane that fills the screen; close a dialog"),
     ("ctrl+s", "save, apply"),
-    (PALETTE_KEY[0], "all commands, by name"),
+    (PALETTE_KEY[0], PALETTE_KEY[1] + ": type a part of the name"),
     ("^q", "leave, as q does"),
 )
 
@@ -49,28 +49,30 @@ class HelpScreen(Dialog[None]):
 def help_lines(width: int) -> Sequence[Content]:
     """The whole help at a width."""
     lines = [Content.styled("Moving", _HEAD)]
-    lines += [_entry(keys, said, _KEYS, width) for keys, said in _MOVING]
+    for keys, said in _MOVING:
+        lines += _entry(keys, said, _KEYS, width)
     for group in GROUPS:
         lines += [Content(""), Content.styled(group, _HEAD)]
         for command in in_group(group):
             if not command.name.startswith("pane_"):
-                lines.append(_entry(" ".join(command.shown_keys) or "^p", command.title, _KEYS, width))
+                keys = " ".join(command.shown_keys) or f"{PALETTE_KEY[0]} {command.label}"
+                lines += _entry(keys, command.title, _KEYS, width)
+    lines += [Content(""), Content.styled("In the search box", _HEAD)]
+    for typed, meaning in FILTERS:
+        lines += _entry(typed, meaning, _WORDS, width)
     lines += [Content(""), Content.styled("Words", _HEAD)]
     for word, meaning, undone in WORDS:
-        lines.append(_entry(word, f"{meaning}; {undone}" if undone else meaning, _WORDS, width))
+        lines += _entry(word, f"{meaning}; {undone}" if undone else meaning, _WORDS, width)
     lines += [Content(""), Content.styled("Signs", _HEAD)]
-    lines += [_entry(sign, meaning, _KEYS, width) for sign, meaning in SIGNS]
-    return [part for line in lines for part in _hanging(line, width)]
+    for sign, meaning in SIGNS:
+        lines += _entry(sign, meaning, _KEYS, width)
+    return lines
 
 
-def _entry(left: str, right: str, size: int, width: int) -> Content:
-    return Content.assemble((f"  {left:<{size}}", "bold"), (right, _MUTED))
-
-
-def _hanging(line: Content, width: int) -> list[Content]:
-    """A line wrapped, with its further lines indented."""
-    if line.cell_length <= width or width < 20:
-        return [line]
-    first, *rest = line.wrap(width)
-    more = Content(" ").join(part.rstrip() for part in rest).wrap(max(8, width - 14))
-    return [first, *(Content(" " * 14) + part for part in more)]
+def _entry(left: str, right: str, size: int, width: int) -> list[Content]:
+    """What is explained, and the explanation in a column of its own, wrapped where it must be."""
+    head, indent = Content.styled(f"  {left:<{size}}", "bold"), 2 + size
+    said = Content.styled(right, _MUTED)
+    parts = [part.rstrip() for part in said.wrap(width - indent)] if width >= indent + 8 else [said]
+    first, *more = parts
+    return [Content.assemble(head, first), *(Content(" " * indent) + part for part in more)]

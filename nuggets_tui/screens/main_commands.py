@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, TypeVar
 
 from textual import work
 
-from core.errors import NuggetsError
+from core.errors import NotFoundError, NuggetsError
 from core.model.change import ChangeSet
 from core.model.note import Note
 from nuggets_tui.notices import say, say_error, warn
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.main_opening import MainOpening
+from nuggets_tui.threads import aside
 from nuggets_tui.view import ORDER_NAMES, ORDERS
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.neighbours import NeighboursPane
@@ -25,6 +26,7 @@ from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
+    from core.promotion import PromotionResult
     from nuggets_tui.application import NuggetsApp
 
 _Result = TypeVar("_Result")
@@ -33,6 +35,9 @@ _MOST_HOPS = 3
 
 class MainCommands(MainOpening):
     """The commands of the main screen."""
+
+    # The folder of MEMORY.md that was typed last; asked for where nothing else names it.
+    _memory_folder = ""
 
     # Carrying out
 
@@ -53,10 +58,14 @@ class MainCommands(MainOpening):
         return note
 
     @work(group="change", exit_on_error=False)
-    async def _change(self, reason: str, edit: Callable[[Draft], object], said: str) -> None:
+    async def _change(
+        self, reason: str, edit: Callable[[Draft], object], said: str, *, reveal: bool = False
+    ) -> None:
         done = await self.attempt(self.desk.change(reason, edit))
         if done is not None:
             self.changed(done[1], said)
+            if reveal:
+                self.reveal()
 
     def changed(self, done: ChangeSet, said: str = "") -> None:
         """Shows the memory after a change of mine, and says what was done."""
@@ -136,6 +145,7 @@ class MainCommands(MainOpening):
             note, change_set = done
             self.changed(change_set)
             self.show_note(note.id, follow=True)
+            self.reveal()
 
     @work(group="change", exit_on_error=False)
     async def do_edit_outside(self) -> None:
@@ -185,7 +195,7 @@ class MainCommands(MainOpening):
         note = self._note()
         edit = unhide_note if note.hidden else hide_note
         verb = "brought back" if note.hidden else "hid"
-        self._change(f"{verb} {note.title}", partial(edit, id=note.id), "")
+        self._change(f"{verb} {note.title}", partial(edit, id=note.id), "", reveal=note.hidden)
 
     def do_delete(self) -> None:
         """Deletes for good, after asking."""
@@ -286,15 +296,39 @@ class MainCommands(MainOpening):
     @work(group="change", exit_on_error=False)
     async def do_promote(self) -> None:
         """Proposes lines for MEMORY.md."""
+        from nuggets_tui.screens.forms import FolderScreen
+
+        result = await self.long_work("looking for what to promote", self._promotion())
+        if isinstance(result, NotFoundError):
+            self.app.push_screen(FolderScreen(self._memory_folder), self._folder_typed)
+        elif result is not None:
+            self._review_promotion(result)
+
+    async def _promotion(self) -> PromotionResult | NotFoundError:
+        try:
+            return await self.desk.promotion()
+        except NotFoundError as error:
+            return error
+
+    def _folder_typed(self, folder: str | None) -> None:
+        if folder:
+            self._memory_folder = folder
+            self._promote_to(folder)
+
+    @work(group="change", exit_on_error=False)
+    async def _promote_to(self, folder: str) -> None:
+        asked = aside(self.desk.memory.promote, dry_run=True, memory_dir=folder)
+        result = await self.long_work("looking for what to promote", asked)
+        if result is not None:
+            self._review_promotion(result, as_shown=True)
+
+    def _review_promotion(self, result: PromotionResult, *, as_shown: bool = False) -> None:
         from nuggets_tui.screens.reviews import promotion_review
 
-        result = await self.long_work("looking for what to promote", self.desk.promotion())
-        if result is None:
-            return
         if result.change_set.empty:
             say(self, f"Nothing to promote: {result.path} is up to date.")
-            return
-        self.app.push_screen(promotion_review(self.desk, result), self._reviewed)
+        else:
+            self.app.push_screen(promotion_review(self.desk, result, as_shown=as_shown), self._reviewed)
 
     def _reviewed(self, done: tuple[ChangeSet, str] | None) -> None:
         if done is not None:

@@ -208,6 +208,8 @@ class MainOpening(MainState):
             trouble="", note_id=note_id,
         )  # fmt: skip
         self.query_one(HeaderLine).now = self.view.now
+        if before.note_id and not note_id:
+            self.note_under_cursor()
         self._show_message_or_panes()
         self.look_for_suggestions()
         self.search_again()

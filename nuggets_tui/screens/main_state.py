@@ -16,7 +16,10 @@ from nuggets_tui.commands import BY_NAME, footer_commands
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import attempt, say_error
 from nuggets_tui.view import View
+from nuggets_tui.widgets.fact_rows import fact_key
+from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.key_bar import KeyBar
+from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PaneName, Panes
 from nuggets_tui.widgets.tab_line import TabLine
 
@@ -55,6 +58,21 @@ class MainState(Screen[None]):
         self.view = self.view.with_(note_id=note_id, suggested=())
         self.look_for_suggestions()
         self.refresh_bindings()
+
+    def reveal(self) -> None:
+        """Puts the cursors of the lists on the note shown, and so brings its rows into view."""
+        note = self.view.note
+        if note is None:
+            return
+        self.query_one(NotesPane).move_to(note.id)
+        if note.is_fact:
+            self.query_one(FactsPane).move_to(fact_key(note.nugget_name, note.key))
+
+    def note_under_cursor(self) -> None:
+        """Shows the note on which the cursor of Notes came to stand, when none is shown."""
+        row = self.query_one(NotesPane).cursor_row
+        if not self.view.note_id and row is not None and isinstance(row.data, str):
+            self.show_note(row.data)
 
     @work(group="suggestions", exclusive=True, exit_on_error=False)
     async def look_for_suggestions(self) -> None:

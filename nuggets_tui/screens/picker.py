@@ -9,6 +9,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Input
 
 from core.model.note import Note
@@ -39,7 +40,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
         self.heading = f"{heading}: {note.title}" if not ask_reason else f"{heading} “{note.title}”"
         self.keys = "⏎  take · ↑↓  choose · esc  close"
         if ask_reason:
-            self.keys = "⏎  take · ↑↓  choose · tab  reason · esc  close"
+            self.keys = "⏎  to the reason, then link · ↑↓  choose · esc  close"
         self._desk = desk
         self._snapshot = snapshot
         self._note = note
@@ -87,15 +88,23 @@ class PickerScreen(Dialog[tuple[str, str]]):
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:
-        """Takes the note under the list's cursor."""
+        """Goes on to the reason, if one is asked for; from there takes the note under the list's cursor."""
         event.stop()
-        self.action_take()
+        self._go_on(event.input)
 
     @on(RowList.RowSelected)
     def clicked(self, event: RowList.RowSelected) -> None:
-        """A click on the row under the cursor takes it."""
+        """A click on the row under the cursor goes on with it."""
         event.stop()
-        self.action_take()
+        self._go_on(self.query_one(RowList))
+
+    def _go_on(self, widget: Widget) -> None:
+        if not self._ask_reason or widget.id == "reason":
+            self.action_take()
+        elif self.query_one(RowList).cursor_row is not None:
+            reason = self.query_one("#reason", Input)
+            reason.focus()
+            reason.select_all()
 
     def action_take(self) -> None:
         """Closes with the choice."""

@@ -89,8 +89,8 @@ class ReviewScreen(Dialog[Reviewed]):
         count = len(self.accepted) if self.is_attached else len(self._items)
         whole = len(self._items)
         apply = f"apply {count} of {whole}" if self._partly else "apply"
-        choose = " · space  accept or refuse · a  all or none" if self._partly else ""
-        return key_content(f"ctrl+s  {apply}{choose} · tab  other side · esc  close, nothing is changed")
+        choose = " · space  yes/no · a  all/none" if self._partly else ""
+        return key_content(f"ctrl+s  {apply}{choose} · tab  switch · esc  close")
 
     @on(RowList.RowHighlighted)
     def show_difference(self, event: RowList.RowHighlighted) -> None:

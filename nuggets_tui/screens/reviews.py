@@ -65,14 +65,18 @@ def _titles(snapshot: Snapshot) -> TitleOf:
     return lambda note_id: snapshot.by_id[note_id].title if note_id in snapshot.by_id else note_id
 
 
-def promotion_review(desk: Desk, result: PromotionResult) -> ReviewScreen:
-    """Lines for MEMORY.md, with the file they go to."""
+def promotion_review(desk: Desk, result: PromotionResult, *, as_shown: bool = False) -> ReviewScreen:
+    """Lines for MEMORY.md, with the file they go to. `as_shown`: for a file that only the result knows of."""
     said = f"{plural(result.promoted, 'line')} to add, {result.updated} to update"
     item = ReviewItem("file", "write", result.path, said, partial(_diff, result.diff))
 
     async def apply(accepted: Collection[str]) -> Reviewed:
-        done = await desk.promote()
-        return done.change_set, f"Wrote {plural(done.promoted, 'new line')} to {safe_line(done.path, 200)}"
+        if as_shown:
+            written, done = await desk.apply(result.change_set), result
+        else:
+            done = await desk.promote()
+            written = done.change_set
+        return written, f"Wrote {plural(done.promoted, 'new line')} to {safe_line(done.path, 200)}"
 
     where = f"Would be written to {result.path}. Everything a person wrote there stays as it is."
     return ReviewScreen("Promotion: lines for MEMORY.md to review", where, [item], apply, partly=False)

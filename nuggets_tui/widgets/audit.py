@@ -35,7 +35,7 @@ class AuditPane(RowList):
         self.border_title = Content("6 Audit log")
 
     def watch_view(self, before: View, after: View) -> None:
-        """Shows new entries on top; the cursor stays on its entry."""
+        """Shows new entries on top; the cursor stays on its entry while somebody is here, else on the newest."""
         if not changed_between(before, after, "history", "now"):
             return
         entries = after.history
@@ -43,9 +43,23 @@ class AuditPane(RowList):
             len(entries),
             lambda index: _row(entries[-1 - index], after),
             key_at=lambda index: entries[-1 - index].id,
+            keep_cursor=self._in_use,
         )
         known = {entry.id for entry in before.history}
         self.glow({entry.id for entry in entries if entry.id not in known})
+
+    @property
+    def _in_use(self) -> bool:
+        """Whether somebody reads here, also while a dialog is open above or the terminal is not in front."""
+        return self.has_focus or self.screen.focused is self or not self.app.app_focus
+
+    def on_blur(self) -> None:
+        """Nobody reads here any more: back to the newest."""
+        self.call_after_refresh(self._show_newest)
+
+    def _show_newest(self) -> None:
+        if not self._in_use:
+            self.action_first()
 
     @on(RowList.RowHighlighted)
     def stay(self, event: RowList.RowHighlighted) -> None:

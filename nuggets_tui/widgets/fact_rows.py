@@ -15,11 +15,11 @@ from nuggets_tui.messages import FactOpened
 from nuggets_tui.safe_text import content
 from nuggets_tui.widgets.bars import capacity_bar, capacity_level
 from nuggets_tui.widgets.row_list import Row
-from nuggets_tui.widgets.row_text import MUTED, columns, sides
+from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, sides
 
 _BAR: Final = 5
 _MEASURED: Final = 500
-_FEW: Final = 3
+_KEY_SHARE: Final = 0.6
 _LEVEL_STYLES: Final = {"warning": "$text-warning", "critical": "$text-error"}
 
 
@@ -29,7 +29,7 @@ class FactRows:
     def __init__(self, nuggets: tuple[Nugget, ...] = ()) -> None:
         self.nuggets = nuggets
         self._starts = list(accumulate((1 + len(nugget.facts) for nugget in nuggets), initial=0))
-        self._shape = lru_cache(_MEASURED)(self._measured)
+        self._widest = lru_cache(_MEASURED)(self._longest_key)
 
     @property
     def count(self) -> int:
@@ -57,31 +57,27 @@ class FactRows:
     def row(self, index: int) -> Row:
         """A row."""
         nugget, fact = self.at(index)
-        prefix, width = self._shape(bisect_right(self._starts, index) - 1)
         if fact is None:
-            return Row(self.key(index), (_heading(nugget, prefix), *_warning(nugget)), selectable=False)
-        hits = Content.styled(f"×{fact.hits}", MUTED) if fact.hits else Content("")
-        line = columns(content(fact.key[len(prefix) :]), content(fact.value, MUTED), hits, wanted=width)
-        return Row(self.key(index), (line,), data=FactOpened(nugget.name, fact.key))
+            return Row(self.key(index), (_heading(nugget), *_warning(nugget)), selectable=False)
+        wanted = self._widest(bisect_right(self._starts, index) - 1)
+        return Row(self.key(index), (_fact_line(fact, wanted),), data=FactOpened(nugget.name, fact.key))
 
-    def _measured(self, place: int) -> tuple[str, int]:
-        """The words that all keys of a nugget begin with, which its heading says once, and the longest rest."""
-        keys = [fact.key for fact in islice(self.nuggets[place].facts, _MEASURED)]
-        prefix = ""
-        if len(keys) >= _FEW and len(keys) == len(self.nuggets[place].facts):
-            before, colon, _ = _shared_beginning(keys).rpartition(": ")
-            shared = before + colon
-            prefix = shared if all(len(key) > len(shared) for key in keys) else ""
-        return prefix, max((len(key) - len(prefix) for key in keys), default=0)
+    def _longest_key(self, place: int) -> int:
+        """Characters of the longest of a nugget's keys; of a very large nugget, of its first keys."""
+        return max((len(fact.key) for fact in islice(self.nuggets[place].facts, _MEASURED)), default=0)
 
 
-def _shared_beginning(keys: list[str]) -> str:
-    # What the first and the last in order share, all between them share too.
-    first, last = min(keys), max(keys)
-    for place, (one, other) in enumerate(zip(first, last, strict=False)):
-        if one != other:
-            return first[:place]
-    return first
+def _fact_line(fact: Fact, wanted: int) -> Callable[[int], Content]:
+    """Key, value and hits. Keys often begin alike, so a long one is cut in its middle."""
+    hits = Content.styled(f"×{fact.hits}", MUTED) if fact.hits else Content("")
+    value = content(fact.value, MUTED)
+
+    def line(width: int) -> Content:
+        size = min(wanted, max(4, int(width * _KEY_SHARE)))
+        key = Content(cut_middle(fact.key, size))
+        return columns(key, value, hits, wanted=size, share=_KEY_SHARE)(width)
+
+    return line
 
 
 def fact_key(nugget: str, key: str) -> str:
@@ -89,17 +85,11 @@ def fact_key(nugget: str, key: str) -> str:
     return f"fact {nugget}\n{key}"
 
 
-def _heading(nugget: Nugget, prefix: str) -> Callable[[int], Content]:
+def _heading(nugget: Nugget) -> Callable[[int], Content]:
     used, capacity = len(nugget.facts), nugget.meta.capacity
     style = _LEVEL_STYLES.get(capacity_level(used, capacity), "$text-secondary")
     load = Content.assemble((f"{used}/{capacity} ", MUTED), (capacity_bar(used, capacity, _BAR), style))
-    name = content(nugget.name, "bold")
-    full = Content.assemble(name, " ", content(prefix, MUTED)) if prefix else name
-
-    def line(width: int) -> Content:
-        return sides(full if full.cell_length + load.cell_length < width else name, load)(width)
-
-    return line
+    return sides(content(nugget.name, "bold"), load)
 
 
 def _warning(nugget: Nugget) -> tuple[Content, ...]:

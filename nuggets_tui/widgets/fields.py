@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from rich.text import Text
+from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, TextArea
 
@@ -24,6 +27,11 @@ class Field(Input):
 class TextField(TextArea):
     """Several lines with a label in the border; drawn harmlessly, kept as they are."""
 
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+home", "to_start", "start", show=False),
+        Binding("ctrl+end", "to_end", "end", show=False),
+    ]
+
     def __init__(self, label: str, text: str, *, id: str) -> None:
         super().__init__(
             text, id=id, soft_wrap=True, show_line_numbers=False, classes="field", tab_behavior="focus"
@@ -33,3 +41,11 @@ class TextField(TextArea):
     def get_line(self, line_index: int) -> Text:
         """A line as it is drawn."""
         return Text(plain(self.document.get_line(line_index)), end="", no_wrap=True)
+
+    def action_to_start(self) -> None:
+        """The cursor goes to the start of the text."""
+        self.move_cursor((0, 0))
+
+    def action_to_end(self) -> None:
+        """The cursor goes to the end of the text."""
+        self.move_cursor(self.document.end)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.graph.neighbours import surroundings
+from core.model.note import Note
 from core.model.snapshot import Snapshot
 
 NODE_LIMIT: Final = 60
@@ -35,13 +36,15 @@ class GraphEdge:
 class GraphData:
     """A note (`focus`) and what surrounds it.
 
-    `left_out`: for a node's id, how many of its neighbours are not among the nodes.
+    `left_out`: for a node's id, how many of its neighbours are not among the nodes. `hidden`: how many hidden
+    notes the focus is linked to that are not drawn.
     """
 
     nodes: tuple[GraphNode, ...] = ()
     edges: tuple[GraphEdge, ...] = ()
     focus: str = ""
     left_out: tuple[tuple[str, int], ...] = ()
+    hidden: int = 0
 
 
 def graph_data(
@@ -62,7 +65,16 @@ def graph_data(
         for link in note.links
         if link.to in inside and link.to != note.id
     )
-    return GraphData(nodes, edges, note_id, _left_out(snapshot, inside, hops, show_hidden))
+    left_out = _left_out(snapshot, inside, hops, show_hidden)
+    hidden = 0 if show_hidden else sum(other.hidden for other in _linked(snapshot, note_id))
+    return GraphData(nodes, edges, note_id, left_out, hidden)
+
+
+def _linked(snapshot: Snapshot, note_id: str) -> list[Note]:
+    """The other notes that a note links to or is linked from, each once."""
+    ids = {link.to for link in snapshot.by_id[note_id].links}
+    ids.update(holder for holder, _ in snapshot.links_in.get(note_id, ()))
+    return [snapshot.by_id[other] for other in ids - {note_id} if other in snapshot.by_id]
 
 
 def _left_out(
@@ -73,13 +85,9 @@ def _left_out(
     for note_id, hop in inside.items():
         if hop >= hops:
             continue
-        linked = {link.to for link in snapshot.by_id[note_id].links}
-        linked.update(holder for holder, _ in snapshot.links_in.get(note_id, ()))
         missing = {
-            other
-            for other in linked - taken
-            if other in snapshot.by_id and (show_hidden or not snapshot.by_id[other].hidden)
-        }
+            other.id for other in _linked(snapshot, note_id) if show_hidden or not other.hidden
+        } - taken
         taken |= missing
         if missing:
             counts.append((note_id, len(missing)))

@@ -26,7 +26,9 @@ def summary(data: GraphData, picture: Picture) -> str:
     """How many notes the picture shows, how far it reaches, and what found no room."""
     shown = len(picture.box_of) - 1
     if not data.edges and shown <= 0 and not picture.notes_without_room:
-        return "no links yet"
+        if not data.hidden:
+            return "no links yet"
+        return f"no visible notes within 1 link · {_count(data.hidden, 'hidden note')}"
     reach = max((box.level for box in picture.boxes if box.id), default=0)
     words = [f"{_count(shown, 'note')} within {_count(max(reach, 1), 'link')}"]
     missing = [
@@ -36,6 +38,8 @@ def summary(data: GraphData, picture: Picture) -> str:
     ]
     if missing:
         words.append(f"{' and '.join(missing)} more with more room")
+    if data.hidden:
+        words.append(_count(data.hidden, "hidden note"))
     return " · ".join(words)
 
 

@@ -44,12 +44,13 @@ class HeaderLine(Widget):
         if view.loaded or view.glanced is not None:
             snapshot = view.snapshot
             visible, hidden = view.counts
-            notes = plural(visible, "note") + (f" ({hidden:,} hidden)" if hidden else "")
             parts += [
                 Content(plural(len(snapshot.nuggets), "nugget")),
                 Content(plural(snapshot.fact_count, "fact")),
-                Content(notes),
+                Content(plural(visible, "note")),
             ]
+            if hidden:
+                parts.append(Content(f"{hidden:,} hidden"))
         elif not view.trouble:
             parts.append(Content.styled("opening …", "$text-muted"))
         return Content.assemble(_NAME, " ", Content.styled(" · ", "$text-muted").join(parts))

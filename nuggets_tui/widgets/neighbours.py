@@ -83,7 +83,9 @@ def _rows(view: View) -> list[Row]:
 
 
 def _row(sign: str, note: Note, reason: str, place: int, suggestion: Suggestion | None = None) -> Row:
-    title = Content.assemble((f"{sign} ", _SIGN_STYLES[sign]), content(note.title, title_style(note)))
-    line = columns(title, content(reason, MUTED), Content(""), wanted=len(note.title) + 2, share=0.6)
+    hidden = Content.styled("⊘ ", "$text-warning") if note.hidden else Content("")
+    title = Content.assemble((f"{sign} ", _SIGN_STYLES[sign]), hidden, content(note.title, title_style(note)))
+    wanted = len(note.title) + 2 + len(hidden)
+    line = columns(title, content(reason, MUTED), Content(""), wanted=wanted, share=0.6)
     # Several links may join the same two notes, so the place is part of the key.
     return Row(f"{sign} {note.id} {reason} {place}", (line,), data=Neighbour(note.id, suggestion))

@@ -15,7 +15,7 @@ from nuggets_tui.safe_text import content
 from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between, listed
 from nuggets_tui.widgets.results import result_rows
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style
+from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style, with_reasons
 from nuggets_tui.words import ago
 
 if TYPE_CHECKING:
@@ -40,6 +40,7 @@ class NotesPane(RowList):
         self.border_title = Content("2 Notes")
         self._notes: Sequence[Note] = ()
         self._places: dict[str, int] = {}
+        self._unseen = False
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows other rows; the cursor stays on its note."""
@@ -54,6 +55,12 @@ class NotesPane(RowList):
             self._show_notes(before, after)
         if before.fresh is not after.fresh:
             self.glow(after.fresh)
+
+    def on_show(self) -> None:
+        """Comes from behind another pane: scrolls to the cursor if that was moved meanwhile."""
+        if self._unseen:
+            self._unseen = False
+            self.call_after_refresh(self._show_cursor)
 
     def _show_notes(self, before: View, after: View) -> None:
         if (
@@ -75,6 +82,9 @@ class NotesPane(RowList):
         )
         if before.found is not None and after.note_id:
             self.move_to(after.note_id)
+            # Behind another pane there is no height to scroll by; the cursor is sought again once there is.
+            self._unseen = not self.scrollable_content_region.height or not self.display
+            self.call_after_refresh(self._show_cursor)
         hidden = " · hidden too" if after.show_hidden else ""
         self.border_title = Content.assemble("2 Notes", (f" · {ORDER_NAMES[after.order]}{hidden}", MUTED))
 
@@ -90,14 +100,14 @@ class NotesPane(RowList):
     def _note_row(self, note: Note) -> Row:
         now = self.view.now
         title = Content.assemble(note_marks(note), content(note.title, title_style(note)))
+        if self.view.order == "care":
+            reasons = care_reasons(note, self.view.snapshot)
+            return Row(note.id, (with_reasons(title, reasons),), data=note.id)
         return Row(note.id, (sides(title, self._aside(note, now)),), data=note.id)
 
     def _aside(self, note: Note, now: datetime | None) -> Content:
-        order = self.view.order
-        if order == "recalls":
+        if self.view.order == "recalls":
             return Content.styled(f"×{note.hits}", MUTED)
-        if order == "care":
-            return content(", ".join(care_reasons(note, self.view.snapshot)), MUTED)
         stamp = max(note.updated_at, note.created_at)
         return Content.styled(ago(stamp, now) if now else "", MUTED)
 

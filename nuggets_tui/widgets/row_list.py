@@ -54,7 +54,7 @@ class RowList(ScrollView, can_focus=True):
 
     @dataclass
     class RowHighlighted(Message):
-        """The cursor stands on another row. A newer one replaces those not yet handled."""
+        """The cursor was moved to another row. A newer one replaces those not yet handled."""
 
         row_list: RowList
         row: Row
@@ -183,7 +183,9 @@ class RowList(ScrollView, can_focus=True):
         if self._running:
             self._scroll_after(anchor)
             self.refresh()
-            if found >= 0 and source.key(found) != key:
+            # A row that goes takes nobody anywhere: what its loss puts under the cursor was not chosen.
+            lost = keep_cursor and key is not None
+            if found >= 0 and source.key(found) != key and not lost:
                 self._tell_highlight()
 
     def _anchor(self) -> tuple[str, int, int] | None:

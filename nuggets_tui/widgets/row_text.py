@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from textual.content import Content
 
 from core.model.note import Note
-from nuggets_tui.safe_text import content
+from nuggets_tui.safe_text import content, cut, safe_line
 
 MUTED = "$text-muted"
 PINNED = "pinned"
 # Cells between a row and the scroll bar.
 _MARGIN = 1
+# Cells below which a text is cut at its end, as two pieces would say nothing.
+_SHORTEST = 8
 
 
 def sides(left: Content, right: Content) -> Callable[[int], Content]:
@@ -26,6 +28,37 @@ def sides(left: Content, right: Content) -> Callable[[int], Content]:
         return Content.assemble(left.truncate(room, ellipsis=True, pad=True), " ", right)
 
     return line
+
+
+def with_reasons(left: Content, reasons: Sequence[str]) -> Callable[[int], Content]:
+    """A line with a text, and at its right end as many reasons as leave the text what it needs, or half."""
+
+    def line(width: int) -> Content:
+        room = max(width // 2, width - _MARGIN - left.cell_length - 1)
+        shown = list(reasons)
+        while shown and len(" · ".join(shown)) > room:
+            shown.pop()
+        return sides(left, content(" · ".join(shown), MUTED))(width)
+
+    return line
+
+
+def cut_middle(text: str, width: int) -> str:
+    """One harmless line of at most `width` cells; of a longer one the beginning and more of its end."""
+    from rich.cells import cell_len, set_cell_size
+
+    line = safe_line(text)
+    if cell_len(line) <= width:
+        return line
+    if width < _SHORTEST:
+        return cut(line, width)
+    head = set_cell_size(line, width // 3).rstrip()
+    tail, room = "", width - 1 - cell_len(head)
+    for place in range(len(line) - 1, -1, -1):
+        if cell_len(line[place:]) > room:
+            break
+        tail = line[place:]
+    return f"{head}…{tail.lstrip()}"
 
 
 def columns(

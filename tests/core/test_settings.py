@@ -119,7 +119,9 @@ def test_a_file_that_is_no_toml_is_named(tmp_path: Path, text: str) -> None:
 
 
 def test_names_that_mean_nothing_are_ignored_and_told(tmp_path: Path) -> None:
-    (tmp_path / "settings.toml").write_text("nonsense = 3\n[promotion]\nmemory_dri = 'x'\nthreshold = 4\n[colours]\n")
+    (tmp_path / "settings.toml").write_text(
+        "nonsense = 3\n[promotion]\nmemory_dri = 'x'\nthreshold = 4\n[colours]\n"
+    )
     settings = load_settings(tmp_path, {})
     assert settings.unknown == ("colours", "nonsense", "promotion.memory_dri")
     assert settings.promotion.threshold == 4

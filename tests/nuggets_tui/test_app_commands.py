@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import stat
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from app_kit import opened, small_memory
+from textual.widgets import Input
 
-from core.graph.edits import create_note, edit_note
+from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.screens.confirm import ConfirmScreen
@@ -19,6 +22,9 @@ from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.recall import RecallScreen
 from nuggets_tui.screens.review import ReviewScreen
+from nuggets_tui.widgets.fact_rows import fact_key
+from nuggets_tui.widgets.facts import FactsPane
+from nuggets_tui.widgets.notes import NotesPane
 
 
 @pytest.fixture
@@ -45,6 +51,47 @@ async def test_x_hides_and_brings_back_a_fact_whole(home: Path) -> None:
         await app.until(lambda: not stored(home, "test command").hidden)
         facts = Memory.open(home).snapshot.by_name["project"].facts
         assert [fact.key for fact in facts] == ["test command", "deploy command"]
+
+
+@pytest.mark.parametrize(("pane", "title"), [("2", ""), ("1", "test command")])
+async def test_x_twice_gives_back_the_same_state(home: Path, pane: str, title: str) -> None:
+    def hidden() -> set[str]:
+        return {note.title for note in Memory.open(home).snapshot.notes if note.hidden}
+
+    async with opened(home) as app:
+        await app.press(pane)
+        if not title:
+            await app.press("down")
+        assert app.view.note is not None
+        title = title or app.view.note.title
+        assert app.view.note.title == title
+        facts = Memory.open(home).snapshot.by_name["project"].facts
+        await app.press("x")
+        await app.until(lambda: app.view.note is not None and app.view.note.hidden)
+        await app.pilot.pause()
+        assert app.view.note is not None
+        assert app.view.note.title == title
+        assert hidden() == {"Old scratch", title}
+        await app.press("x")
+        await app.until(lambda: app.view.note is not None and not app.view.note.hidden)
+        await app.pilot.pause()
+        assert app.view.note.title == title
+        assert hidden() == {"Old scratch"}
+        assert Memory.open(home).snapshot.by_name["project"].facts == facts
+        cursor = app.main.query_one(NotesPane).cursor_row
+        assert cursor is not None
+        assert cursor.key == app.view.note_id
+
+
+async def test_after_a_deletion_the_note_under_the_cursor_is_shown(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("2")
+        gone = app.view.note_id
+        await app.press("X")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.back_on_main()
+        await app.until(lambda: app.view.note_id not in ("", gone))
 
 
 async def test_u_takes_back_my_last_change_and_names_it(home: Path) -> None:
@@ -114,10 +161,69 @@ async def test_a_conflict_is_a_notice_and_the_text_stays_in_the_editor(home: Pat
         editor.query_one("#text").text = "Mine"  # type: ignore[attr-defined]
         Memory.open(home).change("theirs", lambda draft: edit_note(draft, note_id, content="Theirs"))
         await app.press("ctrl+s")
-        await app.until(lambda: app.notices, "a notice")
-        assert app.app.screen is editor
+        await app.screen(ConfirmScreen)
+        assert "“Session store” was changed meanwhile" in app.text
+        await app.press("n")
+        await app.until(lambda: app.app.screen is editor)
         assert editor.values["text"] == "Mine"
         assert stored(home, "Session store").content == "Theirs"
+
+
+async def test_after_a_conflict_y_saves_mine_over_theirs_and_u_brings_theirs_back(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        note_id = app.view.note_id
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        editor.query_one("#text").text = "Mine"  # type: ignore[attr-defined]
+        Memory.open(home).change("theirs", lambda draft: edit_note(draft, note_id, content="Theirs"))
+        await app.press("ctrl+s")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.back_on_main()
+        assert stored(home, "Session store").content == "Mine"
+        assert len(app.view.history) == 2
+        await app.press("u")
+        await app.until(lambda: stored(home, "Session store").content == "Theirs")
+
+
+async def test_a_note_deleted_while_it_was_edited_can_be_saved_as_a_new_one(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        note_id = app.view.note_id
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        editor.query_one("#text").text = "Mine"  # type: ignore[attr-defined]
+        Memory.open(home).change("theirs", lambda draft: delete_note(draft, note_id))
+        await app.press("ctrl+s")
+        await app.screen(ConfirmScreen)
+        assert "was deleted meanwhile" in app.text
+        await app.press("y")
+        await app.back_on_main()
+        note = stored(home, "Session store")
+        assert note.id != note_id
+        assert note.content == "Mine"
+        assert "redis" in note.tags
+
+
+async def test_a_title_that_is_another_facts_key_is_no_other_programs_doing(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("test command")
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        app.fill("#title", "deploy command")
+        await app.press("ctrl+s")
+        await app.until(lambda: "already has a fact" in app.notices)
+        assert app.app.screen is editor
+
+
+async def test_the_editor_begins_at_the_end_of_the_text_and_ctrl_end_goes_there(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("e")
+        editor = await app.screen(EditorScreen)
+        await app.press("A", "ctrl+home", "B", "ctrl+end", "C")
+        assert editor.values["text"] == "BRedis holds sessions for an hour.AC"
 
 
 async def test_edits_of_different_fields_by_two_programs_merge(home: Path) -> None:
@@ -166,6 +272,24 @@ async def test_n_writes_a_new_note_and_shows_it(home: Path) -> None:
         assert stored(home, "Brand new").content == "With a text."
         assert app.view.note is not None
         assert app.view.note.title == "Brand new"
+        row = app.main.query_one(NotesPane).cursor_row
+        assert row is not None
+        assert row.key == app.view.note_id
+
+
+async def test_f_shows_the_new_fact_and_its_row(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("1", "f")
+        await app.screen(FormScreen)
+        app.fill("#key", "lint command")
+        app.fill("#value", "ruff check")
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        assert app.view.note is not None
+        assert app.view.note.title == "lint command"
+        row = app.main.query_one(FactsPane).cursor_row
+        assert row is not None
+        assert row.key == fact_key("project", "lint command")
 
 
 async def test_f_remembers_a_fact_also_in_an_empty_memory(tmp_path: Path) -> None:
@@ -240,8 +364,11 @@ async def test_l_links_to_a_note_chosen_by_its_words(home: Path) -> None:
         await app.until(lambda: "Deploy day" in app.text)
         choices = picker.query_one("#choices")
         await app.until(lambda: choices.cursor_row is not None and choices.count >= 1)  # type: ignore[attr-defined]
-        app.fill("#reason", "both on Tuesday")
         await app.press("enter")
+        reason = picker.query_one("#reason", Input)
+        assert reason.has_focus
+        assert reason.selected_text == "related"
+        await app.press(*"both on Tuesday", "enter")
         await app.back_on_main()
         await app.until(lambda: stored(home, "Session store").links)
         (link,) = stored(home, "Session store").links
@@ -332,6 +459,47 @@ async def test_without_an_editor_the_notice_says_what_to_do(home: Path) -> None:
         await app.until(lambda: "set EDITOR" in app.notices.replace("Set", "set"))
 
 
+@pytest.mark.parametrize("command", ["no-such-editor-here -w", "'unclosed"])
+async def test_an_editor_that_is_not_there_never_gets_the_terminal(
+    home: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    def suspend(app: object) -> object:
+        raise AssertionError("the terminal was handed over")
+
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", command)
+    monkeypatch.setattr("textual.app.App.suspend", suspend)
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("E")
+        await app.until(lambda: "note is as it was" in app.notices)
+        assert "or press e" in app.notices
+
+
+async def test_an_editor_that_does_not_start_gives_the_terminal_back(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "editor"
+    program.write_bytes(b"#!/no/such/interpreter\n")
+    program.chmod(program.stat().st_mode | stat.S_IEXEC)
+    resumed = []
+
+    @contextlib.contextmanager
+    def suspend(app: object) -> Iterator[None]:
+        # As Textual does it: without a `finally`.
+        yield
+        resumed.append(True)
+
+    monkeypatch.delenv("VISUAL", raising=False)
+    monkeypatch.setenv("EDITOR", str(program))
+    monkeypatch.setattr("textual.app.App.suspend", suspend)
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("E")
+        await app.until(lambda: "does not start" in app.notices)
+        assert resumed
+
+
 async def test_help_is_made_from_the_catalogue(home: Path) -> None:
     from nuggets_tui.commands import COMMANDS
     from nuggets_tui.screens.help import help_lines
@@ -403,6 +571,4 @@ async def test_the_theme_changes_from_the_palettes_command(home: Path) -> None:
 
 
 def _no_suspending(self: object) -> object:
-    import contextlib
-
     return contextlib.nullcontext()

@@ -30,7 +30,7 @@ async def test_everything_stands_on_one_screen(home: Path) -> None:
         shown = app.text
         for title in ("Search", "Facts", "Notes", "Note", "Neighbours", "Graph", "Audit log", "● live"):
             assert title in shown
-        assert "1 nugget · 2 facts · 6 notes (1 hidden)" in shown
+        assert "1 nugget · 2 facts · 6 notes · 1 hidden" in shown
         assert "test command" in shown
         assert "pytest -q" in shown
         assert "Auth middleware" in shown
@@ -302,7 +302,7 @@ async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
 
         driver = Driver(app, pilot)
         await driver.until(lambda: "Auth middleware" in driver.text)
-        assert "6 notes (1 hidden)" in driver.text
+        assert "6 notes · 1 hidden" in driver.text
         await driver.press("e", "x")
         assert app.screen is driver.main
         assert opening.frame_shown.is_set()

@@ -21,6 +21,7 @@ from core.graph.edits import (
 )
 from core.memory import Memory
 from core.model.change import ChangeSet
+from core.model.draft import Draft
 from core.model.names import iso
 from nuggets_tui.words import ago, clock_time, deed, plural
 
@@ -104,11 +105,45 @@ def test_many_changes_are_counted(memory: Memory) -> None:
         for number in range(3):
             create_note(draft, "project", f"n{number}", "x")  # type: ignore[arg-type]
 
-    assert said(memory.change("three", edit)[1]) == "changed added 3"
+    assert said(memory.change("three", edit)[1]) == "added 3 notes: n0, n1, n2"
 
 
 def test_taking_back_and_emptiness_are_said_too(memory: Memory) -> None:
     _, done = memory.change("hid it", partial(hide_note, id=note_id(memory, "Deploy day")))
-    assert said(memory.undo(done)).startswith("took back")
+    assert said(memory.undo(done)) == "took back: hid Deploy day"
     empty = memory.draft().change_set("nothing")
     assert said(empty) == "changed nothing"
+
+
+def test_a_pin_is_called_a_pin_also_when_it_is_taken_back(memory: Memory) -> None:
+    store = note_id(memory, "Session store")
+    _, done = memory.change("why", partial(edit_note, id=store, add_tags=["pinned"]))
+    assert said(done) == "pinned Session store"
+    undone = memory.undo(done)
+    assert said(undone) == "took back: pinned Session store"
+    assert said(memory.undo(undone)) == "took back: unpinned Session store"
+
+
+def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) -> None:
+    titles = ("Session store", "Deploy day", "Auth middleware")
+    store, day, auth = (note_id(memory, title) for title in titles)
+
+    def edit(draft: Draft) -> None:
+        link_notes(draft, store, day, "both")
+        link_notes(draft, store, auth, "both")
+        hide_note(draft, note_id(memory, "JWT token format"))
+
+    _, done = memory.change("why", edit)
+    words = said(done)
+    assert "linked 2 pairs" in words
+    assert "hid 1 note" in words
+    assert "Session store" in words
+    assert said(memory.undo(done)) == f"took back: {words}"
+
+
+def test_what_another_program_deleted_is_counted_and_named(memory: Memory) -> None:
+    def edit(draft: Draft) -> None:
+        for title in ("Session store", "Deploy day"):
+            delete_note(draft, note_id(memory, title))
+
+    assert said(memory.change("why", edit, kind="outside")[1]) == "deleted 2 notes: Session store, Deploy day"

@@ -6,11 +6,14 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, opened, small_memory
+from app_kit import NARROW, WIDE, opened, small_memory
+from textual.widgets import Input
 
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import replace
+from nuggets_tui.notices import say
+from nuggets_tui.screens.forms import FolderScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
 
@@ -98,11 +101,57 @@ async def test_promotion_names_the_file_and_shows_the_difference_first(
         assert memory_file.read_text() == "# Mine\n\nA line of my own.\n"
 
 
-async def test_promotion_without_a_target_says_what_to_do(home: Path) -> None:
+async def test_promotion_without_a_target_asks_for_the_folder_and_goes_on(home: Path, tmp_path: Path) -> None:
+    memory = Memory.open(home)
+    note = next(note for note in memory.snapshot.notes if note.title == "Session store")
+    memory.change("recalled", lambda draft: draft.put(replace(note, hits=5)))
+    memory_file = tmp_path / "notes" / "MEMORY.md"
     async with opened(home) as app:
         await app.press("p")
-        await app.until(lambda: "MEMORY.md" in app.notices)
-        assert "Nothing was written" in app.notices
+        await app.screen(FolderScreen)
+        app.fill("#folder", str(memory_file.parent))
+        await app.press("enter")
+        await app.screen(ReviewScreen)
+        assert "Redis holds sessions" in app.text
+        assert not memory_file.exists()
+        await app.press("escape")
+        await app.back_on_main()
+        await app.press("p")
+        asked = await app.screen(FolderScreen)
+        assert asked.query_one("#folder", Input).value == str(memory_file.parent)
+        await app.press("enter")
+        await app.screen(ReviewScreen)
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: "Wrote 1 new line" in app.notices)
+        assert "Redis holds sessions" in memory_file.read_text()
+        await app.press("u")
+        await app.until(lambda: "Took back" in app.notices)
+        assert not memory_file.exists()
+
+
+async def test_a_small_terminal_still_shows_how_to_close_a_review(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        assert "esc close" in app.text
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_notices_cover_no_keys_of_a_dialog(home: Path, size: tuple[int, int]) -> None:
+    async with opened(home, size) as app:
+        # Textual shows no notices in tests unless told to.
+        app.app._disable_notifications = False
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        for _ in range(3):
+            say(app.main, "Something was done that is worth a line or two of words. u takes it back.")
+        await app.until(lambda: app.app.screen.query("Toast"))
+        await app.pilot.pause()
+        (keys,) = app.app.screen.query("#dialog-keys")
+        for notice in app.app.screen.query("Toast"):
+            assert notice.region
+            assert not notice.region.overlaps(keys.region)
 
 
 async def test_nothing_to_clean_up_is_said(tmp_path: Path) -> None:

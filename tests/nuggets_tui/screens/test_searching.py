@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import Driver, opened, small_memory
+from app_kit import NARROW, WIDE, Driver, opened, small_memory
 
+from core.graph.edits import create_note
 from core.memory import Memory
+from core.model.draft import Draft
 from nuggets_tui.query import parse_query
 from nuggets_tui.widgets.notes import NotesPane
 
@@ -83,12 +85,63 @@ async def test_enter_goes_to_the_first_hit_too(home: Path) -> None:
         assert app.view.note.title == "Session store"
 
 
+@pytest.mark.parametrize("title", ["needle 3", "needle 60", "needle 119"])
+async def test_the_cursor_is_in_sight_after_the_search_is_cleared(tmp_path: Path, title: str) -> None:
+    def fill(draft: Draft) -> None:
+        for number in range(120):
+            create_note(draft, "project", f"needle {number}", f"text {number}")
+
+    Memory.open(tmp_path / "many").change("filled", fill)
+    async with opened(tmp_path / "many") as app:
+        notes = app.main.query_one(NotesPane)
+        for typed in (title, "needle"):
+            await search(app, typed)
+            await app.press("down", *["down"] * (30 if typed == "needle" else 0), "escape")
+            await app.until(lambda: app.view.found is None)
+            await app.pilot.pause()
+            await app.pilot.pause()
+            assert notes.cursor_row is not None
+            assert notes.cursor_row.key == app.view.note_id
+            top = notes.scroll_offset.y
+            assert top <= notes.cursor < top + notes.scrollable_content_region.height
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, (170, 50)])
+async def test_the_cursor_is_in_sight_when_the_search_was_cleared_from_another_pane(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    def fill(draft: Draft) -> None:
+        for number in range(120):
+            create_note(draft, "project", f"needle {number}", f"text {number}")
+
+    Memory.open(tmp_path / "many").change("filled", fill)
+    async with opened(tmp_path / "many", size) as app:
+        notes = app.main.query_one(NotesPane)
+        await search(app, "needle 3")
+        await app.press("enter", "enter")
+        assert app.main.focused is app.main.query_one("#note")
+        await app.press("escape")
+        await app.until(lambda: app.view.found is None)
+        await app.press("2")
+        await app.pilot.pause()
+        top = notes.scroll_offset.y
+        assert notes.cursor_row is not None
+        assert notes.cursor_row.key == app.view.note_id
+        assert top <= notes.cursor < top + notes.scrollable_content_region.height
+
+
 async def test_filters_narrow_and_stand_alone(home: Path) -> None:
     async with opened(home) as app:
         await search(app, "tag:redis")
         assert [hit.note.title for hit in app.view.found.hits] == ["Session store"]  # type: ignore[union-attr]
         await search(app, "is:hidden scratch")
-        assert "Old scratch" in [hit.note.title for hit in app.view.found.hits]  # type: ignore[union-attr]
+        assert [hit.note.title for hit in app.view.found.hits] == ["Old scratch"]  # type: ignore[union-attr]
+        await search(app, "is:hidden")
+        assert [hit.note.title for hit in app.view.found.hits] == ["Old scratch"]  # type: ignore[union-attr]
+        await search(app, "is:fact command")
+        assert {hit.note.title for hit in app.view.found.hits} == {"test command", "deploy command"}  # type: ignore[union-attr]
+        await search(app, "is:pinned")
+        assert app.view.found.hits == ()  # type: ignore[union-attr]
         await search(app, "nugget:none jwt")
         assert app.view.found.hits == ()  # type: ignore[union-attr]
         assert "Nothing found" in app.text
@@ -130,5 +183,7 @@ def test_a_query_is_words_and_filters() -> None:
     assert query.text == "auth http://x re:mark"
     assert query.filters == {"scope": "project", "tag": "a-b"}
     assert query.hidden
+    assert parse_query("is:open is:pinned is:fact").kinds == {"pinned", "fact"}
+    assert parse_query("is:open is:pinned").text == "is:open"
     assert parse_query("   ").empty
     assert parse_query("scope:").empty

@@ -99,7 +99,7 @@ async def test_the_surroundings_are_drawn_around_the_marked_note() -> None:
         assert all(title in shown for title in ("jwt", "cors", "asks"))
         assert "ghost" not in shown
         assert "list" not in shown
-        assert shown.rstrip().endswith("3 notes within 1 link")
+        assert shown.rstrip().endswith("3 notes within 1 link · 1 hidden note")
         assert app.graph.cursor_id == "auth"
 
 
@@ -225,6 +225,10 @@ async def test_no_note_shows_the_empty_text_and_a_lonely_one_says_so() -> None:
         app.graph.show(Snapshot(notes=(note("alone"),)), "alone")
         await drawn(pilot)
         assert screen(app.graph)[-1].startswith("no links yet")
+        beside = (note("alone", "gone"), note("gone", hidden=True))
+        app.graph.show(Snapshot(notes=beside), "alone")
+        await drawn(pilot)
+        assert screen(app.graph)[-1].startswith("no visible notes within 1 link · 1 hidden note")
         app.graph.show(MEMORY, "not there")
         await drawn(pilot)
         assert screen(app.graph)[0].startswith("Choose a note")

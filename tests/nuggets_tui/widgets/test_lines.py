@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import pytest
+from rich.cells import cell_len
+from textual.content import Content
+
 from core.model.change import NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Link, Note
 from nuggets_tui.widgets.diff_lines import diff_text_lines, note_change_lines, text_difference
 from nuggets_tui.widgets.fact_rows import FactRows
 from nuggets_tui.widgets.markdown_lines import CHARACTERS, markdown_lines
+from nuggets_tui.widgets.row_text import cut_middle, with_reasons
 
 
 def plain(text: str, width: int = 40) -> list[str]:
@@ -96,21 +101,38 @@ def test_fact_rows_are_headings_and_facts_in_order() -> None:
     assert len({rows.key(index) for index in range(6)}) == 6
 
 
-def test_the_words_that_all_keys_begin_with_are_said_once() -> None:
-    rows = FactRows((_nugget("a", "learned: x", "learned: y", "learned: z"),))
-    line = rows.row(1).lines[0]
-    assert callable(line)
-    assert line(40).plain.startswith("x ")
-    heading = rows.row(0).lines[0]
-    assert callable(heading)
-    assert "learned: " in heading(60).plain
-
-
-def test_few_facts_or_different_beginnings_keep_their_keys_whole() -> None:
-    for keys in (("learned: x", "learned: y"), ("a: x", "b: y", "c: z"), ("a: ", "a: b", "a: c")):
-        line = FactRows((_nugget("a", *keys),)).row(1).lines[0]
+def test_keys_keep_their_names_whatever_stands_beside_them() -> None:
+    for others in ((), ("learned: retry",), ("port", "owner")):
+        line = FactRows((_nugget("a", "learned: skip locked", *others),)).row(1).lines[0]
         assert callable(line)
-        assert line(40).plain.startswith(keys[0])
+        assert line(40).plain.startswith("learned: skip locked  v")
+
+
+def test_a_long_key_keeps_beginning_and_end_and_leaves_the_value_room() -> None:
+    line = FactRows((_nugget("a", "learned: skip locked rows when claiming"),)).row(1).lines[0]
+    assert callable(line)
+    key, _, value = line(30).plain.partition("  ")
+    assert key.startswith("learn")
+    assert key.endswith("claiming")
+    assert len(key) <= 18
+    assert value.startswith("v")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "short", "日本語の長い見出しがここにある", "e\u0301" * 40, "a\x1b[31mb" * 9]
+)
+@pytest.mark.parametrize("width", [0, 1, 5, 8, 13, 30])
+def test_a_text_cut_in_the_middle_fits(text: str, width: int) -> None:
+    assert cell_len(cut_middle(text, width)) <= width
+
+
+def test_a_title_keeps_half_of_a_row_beside_reasons() -> None:
+    line = with_reasons(
+        Content("A title that is a good deal longer"), ("untagged", "unlinked", "never recalled")
+    )
+    assert line(45).plain.startswith("A title that is a good")
+    assert line(45).plain.endswith("… untagged · unlinked")
+    assert with_reasons(Content("Short"), ("untagged", "unlinked"))(20).plain.startswith("Short")
 
 
 def test_a_full_nugget_says_so_under_its_name() -> None:

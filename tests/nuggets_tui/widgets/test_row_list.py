@@ -179,17 +179,20 @@ async def test_new_rows_on_top_show_when_the_list_stands_at_its_top() -> None:
         assert screen(app.rows)[1].startswith("▌ 0")
 
 
-async def test_a_row_that_is_gone_leaves_the_cursor_at_its_place() -> None:
+async def test_a_row_that_is_gone_leaves_the_cursor_at_its_place_and_tells_nobody() -> None:
     app = Harness()
     async with running(app) as pilot:
         app.rows.set_rows(rows_of("a", "b", "c", "d"))
         await pilot.press("down")
+        await pilot.pause()
+        told = app.highlighted
         app.rows.set_rows(rows_of("a", "c", "d"))
         await pilot.pause()
-        assert app.highlighted[-1] == "c"
+        assert app.rows.cursor_row == app.rows.row(1)
         app.rows.set_rows(rows_of("a"))
         await pilot.pause()
-        assert app.highlighted[-1] == "a"
+        assert app.rows.cursor == 0
+        assert app.highlighted == told
         app.rows.set_rows([])
         await pilot.pause()
         assert app.rows.cursor_row is None

@@ -1,0 +1,51 @@
+"""The audit log while somebody reads it and while nobody does, and where keys, commands and filters are explained."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import opened, small_memory
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from nuggets_tui.commands import CommandProvider
+from nuggets_tui.screens.help import help_lines
+from nuggets_tui.widgets.audit import AuditPane
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory."""
+    small_memory(tmp_path / "memory")
+    return tmp_path / "memory"
+
+
+async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path) -> None:
+    async with opened(home) as app:
+        other, audit = Memory.open(home), app.main.query_one(AuditPane)
+        for number in range(audit.scrollable_content_region.height + 4):
+            other.change("why", partial(create_note, nugget="project", title=f"Fresh {number}", content="x"))
+            await app.until(lambda n=number: len(app.view.history) == n + 1, f"change {number}")  # type: ignore[misc]
+            await app.pilot.pause()
+            assert (audit.cursor, audit.scroll_offset.y) == (0, 0)
+            assert f"added        Fresh {number}" in app.text
+        await app.press("a", "end")
+        assert audit.scroll_offset.y > 0
+        await app.press("2")
+        await app.until(lambda: (audit.cursor, audit.scroll_offset.y) == (0, 0), "the newest entry")
+
+
+async def test_the_palette_finds_undo_and_the_help_its_filters(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("x")
+        await app.until(lambda: app.view.history)
+        provider = CommandProvider(app.main)
+        found = [hit.text async for hit in provider.search("undo")]  # type: ignore[union-attr]
+        assert "Undo: take back my last change" in found
+    for width in (40, 76, 120):
+        lines = [line.plain for line in help_lines(width)]
+        assert max(map(len, lines)) <= width
+        assert any(line.startswith("  is:hidden") for line in lines)
