@@ -5,16 +5,12 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 import msgspec
 
+from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
-
-GRAPH_FILE: Final = Path("graph") / "graph.json"
-# Where a nugget has a file of each name, the first is the nugget, as in storage.
-_SUFFIXES: Final = (".donna.json", ".nugget.json")
 
 
 class _Line(msgspec.Struct, rename="camel", gc=False):
@@ -65,7 +61,7 @@ def glance(home: Path, *, at_least: int = 2_000_000, newest: int = 100) -> Glanc
 
 def _nuggets(home: Path) -> tuple[Nugget, ...]:
     found: dict[str, Nugget] = {}
-    for suffix in _SUFFIXES:
+    for suffix in FACT_SUFFIXES:
         for path in sorted(home.glob(f"[!.]*{suffix}")):
             data = path.read_bytes()
             meta = msgspec.json.decode(data, type=NuggetMeta)

@@ -20,6 +20,7 @@ import msgspec
 
 from core.errors import ConflictError, NotFoundError, NuggetsError
 from core.facts.edits import record_hit
+from core.folder import default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.names import iso
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
     from core.search import Filters, Hit, SearchIndex
 
-HOME_VARIABLE: Final = "NUGGETS_HOME"
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 _OTHER_PROGRAM: Final = Author("program")
 _PROMOTE_TRIES: Final = 3
@@ -48,11 +48,6 @@ _RECALL_COVERAGE: Final = 0.6
 _RECALL_LOOKS_AT: Final = 5
 _FIRST_WORD_CHARACTER: Final = 0x2E80
 _Result = TypeVar("_Result")
-
-
-def default_home() -> Path:
-    """The folder that is opened when none is named: NUGGETS_HOME, else ~/.nuggets."""
-    return Path(os.environ.get(HOME_VARIABLE) or "~/.nuggets").expanduser()
 
 
 class Memory:

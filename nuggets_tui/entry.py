@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+
+from core.folder import home_as_named
+from nuggets_tui.streams import prepare_streams
 
 
 def main() -> None:
@@ -22,7 +24,7 @@ def home_of_app(arguments: Sequence[str]) -> Path | None:
     """The folder to open the app on, when the arguments ask for just that; None leaves them to the command line."""
     given: str | None = None
     if not arguments:
-        given = os.environ.get("NUGGETS_HOME") or "~/.nuggets"
+        given = home_as_named()
     elif len(arguments) == 2 and arguments[0] == "--home":
         given = arguments[1]
     elif len(arguments) == 1 and arguments[0].startswith("--home="):
@@ -36,10 +38,7 @@ def home_of_app(arguments: Sequence[str]) -> Path | None:
 
 
 def _open(home: Path) -> int:
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace")
+    prepare_streams()
     try:
         from nuggets_tui.app import run_app
 

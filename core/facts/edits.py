@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import msgspec
 
 from core.errors import InvalidInputError
-from core.model.basis import normalise_tag
+from core.model.build import new_note, waiting
 from core.model.draft import Draft
 from core.model.fact import Fact
-from core.model.infer import MetaInput, infer_meta, semantic_tags
+from core.model.infer import MetaInput
 from core.model.names import DEFAULT_NUGGET
-from core.model.note import HiddenFact, Note, replace
+from core.model.note import Note, replace
 from core.text.normalise import normalise_content, normalise_line
 
 
@@ -39,7 +37,7 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
         draft.put_fact(nugget, Fact(key=key, value=value))
     note = draft.fact_note(nugget, key, hidden=False)
     return (
-        _new_fact_note(draft, nugget, key, value, meta)
+        new_note(draft, "fact", nugget, key, value, meta=meta)
         if note is None
         else _revised(draft, note, value, meta)
     )
@@ -51,26 +49,6 @@ def _revised(draft: Draft, note: Note, value: str, meta: MetaInput | None) -> No
     if after == note:
         return note
     return draft.put(replace(after, updated_at=draft.at))
-
-
-def _new_fact_note(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | None) -> Note:
-    inferred = infer_meta("fact", key, value, (), (meta or MetaInput()).checked(), draft.rules)
-    meaning = semantic_tags("fact", key, inferred.type, inferred.source)
-    return draft.put(
-        Note(
-            id=draft.new_id("fact", nugget),
-            nugget_name=nugget,
-            title=key,
-            content=value,
-            tags=(normalise_tag(nugget), f"scope:{inferred.scope}", f"type:{inferred.type}", *meaning),
-            kind="fact",
-            source_key=key,
-            created_at=draft.at,
-            updated_at=draft.at,
-            last_accessed_at=draft.at,
-            **dataclasses.asdict(inferred),
-        )
-    )
 
 
 def forget(draft: Draft, nugget: str, key: str) -> Note | None:
@@ -85,18 +63,10 @@ def forget(draft: Draft, nugget: str, key: str) -> Note | None:
     taken = draft.take_fact(nugget, found[1].key)
     assert taken is not None
     index, fact = taken
-    note = draft.fact_note(nugget, fact.key, hidden=False) or _new_fact_note(
-        draft, nugget, fact.key, fact.value, None
-    )
-    waiting = HiddenFact(
-        key=fact.key,
-        value=fact.value,
-        hits=fact.hits,
-        last_hit_session=fact.last_hit_session,
-        index=index,
-        extra=fact.extra,
-    )
-    hidden = draft.put(replace(note, hidden=True, archived_at=draft.at, hidden_fact=waiting))
+    note = draft.fact_note(nugget, fact.key, hidden=False)
+    if note is None:
+        note = new_note(draft, "fact", nugget, fact.key, fact.value)
+    hidden = draft.put(replace(note, hidden=True, archived_at=draft.at, hidden_fact=waiting(fact, index)))
     for twin in draft.fact_notes(nugget, fact.key):
         if not twin.hidden:
             draft.put(replace(twin, hidden=True, archived_at=draft.at))

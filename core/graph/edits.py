@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterable
 
 import msgspec
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.model.basis import custom_tags, normalise_tag, unique_links, with_system_tags
+from core.model.build import brought_back, new_note, waiting
 from core.model.draft import Draft
 from core.model.fact import Fact
-from core.model.infer import MetaInput, infer_meta, semantic_tags
+from core.model.infer import MetaInput
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
-from core.model.note import METADATA_FIELDS, HiddenFact, Link, Note, replace
+from core.model.note import METADATA_FIELDS, Link, Note, replace
 from core.text.merge import merged_content
 from core.text.normalise import normalise_content, normalise_line, squeeze
 
@@ -37,27 +37,7 @@ def create_note(
     title = _title(title)
     content = normalise_content(content)
     given = tuple(filter(None, map(normalise_tag, tags)))
-    inferred = infer_meta("note", title, content, given, (meta or MetaInput()).checked(), draft.rules)
-    meaning = semantic_tags("note", title, inferred.type, inferred.source)
-    return draft.put(
-        Note(
-            id=draft.new_id("note", nugget),
-            nugget_name=nugget,
-            title=title,
-            content=content,
-            tags=(
-                normalise_tag(nugget),
-                *given,
-                f"scope:{inferred.scope}",
-                f"type:{inferred.type}",
-                *meaning,
-            ),
-            created_at=draft.at,
-            updated_at=draft.at,
-            last_accessed_at=draft.at,
-            **dataclasses.asdict(inferred),
-        )
-    )
+    return new_note(draft, "note", nugget, title, content, tags=given, meta=meta)
 
 
 def edit_note(
@@ -167,17 +147,7 @@ def hide_note(draft: Draft, id: str) -> Note:
         taken = _take_fact(draft, note)
         if taken is not None:
             index, fact = taken
-            after = replace(
-                after,
-                hidden_fact=HiddenFact(
-                    key=fact.key,
-                    value=fact.value,
-                    hits=fact.hits,
-                    last_hit_session=fact.last_hit_session,
-                    index=index,
-                    extra=fact.extra,
-                ),
-            )
+            after = replace(after, hidden_fact=waiting(fact, index))
     return draft.put(after)
 
 
@@ -251,14 +221,7 @@ def _waiting_fact(note: Note) -> tuple[Fact, int | None]:
     if kept is None:
         fact = Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
         return fact, None
-    fact = Fact(
-        key=kept.key,
-        value=kept.value,
-        hits=kept.hits,
-        last_hit_session=kept.last_hit_session,
-        extra=kept.extra,
-    )
-    return fact, kept.index
+    return brought_back(kept), kept.index
 
 
 def delete_note(draft: Draft, id: str) -> None:

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError, StorageError
+from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
 from core.model.fact import Fact
 from core.model.names import check_nugget_name
@@ -43,9 +44,6 @@ from core.storage.files import (
 )
 from core.storage.rebase import rebase
 
-GRAPH_FILE: Final = Path("graph") / "graph.json"
-# In this order: where a nugget has a file of each name, the first is the nugget.
-_SUFFIXES: Final = (".donna.json", ".nugget.json")
 _KEPT: Final = "nothing was written"
 _TRIES: Final = 20
 _NAMES: Final = 100
@@ -148,7 +146,7 @@ class Store:
     def _nugget_files(self) -> list[Path]:
         try:
             with os.scandir(self.home) as entries:
-                names = [entry.name for entry in entries if entry.name.endswith(_SUFFIXES)]
+                names = [entry.name for entry in entries if entry.name.endswith(FACT_SUFFIXES)]
         except FileNotFoundError:
             return []
         except NotADirectoryError:
@@ -158,7 +156,9 @@ class Store:
                 f"the folder cannot be read ({error.strerror})", where=str(self.home), kept=_KEPT
             ) from error
         names = [name for name in names if not name.startswith(".")]
-        return [self.home / name for suffix in _SUFFIXES for name in sorted(names) if name.endswith(suffix)]
+        return [
+            self.home / name for suffix in FACT_SUFFIXES for name in sorted(names) if name.endswith(suffix)
+        ]
 
     def _assembled(
         self, graph: GraphDocument, nuggets: Mapping[Path, NuggetDocument], former: _Loaded | None

@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Final
 
-_MEMORY_SUFFIXES: Final = (".nugget.json", ".donna.json")
+from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.settings import SETTINGS_FILE
+
 _CHECK_MS: Final = 2000
 _MISSING_SECONDS: Final = 1.0
 
@@ -18,7 +20,7 @@ def is_memory_file(path: str) -> bool:
     """Whether a path's name is one of a memory's own files (temporary files are not)."""
     name = os.path.basename(path)
     return not name.startswith(".") and (
-        name.endswith(_MEMORY_SUFFIXES) or name in ("graph.json", "settings.toml", "graph")
+        name.endswith(FACT_SUFFIXES) or name in (*GRAPH_FILE.parts, SETTINGS_FILE)
     )
 
 

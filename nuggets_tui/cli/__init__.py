@@ -11,7 +11,8 @@ import click
 from core.errors import NuggetsError
 from nuggets_tui.cli.groups import Entry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
-from nuggets_tui.cli.output import prepare_streams, write_error
+from nuggets_tui.cli.output import write_error
+from nuggets_tui.streams import prepare_streams
 
 _PACKAGE: Final = "nuggets_tui.cli"
 ENTRIES: Final = {

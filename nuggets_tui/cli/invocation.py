@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeVar
 import click
 
 from core.errors import InvalidInputError
+from core.folder import home_as_named
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ class Invocation:
     @property
     def folder(self) -> Path:
         """The memory's folder: --home, else NUGGETS_HOME, else ~/.nuggets."""
-        given = self.home if self.home is not None else os.environ.get("NUGGETS_HOME") or "~/.nuggets"
+        given = self.home if self.home is not None else home_as_named()
         if not given.strip():
             raise InvalidInputError("an empty text names no folder", where="--home", todo="give a folder")
         try:

@@ -114,14 +114,6 @@ def _write(text: str, stream: IO[str] | None) -> None:
     stream.flush()
 
 
-def prepare_streams() -> None:
-    """Makes standard output and error take any text, whatever the locale says."""
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure = getattr(stream, "reconfigure", None)
-        if reconfigure is not None:
-            reconfigure(encoding="utf-8", errors="backslashreplace")
-
-
 def is_terminal(stream: IO[str] | None) -> bool:
     """Whether a stream is a terminal; one that is closed or missing is none."""
     try:

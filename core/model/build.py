@@ -1,0 +1,76 @@
+"""How a new note comes to be, and how a fact waits inside its hidden note: for edits of notes and facts alike."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+
+from core.model.basis import normalise_tag
+from core.model.draft import Draft
+from core.model.fact import Fact
+from core.model.infer import MetaInput, infer_meta, semantic_tags
+from core.model.note import HiddenFact, Note
+
+
+def new_note(
+    draft: Draft,
+    kind: str,
+    nugget: str,
+    title: str,
+    content: str,
+    *,
+    tags: Iterable[str] = (),
+    meta: MetaInput | None = None,
+) -> Note:
+    """Lays a new note over the draft: "fact" (it mirrors the fact whose key is the title) or "note".
+
+    Metadata that is not given is inferred. Title, content and tags are taken as they are. Raises
+    InvalidInputError for metadata that the format does not know.
+    """
+    given = tuple(tags)
+    inferred = infer_meta(kind, title, content, given, (meta or MetaInput()).checked(), draft.rules)
+    meaning = semantic_tags(kind, title, inferred.type, inferred.source)
+    return draft.put(
+        Note(
+            id=draft.new_id(kind, nugget),
+            nugget_name=nugget,
+            title=title,
+            content=content,
+            tags=(
+                normalise_tag(nugget),
+                *given,
+                f"scope:{inferred.scope}",
+                f"type:{inferred.type}",
+                *meaning,
+            ),
+            kind=kind,
+            source_key=title if kind == "fact" else None,
+            created_at=draft.at,
+            updated_at=draft.at,
+            last_accessed_at=draft.at,
+            **dataclasses.asdict(inferred),
+        )
+    )
+
+
+def waiting(fact: Fact, index: int) -> HiddenFact:
+    """A fact as it waits inside its hidden note; `index` is the place that it had."""
+    return HiddenFact(
+        key=fact.key,
+        value=fact.value,
+        hits=fact.hits,
+        last_hit_session=fact.last_hit_session,
+        index=index,
+        extra=fact.extra,
+    )
+
+
+def brought_back(kept: HiddenFact) -> Fact:
+    """The fact that waited inside a hidden note."""
+    return Fact(
+        key=kept.key,
+        value=kept.value,
+        hits=kept.hits,
+        last_hit_session=kept.last_hit_session,
+        extra=kept.extra,
+    )
