@@ -14,7 +14,9 @@ from core.model.fact import Fact, NuggetMeta
 from core.model.note import Note
 
 AuthorKind = Literal["person", "agent", "reflection", "pipeline", "program"]
-ChangeKind = Literal["edit", "hit", "reflection", "promotion", "import", "undo", "outside"]
+ChangeKind = Literal[
+    "edit", "hit", "reflection", "promotion", "import", "undo", "redo", "restore", "repair", "outside"
+]
 
 
 class Author(msgspec.Struct, frozen=True):
@@ -74,13 +76,17 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry of a memory's history. `at` is an ISO 8601 time in UTC."""
+    """One entry of a memory's history. `at` is an ISO 8601 time in UTC.
+
+    `about`: the id of the change set that this one takes back, does again, restores or settles; "" for none.
+    """
 
     id: str
     at: str
     author: Author
     reason: str
     kind: ChangeKind = "edit"
+    about: str = ""
     notes: tuple[NoteChange, ...] = ()
     facts: tuple[FactChange, ...] = ()
     nuggets: tuple[NuggetChange, ...] = ()
@@ -98,14 +104,17 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
         alone = sum((c.nugget, c.key) not in mirrored for c in self.facts)
         return len(self.notes) + alone + len(self.files)
 
-    def inverse(self, *, id: str, at: str, author: Author, reason: str) -> ChangeSet:
+    def inverse(
+        self, *, id: str, at: str, author: Author, reason: str, kind: ChangeKind = "undo"
+    ) -> ChangeSet:
         """The change set that takes this one back: before and after swapped, in reverse order."""
         return ChangeSet(
             id=id,
             at=at,
             author=author,
             reason=reason,
-            kind="undo",
+            kind=kind,
+            about=self.id,
             notes=tuple(
                 NoteChange(id=c.id, before=c.after, after=c.before, index=c.index)
                 for c in reversed(self.notes)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -12,13 +12,11 @@ import msgspec
 
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError, StorageError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
-from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
-from core.model.fact import Fact
+from core.model.change import ChangeSet, FileChange
 from core.model.names import check_nugget_name
-from core.model.note import Note
 from core.model.snapshot import Problem, Snapshot
 from core.settings import InferenceSettings
-from core.storage.codec import write_fact, write_note
+from core.storage.changed import changed_graph, changed_nugget
 from core.storage.documents import (
     GraphDocument,
     NuggetDocument,
@@ -205,7 +203,7 @@ class Store:
     def _write(self, effective: ChangeSet) -> bool:
         """Writes what changes. False when a file moved on under us before anything was written."""
         assert self._loaded is not None
-        graph = _changed_graph(self._loaded.graph, effective.notes)
+        graph = changed_graph(self._loaded.graph, effective.notes)
         nuggets = self._changed_nuggets(effective)
         # A fact that leaves its file is first safe inside its note; one that comes is first in its file.
         steps: list[GraphDocument | NuggetDocument] = list(nuggets)
@@ -264,7 +262,7 @@ class Store:
             held = changed.get(name) or by_name.get(name)
             if held is None:
                 raise InvalidInputError("no such nugget", where=name, kept=_KEPT)
-            changed[name] = _changed_nugget(held, [c for c in effective.facts if c.nugget == name])
+            changed[name] = changed_nugget(held, [c for c in effective.facts if c.nugget == name])
         return list(changed.values())
 
     def _path_for(self, name: str) -> Path:
@@ -275,72 +273,6 @@ class Store:
             if file_name.lower() not in taken:
                 return self.home / file_name
         raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)
-
-
-def _changed_graph(graph: GraphDocument, changes: tuple[NoteChange, ...]) -> GraphDocument | None:
-    if not changes:
-        return None
-    raws, notes = list(graph.raws), list(graph.notes)
-    touched = {change.id for change in changes}
-    places: dict[str, int] = {}
-    for number, known in enumerate(notes):
-        if known is not None and known.id in touched:
-            places.setdefault(known.id, number)
-    added: list[tuple[int | None, Note]] = []
-    gone: list[int] = []
-    for change in changes:
-        place = places.get(change.id)
-        if change.after is None:
-            gone += [place] if place is not None else []
-        elif place is None:
-            added.append((change.index, change.after))
-        else:
-            raws[place] = write_note(change.after, notes[place], raws[place])
-            notes[place] = change.after
-    for place in sorted(gone, reverse=True):
-        del raws[place], notes[place]
-    for index, note in sorted(added, key=_by_index):
-        at = _raw_place(notes, index)
-        raws.insert(at, write_note(note, None, None))
-        notes.insert(at, note)
-    return replace(graph, raws=tuple(raws), notes=tuple(notes))
-
-
-def _changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> NuggetDocument:
-    """The document with rebased changes: `index` is a fact's place among the readable ones, a new one's at the end."""
-    raws, facts = list(document.raws), list(document.facts)
-    readable = [place for place, fact in enumerate(facts) if fact is not None]
-    added: list[tuple[int | None, Fact]] = []
-    gone: list[int] = []
-    for change in changes:
-        if change.before is None:
-            added += [(change.index, change.after)] if change.after is not None else []
-        elif change.index is not None:
-            place = readable[change.index]
-            if change.after is None:
-                gone.append(place)
-            else:
-                raws[place] = write_fact(change.after, facts[place], raws[place])
-                facts[place] = change.after
-    for place in sorted(gone, reverse=True):
-        del raws[place], facts[place]
-    for index, fact in sorted(added, key=_by_index):
-        at = _raw_place(facts, index)
-        raws.insert(at, write_fact(fact, None, None))
-        facts.insert(at, fact)
-    return replace(document, raws=tuple(raws), facts=tuple(facts))
-
-
-def _by_index(item: tuple[int | None, object]) -> tuple[bool, int]:
-    return item[0] is None, item[0] or 0
-
-
-def _raw_place(items: Sequence[Fact | Note | None], index: int | None) -> int:
-    """Where the item with this number among the readable ones goes in the file's list."""
-    if index is None:
-        return len(items)
-    readable = [place for place, item in enumerate(items) if item is not None]
-    return readable[index] if index < len(readable) else len(items)
 
 
 def _is_due(change: FileChange) -> bool:

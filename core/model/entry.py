@@ -1,0 +1,43 @@
+"""Entries of the ledger: a change set together with what became of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+from core.model.change import ChangeSet
+
+# pending: safe in the ledger, not yet known to be in the files. conflict: not written, waits for a person.
+# settled: a conflict that a person has decided.
+EntryState = Literal["pending", "done", "conflict", "settled"]
+
+
+class Conflict(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that was changed in two ways: what it is and its three values as text.
+
+    `where` is a note's id or "nugget: key"; `field` the name of the note's or fact's field, "" when it is about
+    the whole thing (deleted on one side, for example).
+    """
+
+    what: str
+    where: str = ""
+    field: str = ""
+    base: str = ""
+    ours: str = ""
+    theirs: str = ""
+
+
+class Entry(msgspec.Struct, frozen=True, kw_only=True):
+    """One entry of the ledger. `seq` grows with every entry; `undone` says that it is taken back at present."""
+
+    seq: int
+    change_set: ChangeSet
+    state: EntryState = "done"
+    undone: bool = False
+    conflict: Conflict | None = None
+
+    @property
+    def id(self) -> str:
+        """The id of the change set."""
+        return self.change_set.id
