@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import threading
 import unicodedata
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -261,12 +262,18 @@ def _folded(run: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
         yield low, high, word
 
 
-@cache
-def _stemmer() -> _Stemmer:
-    import snowballstemmer
+class _Stemmers(threading.local):
+    """A stemmer for each thread: it keeps the word that it works on in itself."""
 
-    made: _Stemmer = snowballstemmer.stemmer("english")
-    return made
+    def __init__(self) -> None:
+        import snowballstemmer
+
+        self.english: _Stemmer = snowballstemmer.stemmer("english")
+
+
+@cache
+def _stemmers() -> _Stemmers:
+    return _Stemmers()
 
 
 @lru_cache(maxsize=100_000)
@@ -274,7 +281,7 @@ def stem(word: str) -> str:
     """The stem of a folded word (Snowball English for ASCII words; other scripts as they are)."""
     if not 3 <= len(word) <= _LONGEST_STEMMED or not word.isascii() or not word.isalpha():
         return word
-    return _stemmer().stemWord(word)
+    return _stemmers().english.stemWord(word)
 
 
 def stems(text: str) -> list[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+
 import pytest
 from hostile import HOSTILE
 from hypothesis import given
@@ -62,3 +65,25 @@ def test_tokens_of_the_file_format_are_those_of_the_original(text: str, tokens: 
 def test_a_word_of_any_length_is_read_in_a_moment() -> None:
     assert len(words("x" * 1_000_000)) == 1
     assert stems("y" * 1_000_000)
+
+
+def test_words_have_the_same_stems_whoever_else_asks_at_the_same_time() -> None:
+    words_ = [
+        "".join(chr(97 + (seed * step) % 26) for step in range(1, 8)) + "nesses" for seed in range(1, 400)
+    ]
+    alone = [stem.__wrapped__(word) for word in words_]
+    found: list[list[str]] = []
+    switching = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [
+            threading.Thread(target=lambda: found.append([stem.__wrapped__(word) for word in words_]))
+            for _ in range(4)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(switching)
+    assert found == [alone] * 4
