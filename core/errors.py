@@ -60,7 +60,9 @@ class StorageError(NuggetsError):
 class ConflictError(NuggetsError):
     """The same thing was changed in two ways. Nothing was written.
 
-    base, ours and theirs hold the three values as text where there are any.
+    base, ours and theirs hold the three values as text where there are any. `field` is the name of the note's
+    or fact's field; "" when it is about the whole thing, deleted on one side for example. `entry` is the id under
+    which the change waits in the log, "" when it does not.
     """
 
     exit_code = 3
@@ -75,8 +77,11 @@ class ConflictError(NuggetsError):
         base: str = "",
         ours: str = "",
         theirs: str = "",
+        field: str = "",
     ) -> None:
         super().__init__(what, where=where, kept=kept, todo=todo)
+        self.field = field
         self.base = base
         self.ours = ours
         self.theirs = theirs
+        self.entry = ""

@@ -8,29 +8,22 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
+import contextlib
 import os
-import secrets
 import threading
 from collections.abc import AsyncIterator, Callable, Collection
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from core.errors import ConflictError, NotFoundError, NuggetsError
-from core.facts.edits import record_hit
-from core.folder import default_home
-from core.model.change import PERSON, Author, ChangeKind, ChangeSet
-from core.model.draft import Draft
-from core.model.names import iso
+from core.logged import LoggedMemory
+from core.model.change import PERSON, Author, ChangeSet
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.settings import Settings, load_settings
-from core.storage.compare import outside_changes
 from core.storage.files import absolute_path, read_file, working_directory
-from core.storage.store import Store
-from core.text.tokens import stems
 
 if TYPE_CHECKING:
     import asyncio
@@ -38,19 +31,23 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall, Recaller
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
+    from core.rescue import Rescue
+    from core.rescue import Resolved as Resolved
     from core.search import Filters, Hit, SearchIndex
+    from core.storage.backups import Backup as Backup
+    from core.storage.merge_files import MergeResult as MergeResult
+    from core.storage.quarantine import Record as Record
+    from core.verify.finding import Finding as Finding
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
-_OTHER_PROGRAM: Final = Author("program")
 _PROMOTE_TRIES: Final = 3
 # A note answers a recall when it holds more than half of the query's words: one word of two is chance.
 _RECALL_COVERAGE: Final = 0.6
 _RECALL_LOOKS_AT: Final = 5
 _FIRST_WORD_CHARACTER: Final = 0x2E80
-_Result = TypeVar("_Result")
 
 
-class Memory:
+class Memory(LoggedMemory):
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
@@ -64,110 +61,76 @@ class Memory:
         author: Author = PERSON,
         clock: Callable[[], datetime] | None = None,
         ids: Callable[[], str] | None = None,
+        tolerant: bool = False,
     ) -> None:
-        self.home = home
-        self.author = author
-        self.settings: Settings = load_settings(home)
-        self._clock = clock or (lambda: datetime.now(UTC))
-        self._ids = ids or (lambda: secrets.token_hex(4))
-        self._store = Store(home, self.settings.inference)
-        self._guard = threading.RLock()
+        super().__init__(home, author=author, clock=clock, ids=ids, tolerant=tolerant)
         self._index_guard = threading.Lock()
-        self._history: list[ChangeSet] = []
         self._index: SearchIndex | None = None
         self._recaller: Recaller | None = None
-        self._snapshot = self._store.load()
         self.uncounted_recalls = 0
 
-    @classmethod
-    def open(
-        cls,
-        path: str | Path | None = None,
-        *,
-        author: Author = PERSON,
-        clock: Callable[[], datetime] | None = None,
-        ids: Callable[[], str] | None = None,
-    ) -> Memory:
-        """Opens the memory in a folder (default: NUGGETS_HOME, else ~/.nuggets). Writes nothing, makes nothing.
+    # Putting right
 
-        A folder that does not exist is an empty memory; the first change makes it. `clock` and `ids` (8 new
-        hexadecimal digits a call) may be given for repeatable results. Raises BrokenFileError when the note
-        graph or the settings cannot be read; a broken fact file is a problem of the snapshot.
-        """
-        home = default_home() if path is None else Path(path).expanduser()
-        return cls(absolute_path(home), author=author, clock=clock, ids=ids)
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The memory as it was last loaded; immutable."""
-        return self._snapshot
-
-    @property
-    def history(self) -> tuple[ChangeSet, ...]:
-        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile."""
-        return tuple(self._history)
-
-    def refresh(self) -> bool:
-        """Reads what changed in the files. True when the snapshot is a new one. Errors as in `open`;
-        the last good snapshot stays then.
-        """
-        with self._guard:
-            return self._adopt(self._store.load())
-
-    def _adopt(self, loaded: Snapshot) -> bool:
-        former = self._snapshot
-        if loaded is former:
-            return False
-        outside = outside_changes(former, loaded, id=self._ids(), at=self._now(), author=_OTHER_PROGRAM)
-        if not outside.empty:
-            self._history.append(outside)
-        self._snapshot = loaded
-        return True
-
-    def _now(self) -> str:
-        return iso(self._clock())
-
-    # Changing
-
-    def draft(self) -> Draft:
-        """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
-        return Draft(self._snapshot, now=self._clock(), ids=self._ids, rules=self.settings.inference)
-
-    def apply(self, change_set: ChangeSet) -> ChangeSet:
-        """Writes a change set, rebased on the newest files, and returns it as it was really applied.
-
-        An empty one writes nothing. Raises ConflictError when something was changed in two ways, ReadOnlyError,
-        BrokenFileError, LockTimeoutError or StorageError; nothing is written then.
-        """
-        if change_set.empty:
-            return change_set
-        with self._guard:
-            done = self._store.apply(change_set)
-            self._adopt(done.before)
-            self._snapshot = done.after
-            if not done.change_set.empty:
-                self._history.append(done.change_set)
-            return done.change_set
-
-    def change(
-        self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
-    ) -> tuple[_Result, ChangeSet]:
-        """Drafts an edit on the newest files and applies it; what `edit` returned, and the change set."""
+    def verify(self) -> tuple[Finding, ...]:
+        """Everything that is not as it should be, each with what `repair` would do about it."""
         with self._guard:
             self.refresh()
-            draft = self.draft()
-            result = edit(draft)
-            return result, self.apply(draft.change_set(reason, author=self.author, kind=kind))
+            return self._rescue().findings(self._snapshot)
 
-    def undo(self, change_set: ChangeSet) -> ChangeSet:
-        """Takes a change set back, as a new change set; what came later on other fields stays.
+    def repair(self) -> ChangeSet:
+        """Mends what `verify` finds and can be mended without asking, as one change set. Errors as in `apply`.
 
-        Raises ConflictError when something that came later stands in the way.
+        A file that cannot be read is first made sound, of what is legible in it and what was last seen there, and a
+        note or fact that cannot be read is put back as it last could be; what that changed is an entry of its own,
+        and the file as it was lies in the quarantine.
         """
-        inverse = change_set.inverse(
-            id=self._ids(), at=self._now(), author=self.author, reason=f"took back: {change_set.reason}"
-        )
-        return self.apply(inverse)
+        from core.verify.run import repair
+
+        with self._guard:
+            last = {entry.id for entry in self.log(limit=1)}
+            mended = self._store.mend(self.author.signature)
+            if mended:
+                self.refresh(patient=False)
+            done = self.change("repaired what verify found", repair, kind="repair")[1]
+            if done.empty and mended:
+                newest = self.log(limit=1)
+                return newest[0].change_set if newest and newest[0].id not in last else done
+            return done
+
+    def backups(self) -> tuple[Backup, ...]:
+        """The backups of the folder, newest first."""
+        with self._guard:
+            return self._rescue().backups()
+
+    def restoration(self, when: str | None = None, note: str | None = None) -> ChangeSet:
+        """What makes the memory, or one note of it, as it was; `apply` writes it.
+
+        when: the name of a backup or its beginning, or an ISO 8601 time; None: the newest backup. Raises
+        NotFoundError, BrokenFileError.
+        """
+        with self._guard:
+            self.refresh()
+            return self._rescue().restoration(self._snapshot, when, note)
+
+    def resolve(self, *, dry_run: bool = False) -> Resolved:
+        """Joins the conflict copies that sync tools left beside the files; each then lies in the quarantine.
+
+        What both versions changed in two ways waits in the log. Errors as in `apply`.
+        """
+        with self._guard:
+            self.refresh()
+            return self._rescue().resolve(self._snapshot, self.apply, lambda: self._snapshot, dry_run=dry_run)
+
+    def set_aside(self) -> tuple[Record, ...]:
+        """What could not be read and is kept in the quarantine with its exact bytes, newest first."""
+        from core.storage.quarantine import records
+
+        return tuple(records(self.home))
+
+    def _rescue(self) -> Rescue:
+        from core.rescue import Rescue
+
+        return Rescue(self._store, self.settings, self.author, self._clock, self._ids)
 
     # Recall and search
 
@@ -221,6 +184,8 @@ class Memory:
 
     def _record(self, found: Recall, session: str) -> None:
         """Counts a recall. An answer is never withheld because it could not be counted."""
+        from core.facts.edits import record_hit
+
         draft = self.draft()
         key = found.key if found.via == "facts" else None
         if not record_hit(draft, found.nugget_name, key, found.note_id, session):
@@ -369,7 +334,7 @@ class Memory:
         failed = ""
         async for _ in watch_folder(self.home, stop or asyncio.Event()):
             try:
-                await asyncio.to_thread(self.refresh)
+                await asyncio.to_thread(self.refresh, patient=False)
             except NuggetsError as error:
                 if error.message != failed:
                     failed = error.message
@@ -378,6 +343,13 @@ class Memory:
             if self._snapshot is not seen or failed:
                 seen, failed = self._snapshot, ""
                 yield seen
+            if not self._store.settled:
+                # What was taken back shows at once, and a moment later it is restored.
+                with contextlib.suppress(NuggetsError):
+                    await asyncio.to_thread(self.refresh)
+                if self._snapshot is not seen:
+                    seen = self._snapshot
+                    yield seen
 
 
 def _coverage(query: str, note: Note) -> float:
@@ -385,7 +357,20 @@ def _coverage(query: str, note: Note) -> float:
 
     A lone letter, digit or sign names nothing; a single Chinese or Japanese character is a word.
     """
+    from core.text.tokens import stems
+
     wanted = {word for word in stems(query) if len(word) > 1 or ord(word) >= _FIRST_WORD_CHARACTER}
     if not wanted:
         return 0.0
     return len(wanted & set(stems(f"{note.title}\n{note.content}\n{' '.join(note.tags)}"))) / len(wanted)
+
+
+def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:
+    """Merges what `theirs` changed since `base` into `ours`: three versions of a graph.json or of a fact file.
+
+    What both changed in two ways stays as in `ours` and is told of. Raises BrokenFileError, ReadOnlyError,
+    NotFoundError, StorageError; nothing is written then.
+    """
+    from core.storage.merge_files import merge_file
+
+    return merge_file(base, ours, theirs)

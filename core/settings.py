@@ -61,6 +61,20 @@ class PromotionSettings:
 
 
 @dataclass(frozen=True)
+class BackupSettings:
+    """How many backups of each kind are kept: those of a day, and those before a large change."""
+
+    keep: int = 14
+
+
+@dataclass(frozen=True)
+class LedgerSettings:
+    """How large the ledger grows, in megabytes, before its oldest entries go to archives."""
+
+    max_mb: int = 64
+
+
+@dataclass(frozen=True)
 class InferenceSettings:
     """Words that tell whom or what a memory speaks of when no prefix does; matched as whole words."""
 
@@ -99,6 +113,8 @@ class Settings:
     reflection: ReflectionSettings = field(default_factory=ReflectionSettings)
     promotion: PromotionSettings = field(default_factory=PromotionSettings)
     inference: InferenceSettings = field(default_factory=InferenceSettings)
+    backups: BackupSettings = field(default_factory=BackupSettings)
+    ledger: LedgerSettings = field(default_factory=LedgerSettings)
     # Names in settings.toml that this version does not know: ignored, and told.
     unknown: tuple[str, ...] = ()
 
@@ -148,6 +164,8 @@ _RANGES: Final = {
     "reflection.often_recalled": _Range(1),
     "reflection.derived_tags": _Range(1),
     "promotion.threshold": _Range(1),
+    "backups.keep": _Range(1, 10_000),
+    "ledger.max_mb": _Range(1, 100_000),
 }
 _ENVIRONMENT: Final = {
     "MEMORY_REFLECTION_HOUR": "hour",

@@ -57,7 +57,7 @@ def with_system_tags(note: Note) -> tuple[str, ...]:
 
     Tags of another scope or type go; a right one keeps its place, a missing one is added.
     """
-    scope, type_ = f"scope:{note.scope}", f"type:{note.type}"
+    scope, type_ = normalise_tag(f"scope:{note.scope}"), normalise_tag(f"type:{note.type}")
     tags = [tag for tag in dict.fromkeys(map(normalise_tag, note.tags)) if tag]
     kept = [tag for tag in tags if tag in (scope, type_) or not _SYSTEM_TAG.fullmatch(tag)]
     nugget = normalise_tag(note.nugget_name)

@@ -29,17 +29,27 @@ class Author(msgspec.Struct, frozen=True):
         labels = {"person": "you", "program": "another program"}
         return self.name or labels.get(self.kind, self.kind)
 
+    @property
+    def signature(self) -> str:
+        """How the ledger names who sat at the keyboard."""
+        return f"{self.kind}:{self.name}" if self.name else self.kind
+
 
 PERSON = Author("person")
 
 
 class NoteChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A note before and after; None means that it was not there. `index`: its place in the file, when it matters."""
+    """A note before and after; None means that it was not there. `index`: its place in the file, when it matters.
+
+    `namesake`: the note bears the id of an earlier note, before or after, so that `index` alone tells the two
+    apart. Only such a change gives a note another id.
+    """
 
     id: str
     before: Note | None
     after: Note | None
     index: int | None = None
+    namesake: bool = False
 
     @property
     def note(self) -> Note:
@@ -50,13 +60,17 @@ class NoteChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FactChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A fact of a nugget before and after. `index`: its place (it decides the bank); None appends."""
+    """A fact of a nugget before and after. `index`: its place (it decides the bank); None appends.
+
+    `namesake`: an earlier fact of the file has the same key, before or after.
+    """
 
     nugget: str
     key: str
     before: Fact | None
     after: Fact | None
     index: int | None = None
+    namesake: bool = False
 
 
 class NuggetChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +130,7 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
             kind=kind,
             about=self.id,
             notes=tuple(
-                NoteChange(id=c.id, before=c.after, after=c.before, index=c.index)
+                NoteChange(id=c.id, before=c.after, after=c.before, index=c.index, namesake=c.namesake)
                 for c in reversed(self.notes)
             ),
             facts=tuple(
@@ -126,9 +140,29 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
                     before=c.after,
                     after=c.before,
                     index=c.index,
+                    namesake=c.namesake,
                 )
                 for c in reversed(self.facts)
             ),
             nuggets=tuple(NuggetChange(name=c.name, before=c.after, after=c.before) for c in self.nuggets),
             files=tuple(FileChange(path=c.path, before=c.after, after=c.before) for c in self.files),
         )
+
+
+def joined(first: ChangeSet, second: ChangeSet) -> ChangeSet:
+    """Two recalls as one change set under the name of the second: from before the first to after the second."""
+    notes = {change.id: change for change in first.notes}
+    for change in second.notes:
+        former = notes.get(change.id)
+        before = former.before if former is not None else change.before
+        notes[change.id] = msgspec.structs.replace(change, before=before)
+    facts = {(change.nugget, change.key): change for change in first.facts}
+    for fact in second.facts:
+        known = facts.get((fact.nugget, fact.key))
+        start = known.before if known is not None else fact.before
+        facts[fact.nugget, fact.key] = msgspec.structs.replace(fact, before=start)
+    count = max(len(notes), len(facts))
+    reason = second.reason if count == 1 else f"recalled {count} memories"
+    return msgspec.structs.replace(
+        second, reason=reason, notes=tuple(notes.values()), facts=tuple(facts.values())
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
@@ -18,7 +19,7 @@ from core.model.change import (
 from core.model.draft_facts import DraftFacts, index_among_all, place_in_file
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import check_nugget_name, iso, note_id
-from core.model.note import Note
+from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 
@@ -44,6 +45,7 @@ class Draft:
         self.ids = ids
         self.rules = rules or InferenceSettings()
         self._notes: dict[str, Note | None] = {}
+        self._namesakes: dict[int, str | None] = {}
         self._facts: dict[str, DraftFacts] = {}
         self._metas: dict[str, NuggetMeta] = {}
         self._files: list[FileChange] = []
@@ -60,13 +62,25 @@ class Draft:
 
     def notes(self) -> Iterator[Note]:
         """All notes as the draft has them, in file order, new ones last."""
-        for note in self.snapshot.notes:
-            current = self.note(note.id)
+        later = set(self.snapshot.namesakes)
+        for place, note in enumerate(self.snapshot.notes):
+            id = self._namesakes.get(place, note.id)
+            same = place in later and place not in self._namesakes
+            current = note if same else self.note(id) if id is not None else None
             if current is not None:
                 yield current
+        own_ids = set(self._namesakes.values())
         for id, made in self._notes.items():
-            if made is not None and id not in self.snapshot.by_id:
+            if made is not None and id not in self.snapshot.by_id and id not in own_ids:
                 yield made
+
+    def present(self) -> Snapshot:
+        """The memory as the draft has it now."""
+        if not (self._notes or self._facts or self._namesakes):
+            return self.snapshot
+        names = sorted({*self.snapshot.by_name, *self._facts})
+        nuggets = tuple(found for name in names if (found := self.nugget(name)) is not None)
+        return dataclasses.replace(self.snapshot, notes=tuple(self.notes()), nuggets=nuggets)
 
     def put(self, note: Note) -> Note:
         """Lays a note over the draft, new or changed, its tags, links and vector recipe set right."""
@@ -87,6 +101,17 @@ class Draft:
     def remove(self, id: str) -> None:
         """Takes a note out of the file."""
         self._notes[id] = None
+
+    def give_own_id(self, place: int) -> Note:
+        """Gives the note at this place of the snapshot, which bears another one's id, an id of its own."""
+        note = self.snapshot.notes[place]
+        note = replace(note, id=self.new_id(note.kind, note.nugget_name))
+        self._namesakes[place] = note.id
+        return self.put(note)
+
+    def drop_namesake(self, place: int) -> None:
+        """Takes out the note at this place of the snapshot, which bears another one's id."""
+        self._namesakes[place] = None
 
     def new_id(self, kind: str, nugget: str) -> str:
         """An id that no note bears yet."""
@@ -168,6 +193,10 @@ class Draft:
             return None
         return index_among_all(taken[0], self._hidden_indexes(nugget)), taken[1]
 
+    def end_of_facts(self, nugget: str) -> int:
+        """The index of a fact that would come after all others of the nugget, hidden ones counted in."""
+        return len(self._working(nugget).facts) + len(self._hidden_indexes(nugget))
+
     def _working(self, nugget: str) -> DraftFacts:
         if nugget not in self._facts:
             base = self.snapshot.by_name.get(nugget)
@@ -206,9 +235,14 @@ class Draft:
         )
 
     def _note_changes(self) -> Iterator[NoteChange]:
+        own_ids = {id: place for place, id in self._namesakes.items()}
+        for place, own in self._namesakes.items():
+            before = self.snapshot.notes[place]
+            after = self._notes[own] if own is not None else None
+            yield NoteChange(id=before.id, before=before, after=after, index=place, namesake=True)
         gone = {id for id, after in self._notes.items() if after is None}
         places = {n.id: i for i, n in enumerate(self.snapshot.notes) if n.id in gone} if gone else {}
         for id, after in self._notes.items():
-            before = self.snapshot.by_id.get(id)
-            if before != after:
-                yield NoteChange(id=id, before=before, after=after, index=places.get(id))
+            former = self.snapshot.by_id.get(id)
+            if former != after and id not in own_ids:
+                yield NoteChange(id=id, before=former, after=after, index=places.get(id))

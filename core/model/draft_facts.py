@@ -60,10 +60,14 @@ class DraftFacts:
     def changes(self, nugget: str) -> Iterator[FactChange]:
         """What differs: changed and removed facts with their place before, then new ones with their place after."""
         kept = {held.origin: held.fact for held in self._held if held.origin is not None}
+        known: set[str] = set()
         for place, before in enumerate(self._before):
-            after = kept.get(place)
+            after, again = kept.get(place), before.key in known
+            known.add(before.key)
             if after != before:
-                yield FactChange(nugget=nugget, key=before.key, before=before, after=after, index=place)
+                yield FactChange(
+                    nugget=nugget, key=before.key, before=before, after=after, index=place, namesake=again
+                )
         last = max((at for at, held in enumerate(self._held) if held.origin is not None), default=-1)
         for at, held in enumerate(self._held):
             if held.origin is None:

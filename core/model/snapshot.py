@@ -27,7 +27,7 @@ class Snapshot:
 
     Nothing in it changes; two snapshots may share most of their notes. `read_only` says why nothing may be
     written, "" when writing is allowed. `set_aside` holds the ids of notes that could not be read: they stay
-    in their file, so links to them are sound.
+    in their file, so links to them are sound. `graph_problem` says why the note graph cannot be read, "" when it can.
     """
 
     notes: tuple[Note, ...] = ()
@@ -36,6 +36,7 @@ class Snapshot:
     home: str = ""
     read_only: str = ""
     set_aside: frozenset[str] = frozenset()
+    graph_problem: str = ""
     revision: int = field(default=0, compare=False)
 
     @cached_property
@@ -45,6 +46,24 @@ class Snapshot:
         if len(found) < len(self.notes):
             found = {note.id: note for note in reversed(self.notes)}
         return found
+
+    @cached_property
+    def namesakes(self) -> tuple[int, ...]:
+        """Places of the notes that bear the id of an earlier note."""
+        if len(self.by_id) == len(self.notes):
+            return ()
+        known: set[str] = set()
+        later: list[int] = []
+        for place, note in enumerate(self.notes):
+            if note.id in known:
+                later.append(place)
+            known.add(note.id)
+        return tuple(later)
+
+    @cached_property
+    def places(self) -> Mapping[str, int]:
+        """Where in the file each note stands, by id; of several with one id, the first."""
+        return {note.id: place for place, note in reversed(list(enumerate(self.notes)))}
 
     @cached_property
     def visible(self) -> tuple[Note, ...]:

@@ -17,7 +17,8 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
     if not changes:
         return None
     raws, notes = list(graph.raws), list(graph.notes)
-    touched = {change.id for change in changes}
+    touched = {change.id for change in changes if not change.namesake}
+    readable = [number for number, known in enumerate(notes) if known is not None]
     places: dict[str, int] = {}
     for number, known in enumerate(notes):
         if known is not None and known.id in touched:
@@ -26,6 +27,8 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
     gone: list[int] = []
     for change in changes:
         place = places.get(change.id)
+        if change.namesake:
+            place = readable[change.index] if change.before is not None and change.index is not None else None
         if change.after is None:
             gone += [place] if place is not None else []
         elif place is None:

@@ -47,11 +47,18 @@ _INNER_FIELDS: Final = {
 _EXTRA_NAME: Final = EXTRA.encode()
 # What is read must also be writable, and writing recurses.
 _DEEPEST: Final = 100
+# A value of the wrong type; one with a lone surrogate in it ends otherwise.
+_NOT_FIT: Final = (msgspec.ValidationError, UnicodeEncodeError)
 _ID: Final = re.compile(rb'"id"\s*:\s*"([A-Za-z0-9._-]+)"')
+_KEY: Final = re.compile(rb'"key"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
+_HALF: Final = re.compile("[\udc80-\udcff]")
+_NO_UTF_8: Final = "holds bytes that are no UTF-8"
 
 
 class ItemError(ValueError):
-    """One note or fact that cannot be understood. The message is a short clause; `id` is its id when legible."""
+    """One note or fact that cannot be understood. The message is a short clause; `id` is the note's id or the fact's
+    key when legible, else "".
+    """
 
     def __init__(self, what: str, id: str = "") -> None:
         super().__init__(what)
@@ -60,6 +67,8 @@ class ItemError(ValueError):
 
 def read_note(raw: bytes, rules: InferenceSettings) -> Note:
     """A note from its bytes, unknown fields in `extra`, absent metadata inferred. Raises ItemError."""
+    if not _is_utf_8(raw):
+        raise ItemError(_NO_UTF_8, _legible_id(raw))
     try:
         note = _read_note_slowly(raw) if _EXTRA_NAME in raw else _NOTE.decode(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -89,7 +98,7 @@ def _read_note_slowly(raw: bytes) -> Note:
         note = msgspec.convert(known, Note)
         if not math.isfinite(note.confidence):
             raise msgspec.ValidationError("the confidence is out of range")
-    except (msgspec.ValidationError, RecursionError) as error:
+    except (*_NOT_FIT, RecursionError) as error:
         raise ItemError(_clause(error), id if isinstance(id, str) else "") from error
     return note
 
@@ -111,6 +120,48 @@ def _legible_id(raw: bytes) -> str:
     return found[1].decode() if found else ""
 
 
+def _legible_key(raw: bytes) -> str:
+    """The key of a fact that cannot be understood, "" when it cannot be told."""
+    try:
+        shaped = load(raw)
+        key = shaped.get("key") if isinstance(shaped, dict) else None
+    except JsonError:
+        found = _KEY.search(raw)
+        key = _text_of(found[1]) if found else None
+    # A byte that is no UTF-8 was read as half a character: two such keys may look alike and not be.
+    return key if isinstance(key, str) and not _HALF.search(key) else ""
+
+
+def _text_of(string: bytes) -> object:
+    try:
+        return load(string)
+    except JsonError:
+        return None
+
+
+def unreadable_name(raw: bytes, item: type[Note] | type[Fact], rules: InferenceSettings) -> str | None:
+    """The id of a note or the key of a fact that cannot be understood, "" when illegible; None for one that can."""
+    try:
+        if item is Note:
+            read_note(raw, rules)
+        else:
+            read_fact(raw)
+    except ItemError as error:
+        return error.id
+    return None
+
+
+def _is_utf_8(raw: bytes) -> bool:
+    """Whether text can be told from these bytes without guessing; a lone surrogate in JSON's own spelling is text."""
+    if raw.isascii():
+        return True
+    try:
+        raw.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
 def _with_metadata(note: Note, rules: InferenceSettings) -> Note:
     inferred = infer_meta(note.kind, note.key, note.content, note.tags, None, rules)
     found = dataclasses.asdict(inferred)
@@ -124,16 +175,17 @@ def _with_metadata(note: Note, rules: InferenceSettings) -> Note:
 
 def read_fact(raw: bytes) -> Fact:
     """A fact from its bytes, unknown fields in `extra`. Raises ItemError."""
+    if not _is_utf_8(raw):
+        raise ItemError(_NO_UTF_8, _legible_key(raw))
     try:
         if _EXTRA_NAME not in raw:
             return _FACT.decode(raw)
-        shaped = _object(raw)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        shaped = _object(raw)
+        pass
     try:
-        return msgspec.convert(_sorted_out(shaped, _FACT_FIELDS), Fact)
-    except (msgspec.ValidationError, RecursionError) as error:
-        raise ItemError(_clause(error)) from error
+        return msgspec.convert(_sorted_out(_object(raw), _FACT_FIELDS), Fact)
+    except (ItemError, *_NOT_FIT, RecursionError) as error:
+        raise ItemError(_clause(error), _legible_key(raw)) from error
 
 
 def _object(raw: bytes) -> dict[str, Any]:
@@ -163,6 +215,8 @@ def _deeper_than(levels: int, value: Any) -> bool:
 
 
 def _clause(error: BaseException) -> str:
+    if isinstance(error, UnicodeEncodeError):
+        return "a text stands where none belongs"
     return "nested too deeply" if isinstance(error, RecursionError) else str(error).replace("`", "'")
 
 

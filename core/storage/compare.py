@@ -1,92 +1,120 @@
-"""What another program changed: the difference of two snapshots as a change set."""
+"""What another program did between two snapshots, as change sets: its recalls apart from the rest."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, TypeVar
 
-from core.model.change import Author, ChangeSet, FactChange, NoteChange
-from core.model.fact import Fact, Nugget
-from core.model.note import Note
+import msgspec
+
+from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
+from core.model.compare import Differences as Differences
+from core.model.compare import differences as differences
+from core.model.compare import facts_are_whole as facts_are_whole
+from core.model.compare import laid_over as laid_over
+from core.model.fact import Fact
+from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
 
+# What a recall moves, and when a reflection last looked at a note: nothing of what is remembered.
+HIT_FIELDS: Final = frozenset({"hits", "last_hit_session", "last_accessed_at", "last_rewritten_at"})
+# What the original moves in every fact note when it merely loads.
+UNSAID_FIELDS: Final = frozenset({"updated_at", "vector"})
 _TEXTS: Final = ("content", "value")
+_Change = TypeVar("_Change", NoteChange, FactChange)
 
 
-def outside_changes(before: Snapshot, after: Snapshot, *, id: str, at: str, author: Author) -> ChangeSet:
-    """Everything that differs, put down to `author`. Notes whose bytes did not change are the same objects in
-    both snapshots, so this costs little more than the notes that did.
+def outside_changes(
+    before: Snapshot, after: Snapshot, *, ids: Callable[[], str], at: str, author: Author
+) -> tuple[ChangeSet, ...]:
+    """What another program did between two snapshots: recalls as a change set of kind "hit", the rest as "outside".
+
+    None of them is empty. White space of a text, times and vector recipes alone are no change: the original moves
+    them whenever it loads or saves. `ids` gives the id of each change set.
     """
-    notes = [
-        NoteChange(id=note.id, before=before.by_id.get(note.id), after=note)
-        for note in after.by_id.values()
-        if before.by_id.get(note.id) is not note and not _says_the_same(before.by_id.get(note.id), note)
-    ]
-    notes += [
-        NoteChange(id=note.id, before=note, after=None)
-        for note in before.by_id.values()
-        if note.id not in after.by_id
-    ]
-    facts: list[FactChange] = []
-    for name in sorted(before.by_name.keys() | after.by_name.keys()):
-        old, new = before.by_name.get(name), after.by_name.get(name)
-        if old is not new and not (new is not None and new.problem):
-            facts += _fact_changes(name, old, new)
-    return ChangeSet(
-        id=id,
+    found = differences(before, after)
+    notes = [_split(change) for change in found.notes]
+    facts = [_split(change) for change in found.facts]
+    recalled = ChangeSet(
+        id="",
         at=at,
         author=author,
-        reason=_summary(notes, facts),
+        reason="",
+        kind="hit",
+        notes=tuple(hit for hit, _ in notes if hit is not None),
+        facts=tuple(hit for hit, _ in facts if hit is not None),
+    )
+    changed = ChangeSet(
+        id="",
+        at=at,
+        author=author,
+        reason="",
         kind="outside",
-        notes=tuple(notes),
-        facts=tuple(facts),
+        notes=tuple(rest for _, rest in notes if rest is not None),
+        facts=tuple(rest for _, rest in facts if rest is not None),
+        nuggets=found.nuggets,
+    )
+    return tuple(
+        msgspec.structs.replace(change_set, id=ids(), reason=say(change_set))
+        for change_set, say in ((recalled, _recalls), (changed, _summary))
+        if not change_set.empty
     )
 
 
-def _fact_changes(name: str, old: Nugget | None, new: Nugget | None) -> list[FactChange]:
-    before = {fact.key: (place, fact) for place, fact in enumerate(old.facts)} if old else {}
-    after = {fact.key: (place, fact) for place, fact in enumerate(new.facts)} if new else {}
-    changes = [
-        FactChange(
-            nugget=name, key=key, before=before[key][1] if key in before else None, after=fact, index=place
-        )
-        for key, (place, fact) in after.items()
-        if key not in before or not _says_the_same(before[key][1], fact)
-    ]
-    changes += [
-        FactChange(nugget=name, key=key, before=fact, after=None, index=place)
-        for key, (place, fact) in before.items()
-        if key not in after
-    ]
-    return changes
+def _split(change: _Change) -> tuple[_Change | None, _Change | None]:
+    """A change as the recalls in it and the rest of it."""
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return None, change
+    spaced: Any = {name: getattr(before, name) for name in _TEXTS if _spaced_otherwise(name, before, after)}
+    if spaced:
+        after = msgspec.structs.replace(after, **spaced)
+        change = msgspec.structs.replace(change, after=after)
+    moved = {name for name in after.__struct_fields__ if getattr(before, name) != getattr(after, name)}
+    hits, rest = moved & HIT_FIELDS, moved - HIT_FIELDS - UNSAID_FIELDS
+    if not hits or not rest:
+        return (change if hits else None), (change if rest else None)
+    between = msgspec.structs.replace(before, **{name: getattr(after, name) for name in hits})
+    return msgspec.structs.replace(change, after=between), msgspec.structs.replace(change, before=between)
 
 
-def _says_the_same(old: Note | Fact | None, new: Note | Fact) -> bool:
-    """Whether two versions differ at most by white space of their texts: the original squeezes it at every save."""
-    if old is None or old == new:
-        return old is not None
-    return all(
-        _alike(name, getattr(old, name), getattr(new, name))
-        for name in new.__struct_fields__
-        if name != "vector"
+def _spaced_otherwise(name: str, before: Note | Fact, after: Note | Fact) -> bool:
+    old, new = getattr(before, name, ""), getattr(after, name, "")
+    return bool(old != new and squeeze(old) == squeeze(new))
+
+
+def _recalls(change_set: ChangeSet) -> str:
+    names = [change.note.key for change in change_set.notes] or [change.key for change in change_set.facts]
+    return f"recalled {names[0]}" if change_set.size == 1 else f"recalled {change_set.size} memories"
+
+
+def _summary(change_set: ChangeSet) -> str:
+    for one, several, changes in (
+        ("note", "notes", change_set.notes),
+        ("fact", "facts", change_set.facts),
+        ("nugget", "nuggets", change_set.nuggets),
+    ):
+        if changes:
+            return _counted(changes, one, several)
+    return "nothing of note"
+
+
+def _counted(changes: tuple[NoteChange | FactChange | NuggetChange, ...], one: str, several: str) -> str:
+    added = sum(change.before is None for change in changes)
+    removed = sum(change.after is None for change in changes)
+    counts = (("+", added), ("-", removed), ("~", len(changes) - added - removed))
+    return ", ".join(f"{sign}{count} {one if count == 1 else several}" for sign, count in counts if count)
+
+
+def without_hollow(change_set: ChangeSet) -> ChangeSet:
+    """The change set without changes of notes in which nothing is left but the time of the change."""
+    notes = tuple(
+        change
+        for change in change_set.notes
+        if change.before is None
+        or change.after is None
+        or replace(change.before, **{name: getattr(change.after, name) for name in UNSAID_FIELDS})
+        != change.after
     )
-
-
-def _alike(name: str, old: object, new: object) -> bool:
-    if name in _TEXTS and isinstance(old, str) and isinstance(new, str):
-        return squeeze(old) == squeeze(new)
-    return old == new
-
-
-def _summary(notes: list[NoteChange], facts: list[FactChange]) -> str:
-    added = sum(change.before is None for change in notes)
-    removed = sum(change.after is None for change in notes)
-    changed = len(notes) - added - removed
-    parts = [
-        f"{sign}{count} {'note' if count == 1 else 'notes'}"
-        for sign, count in (("+", added), ("-", removed), ("~", changed))
-        if count
-    ]
-    if not parts and facts:
-        parts = [f"{len(facts)} {'fact' if len(facts) == 1 else 'facts'}"]
-    return ", ".join(parts) or "nothing of note"
+    return msgspec.structs.replace(change_set, notes=notes)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError
+from core.errors import BrokenFileError, NuggetsError
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
 from core.model.snapshot import Problem
@@ -40,6 +40,7 @@ class GraphDocument:
     set_aside: frozenset[str] = frozenset()
     read_only: str = ""
     bom: bytes = b""
+    broken: str = ""
 
     def to_parts(self) -> list[bytes]:
         """The file in parts: two-space indent, a newline at the end; notes as their own bytes."""
@@ -106,6 +107,33 @@ def read_graph(
     except JsonError as error:
         raise _broken(path, f"the note graph cannot be read ({error})") from error
     fields.setdefault("notes", b"[]")
+    return _graph_of(path, fields, raws, fingerprint, rules, former, bom)
+
+
+def remembered_graph(
+    path: Path, head: bytes, raws: list[bytes], rules: InferenceSettings, former: GraphDocument | None
+) -> GraphDocument:
+    """graph.json from its top-level fields, as a file without notes, and from the bytes of its notes."""
+    fields = split_object(head.removeprefix(_BOM), once="notes")
+    return _graph_of(path, fields, raws, None, rules, former, b"")
+
+
+def remembered_nugget(path: Path, head: bytes, raws: list[bytes]) -> NuggetDocument:
+    """A fact file from its top-level fields, as a file without facts, and from the bytes of its facts."""
+    document = read_nugget(path, head, None)
+    facts, problems = _facts_of(path, raws, document.meta.name)
+    return replace(document, raws=tuple(raws), facts=tuple(facts), problems=tuple(problems))
+
+
+def _graph_of(
+    path: Path,
+    fields: dict[str, bytes],
+    raws: list[bytes],
+    fingerprint: Fingerprint | None,
+    rules: InferenceSettings,
+    former: GraphDocument | None,
+    bom: bytes,
+) -> GraphDocument:
     known = _former_notes(former, raws)
     notes: list[Note | None] = []
     problems: list[Problem] = []
@@ -135,6 +163,12 @@ def read_graph(
     )
 
 
+def broken_graph(path: Path, fingerprint: Fingerprint | None, error: NuggetsError) -> GraphDocument:
+    """A note graph that cannot be read, as a document without notes whose `broken` says why."""
+    problem = Problem(str(path), f"{error.what}; {_KEPT}", str(path))
+    return GraphDocument(path=path, fingerprint=fingerprint, problems=(problem,), broken=error.what)
+
+
 def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note | None]:
     """For each item the note that was read from the same bytes before, or None."""
     if former is None:
@@ -159,16 +193,7 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
     except (JsonError, msgspec.MsgspecError, UnicodeDecodeError) as error:
         return _broken_nugget(path, fingerprint, f"the fact file cannot be read ({error})")
     fields.setdefault("facts", b"[]")
-    facts: list[Fact | None] = []
-    problems: list[Problem] = []
-    for place, raw in enumerate(raws):
-        try:
-            facts.append(read_fact(raw))
-        except ItemError as error:
-            facts.append(None)
-            where = f"{path}: fact {place + 1}"
-            said = f"cannot be read ({error}); its bytes stay in the file"
-            problems.append(Problem(where, said, str(path), meta.name))
+    facts, problems = _facts_of(path, raws, meta.name)
     return NuggetDocument(
         path=path,
         fingerprint=fingerprint,
@@ -181,6 +206,20 @@ def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> Nug
         bom=bom,
         tail=data[len(data.rstrip(b" \t\r\n")) :],
     )
+
+
+def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | None], list[Problem]]:
+    facts: list[Fact | None] = []
+    problems: list[Problem] = []
+    for place, raw in enumerate(raws):
+        try:
+            facts.append(read_fact(raw))
+        except ItemError as error:
+            facts.append(None)
+            where = f"{path}: fact {place + 1}"
+            said = f"cannot be read ({error}); its bytes stay in the file"
+            problems.append(Problem(where, said, str(path), nugget))
+    return facts, problems
 
 
 def _read_meta(path: Path, fields: Mapping[str, bytes]) -> NuggetMeta:
@@ -231,7 +270,7 @@ def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:
 
 
 def _broken(path: Path, what: str) -> BrokenFileError:
-    todo = "mend the file, or put back a good copy of it"
+    todo = "nuggets verify --repair mends it, or put back a good copy of it"
     return BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
 
 

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from core.errors import LockTimeoutError, ReadOnlyError, StorageError
+from core.folder import GRAPH_FILE
 
 LOCK_NAME: Final = ".nuggets.lock"
 LOCK_SECONDS: Final = 15.0
-_LEFTOVER: Final = re.compile(r"\..+\.json\.\d+-[0-9a-f]{8}\.tmp")
+_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.json)\.\d+-[0-9a-f]{8}\.tmp")
 _FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
 _KEPT: Final = "nothing was written"
@@ -38,7 +39,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _refused(path, "cannot be looked at", error) from error
+        raise refused(path, "cannot be looked at", error) from error
 
 
 def _fingerprint(found: os.stat_result) -> Fingerprint:
@@ -52,7 +53,7 @@ def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise _refused(path, "cannot be read", error) from error
+        raise refused(path, "cannot be read", error) from error
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
@@ -60,9 +61,14 @@ def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(), _fingerprint(found)
     except OSError as error:
-        raise _refused(path, "cannot be read", error) from error
+        raise refused(path, "cannot be read", error) from error
     finally:
         os.close(handle)
+
+
+def may_be_read(path: Path) -> bool:
+    """Whether there is a file whose bytes the system gives out, whatever they are."""
+    return path.is_file() and os.access(path, os.R_OK)
 
 
 def working_directory() -> str:
@@ -87,7 +93,7 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
     except OSError as error:
-        raise _refused(path, "the folder cannot be made", error) from error
+        raise refused(path, "the folder cannot be made", error) from error
 
 
 class Staged(NamedTuple):
@@ -114,17 +120,17 @@ def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
             return Staged(temporary, path, _fingerprint(os.fstat(file.fileno())))
     except OSError as error:
         _discard(temporary)
-        raise _refused(path, "cannot be written", error) from error
+        raise refused(path, "cannot be written", error) from error
 
 
 def put_in_place(staged: Staged) -> Fingerprint:
     """Renames staged content over its target and syncs the folder. Raises StorageError."""
     try:
         _rename(staged.temporary, staged.path)
-        _sync_folder(staged.path.parent)
+        sync_folder(staged.path.parent)
     except OSError as error:
         _discard(staged.temporary)
-        raise _refused(staged.path, "cannot be written", error) from error
+        raise refused(staged.path, "cannot be written", error) from error
     return staged.fingerprint
 
 
@@ -148,14 +154,24 @@ def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerpri
     return put_in_place(stage_file(path, *parts, mode=mode))
 
 
-def remove_leftovers(folder: Path) -> None:
+def leftovers(home: Path) -> list[tuple[Path, Path]]:
+    """Temporary files that a killed writer left, each with the file that it was made for."""
+    found: list[tuple[Path, Path]] = []
+    for folder in (home, home / GRAPH_FILE.parent):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                named = _LEFTOVER.fullmatch(entry.name)
+                if named:
+                    found.append((folder / entry.name, folder / named["file"]))
+    return found
+
+
+def remove_leftovers(home: Path) -> None:
     """Removes temporary files that a killed writer left. Only to be called while holding the lock: then no
     writer of this program is at work, and every such file is a leftover.
     """
-    with contextlib.suppress(OSError), os.scandir(folder) as entries:
-        for entry in entries:
-            if _LEFTOVER.fullmatch(entry.name):
-                _discard(folder / entry.name)
+    for temporary, _ in leftovers(home):
+        _discard(temporary)
 
 
 def _rename(source: Path, target: Path) -> None:
@@ -172,7 +188,8 @@ def _rename(source: Path, target: Path) -> None:
     os.replace(source, target)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Makes renames in a folder survive a power cut. Raises OSError."""
     if os.name == "nt":
         return
     handle = os.open(folder, os.O_RDONLY)
@@ -190,9 +207,9 @@ def remove_file(path: Path) -> None:
     """Removes a file, if it is there. Raises StorageError."""
     try:
         path.unlink(missing_ok=True)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except OSError as error:
-        raise _refused(path, "cannot be removed", error) from error
+        raise refused(path, "cannot be removed", error) from error
 
 
 def write_target(home: Path, path: Path) -> Path:
@@ -229,13 +246,31 @@ def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
             todo="try again when it is done",
         ) from error
     except OSError as error:
-        raise _refused(path, "cannot be locked", error) from error
+        wrong = wrong_kind(path)
+        if wrong:
+            raise StorageError(
+                f"{wrong}: the memory cannot be locked",
+                where=str(path),
+                kept=_KEPT,
+                todo="take it away and try again",
+            ) from error
+        raise refused(path, "cannot be locked", error) from error
     try:
         yield
     finally:
         lock.release()
 
 
-def _refused(path: Path, what: str, error: OSError) -> StorageError:
+def wrong_kind(path: Path) -> str:
+    """What stands at a path where an ordinary file belongs, in words; "" for such a file and for nothing."""
+    if path.is_symlink():
+        return "is a link, not a file"
+    if path.is_dir():
+        return "is a folder, not a file"
+    return "is no ordinary file" if path.exists() and not path.is_file() else ""
+
+
+def refused(path: Path, what: str, error: OSError) -> StorageError:
+    """The error for a file that the system does not give or take."""
     said = error.strerror or type(error).__name__
     return StorageError(f"{what} ({said})", where=str(path), kept=_KEPT)

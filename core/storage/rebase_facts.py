@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import msgspec
 
 from core.model.change import ChangeSet, FactChange
 from core.model.fact import Fact
 from core.model.snapshot import Snapshot
-from core.storage.merging import alike, conflict, merge_extra, merge_hits
+from core.storage.merging import Deciding, alike, conflict, merge_extra, merge_hits
 
 
-def rebase_facts(change_set: ChangeSet, snapshot: Snapshot, quiet: bool) -> list[FactChange]:
+class _Found(NamedTuple):
+    """A fact as it stands in its file now, and its place there."""
+
+    place: int
+    fact: Fact
+
+
+def rebase_facts(
+    change_set: ChangeSet, snapshot: Snapshot, quiet: bool, deciding: Deciding
+) -> list[FactChange]:
     """The changes of facts on top of the facts as they are now, each with its place now. Raises ConflictError.
 
     quiet: a recall, which never conflicts.
@@ -21,31 +32,51 @@ def rebase_facts(change_set: ChangeSet, snapshot: Snapshot, quiet: bool) -> list
         nugget = snapshot.by_name.get(name)
         for number, fact in enumerate(nugget.facts if nugget else ()):
             found.setdefault(fact.key, []).append(number)
+    later = {name: {key: of_key[1:] for key, of_key in keys.items()} for name, keys in places.items()}
     freed, arriving = _freed_keys(change_set), _arriving_values(change_set)
-    rebased: list[FactChange | None] = []
+    rebased: list[FactChange] = []
     # New facts last: by then it is known which keys the others have given up.
     for change in sorted(change_set.facts, key=lambda change: change.before is None):
         facts = snapshot.by_name[change.nugget].facts if change.nugget in snapshot.by_name else ()
         of_key = places[change.nugget].get(change.key, [])
-        place = of_key[0] if of_key else None
-        current = facts[place] if place is not None else None
+        if change.namesake:
+            rebased += _rebase_namesake(change, later[change.nugget].get(change.key, []), facts, deciding)
+            continue
+        current = _Found(of_key[0], facts[of_key[0]]) if of_key else None
         target = change.after.key if change.after is not None else change.key
         bearers = places[change.nugget].get(target, []) if target != change.key else []
-        bearer = facts[bearers[0]] if bearers else None
+        bearer = _Found(bearers[0], facts[bearers[0]]) if bearers else None
         if _was_renamed(change, current, bearer, arriving.get((change.nugget, change.key))):
             continue
         if change.before is not None and of_key:
             # A file may hold a key twice; each change is for one of them, the first for the first.
             of_key.pop(0)
         other = None if (change.nugget, target) in freed else bearer
-        rebased.append(_rebase_fact(change, current, place, other, quiet))
-    return [change for change in rebased if change is not None]
+        rebased += _rebase_fact(change, current, other, quiet, deciding)
+    return rebased
+
+
+def _rebase_namesake(
+    change: FactChange, later: list[int], facts: tuple[Fact, ...], deciding: Deciding
+) -> list[FactChange]:
+    """A change of a fact whose key an earlier one has too. later: places of such facts that nobody claimed yet."""
+    wanted = change.before or change.after
+    found = [place for place in later if wanted is not None and alike(facts[place].value, wanted.value)]
+    if change.before is None:
+        return [] if found else [change]
+    if not found:
+        return []
+    place = min(found, key=lambda place: (facts[place] != wanted, place != change.index))
+    later.remove(place)
+    return _rebase_fact(change, _Found(place, facts[place]), None, False, deciding)
 
 
 def _freed_keys(change_set: ChangeSet) -> set[tuple[str, str]]:
     """Keys that facts give up in this change set."""
     leaving = (
-        c for c in change_set.facts if c.before is not None and (c.after is None or c.after.key != c.key)
+        c
+        for c in change_set.facts
+        if c.before is not None and not c.namesake and (c.after is None or c.after.key != c.key)
     )
     return {(change.nugget, change.key) for change in leaving}
 
@@ -59,51 +90,77 @@ def _arriving_values(change_set: ChangeSet) -> dict[tuple[str, str], str]:
     }
 
 
-def _was_renamed(change: FactChange, current: Fact | None, bearer: Fact | None, newcomer: str | None) -> bool:
+def _was_renamed(
+    change: FactChange, current: _Found | None, bearer: _Found | None, newcomer: str | None
+) -> bool:
     """Whether a fact already bears its new key, its old one being free or taken by a newcomer of the same set."""
     if change.before is None or change.after is None or bearer is None:
         return False
-    free = current is None or (newcomer is not None and alike(current.value, newcomer))
-    return free and alike(bearer.value, change.after.value)
+    free = current is None or (newcomer is not None and alike(current.fact.value, newcomer))
+    return free and alike(bearer.fact.value, change.after.value)
 
 
 def _rebase_fact(
-    change: FactChange, current: Fact | None, place: int | None, other: Fact | None, quiet: bool
-) -> FactChange | None:
-    """current, place: the fact as it is now, and where. other: another fact with the key after the change."""
+    change: FactChange, current: _Found | None, other: _Found | None, quiet: bool, deciding: Deciding
+) -> list[FactChange]:
+    """current: the fact as it is now. other: another fact with the key after the change."""
     where = f"{change.nugget}: {change.key}"
+    item = ("fact", change.nugget, change.key)
     before, after = change.before, change.after
     if before is None:
-        if after is None or (current is not None and alike(current.value, after.value)):
-            return None
-        if current is not None:
-            raise conflict("this key was stored meanwhile", where, "", after.value, current.value)
-        return change
-    if current is None:
-        if after is None or quiet:
-            return None
-        raise conflict("the fact was forgotten meanwhile", where, before.value, after.value, "")
+        if after is None or (current is not None and alike(current.fact.value, after.value)):
+            return []
+        if current is None:
+            return [change]
+        stored = conflict("this key was stored meanwhile", where, "", after.value, current.fact.value)
+        stands = deciding.ours_stand(stored, after, current.fact, *item)
+        return [_moved(change, current, after)] if stands else []
     if after is None:
-        if not alike(current.value, before.value):
-            raise conflict("the fact was changed meanwhile", where, before.value, "", current.value)
-        return msgspec.structs.replace(change, before=current, index=place)
+        if current is None:
+            return []
+        changed = conflict("the fact was changed meanwhile", where, before.value, "", current.fact.value)
+        if not alike(current.fact.value, before.value) and not deciding.ours_stand(
+            changed, None, current.fact, *item
+        ):
+            return []
+        return [_moved(change, current, None)]
+    if current is None:
+        forgotten = conflict("the fact was forgotten meanwhile", where, before.value, after.value, "")
+        if quiet or not deciding.ours_stand(forgotten, after, None, *item):
+            return []
+        if other is not None:
+            return [_moved(change, other, after)]
+        return [FactChange(nugget=change.nugget, key=after.key, before=None, after=after, index=None)]
+    replaced: list[FactChange] = []
     if other is not None:
-        raise conflict("this key was stored meanwhile", where, before.key, after.key, after.key)
-    merged = _merge_fact(where, before, after, current)
-    return (
-        None
-        if merged == current
-        else msgspec.structs.replace(change, before=current, after=merged, index=place)
+        taken = conflict("this key was stored meanwhile", where, before.key, after.key, after.key)
+        if not deciding.ours_stand(taken, after, current.fact, *item):
+            return []
+        replaced = [_moved(change, other, None)]
+    merged = _merge_fact(where, before, after, current.fact, deciding)
+    return replaced if merged == current.fact else [*replaced, _moved(change, current, merged)]
+
+
+def _moved(change: FactChange, found: _Found, after: Fact | None) -> FactChange:
+    return FactChange(
+        nugget=change.nugget,
+        key=found.fact.key,
+        before=found.fact,
+        after=after,
+        index=found.place,
+        namesake=change.namesake,
     )
 
 
-def _merge_fact(where: str, before: Fact, after: Fact, current: Fact) -> Fact:
+def _merge_fact(where: str, before: Fact, after: Fact, current: Fact, deciding: Deciding) -> Fact:
     if after.value == before.value:
         value = current.value
     elif alike(current.value, before.value) or alike(current.value, after.value):
         value = after.value
     else:
-        raise conflict("the fact was changed in two ways", where, before.value, after.value, current.value)
+        what = "the fact was changed in two ways"
+        found = conflict(what, where, before.value, after.value, current.value, "value")
+        value = deciding.value(found, after.value, current.value)
     return msgspec.structs.replace(
         current,
         key=after.key,

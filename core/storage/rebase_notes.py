@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+import msgspec
+
 from core.model.basis import settled, sound_links, unique_links
 from core.model.change import NoteChange
 from core.model.note import FILE_NAMES, Note, replace
 from core.model.snapshot import Snapshot
-from core.storage.merging import alike, conflict, merge_extra, merge_hits, same_fact
+from core.storage.merging import Deciding, alike, conflict, merge_extra, merge_hits, same_fact
 
 _LATEST: Final = ("updated_at", "last_accessed_at", "last_rewritten_at", "archived_at")
 _OURS: Final = ("last_hit_session", "vector")
+# What makes a fact note stand for its fact.
+_OF_ITS_FACT: Final = ("title", "content", "source_key", "hidden", "hidden_fact", "archived_at")
 # What may move without the note having been changed in meaning: recalls, and what every write sets right.
 _QUIET: Final = frozenset(
     {
@@ -34,36 +38,77 @@ def rebase_note(
     exists: Callable[[str], bool],
     quiet: bool,
     undoing: bool,
+    deciding: Deciding,
 ) -> NoteChange | None:
-    """A note's change on top of the note as it is now; None when it has already happened.
+    """A note's change on top of the note as it is now; None when it has already happened, or gives way.
 
     exists: whether a note of this id will stand in the file afterwards. quiet: a recall, which never conflicts.
     undoing: what is taken back becomes what it was. Raises ConflictError.
     """
+    if change.namesake:
+        return _rebase_namesake(change, snapshot, exists, undoing, deciding)
     current = snapshot.by_id.get(change.id)
     before, after = change.before, change.after
     if after is None:
-        return _rebase_removal(change, current, snapshot)
+        return _rebase_removal(change, current, snapshot, deciding)
     if before is None:
-        if current is None:
-            after = _set_right(after, exists, undoing)
-            return NoteChange(id=change.id, before=None, after=after, index=change.index)
-        if _same_meaning(current, after):
+        if current is not None and _same_meaning(current, after):
             return None
-        raise conflict("a note of this id was made meanwhile", change.id, "", after.content, current.content)
+        made = conflict("a note of this id was made meanwhile", change.id, "", after.content, _text(current))
+        if current is not None and not deciding.ours_stand(made, after, current, "note", change.id):
+            return None
+        index = change.index if current is None else None
+        return NoteChange(id=change.id, before=current, after=_set_right(after, exists, undoing), index=index)
     if current is None:
-        if quiet:
+        deleted = conflict("the note was deleted meanwhile", change.id, before.content, after.content, "")
+        if quiet or not deciding.ours_stand(deleted, after, None, "note", change.id):
             return None
-        raise conflict("the note was deleted meanwhile", change.id, before.content, after.content, "")
+        return NoteChange(id=change.id, before=None, after=_set_right(after, exists, undoing))
+    newest = current
     if _mirrors_another_fact(before, after, current):
-        raise conflict(
-            "its fact was renamed or hidden meanwhile", change.id, before.key, after.key, current.key
-        )
-    if current == before:
+        what = "its fact was renamed or hidden meanwhile"
+        moved = conflict(what, change.id, before.key, after.key, current.key)
+        if not deciding.ours_stand(moved, after, current, "note", change.id):
+            return None
+        newest = replace(current, **{name: getattr(after, name) for name in _OF_ITS_FACT})
+    if newest == before:
         merged = _set_right(after, exists, undoing)
     else:
-        merged = settled(_merge(before, after, current), exists)
+        merged = settled(_merge(before, after, newest, deciding), exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
+
+
+def _rebase_namesake(
+    change: NoteChange, snapshot: Snapshot, exists: Callable[[str], bool], undoing: bool, deciding: Deciding
+) -> NoteChange | None:
+    """A change of a note that bears an earlier note's id, before or after it; None when there is no such note now."""
+    before, after = change.before, change.after
+    if before is None:
+        there = any(snapshot.notes[place] == after for place in snapshot.namesakes)
+        return None if there else change
+    found = _namesakes(before, change, snapshot)
+    if not found:
+        return None
+    place = min(found, key=lambda place: (snapshot.notes[place] != before, place != change.index))
+    current = snapshot.notes[place]
+    if after is not None and current == before:
+        after = _set_right(after, exists, undoing)
+    elif after is not None:
+        after = settled(_merge(before, after, current, deciding), exists)
+    elif not _same_meaning(current, before):
+        return None
+    return msgspec.structs.replace(change, before=current, after=after, index=place)
+
+
+def _namesakes(before: Note, change: NoteChange, snapshot: Snapshot) -> list[int]:
+    """Places of the notes that may be the one which is changed: one that has its own id by now, or a later bearer."""
+    if before.id != change.id:
+        return [place for place, note in enumerate(snapshot.notes) if note.id == before.id]
+    return [place for place in snapshot.namesakes if snapshot.notes[place].id == before.id]
+
+
+def _text(note: Note | None) -> str:
+    return note.content if note is not None else ""
 
 
 def _mirrors_another_fact(before: Note, after: Note, current: Note) -> bool:
@@ -80,28 +125,30 @@ def _set_right(note: Note, exists: Callable[[str], bool], undoing: bool) -> Note
     return settled(note, exists)
 
 
-def _rebase_removal(change: NoteChange, current: Note | None, snapshot: Snapshot) -> NoteChange | None:
+def _rebase_removal(
+    change: NoteChange, current: Note | None, snapshot: Snapshot, deciding: Deciding
+) -> NoteChange | None:
     if current is None:
         return None
     assert change.before is not None
     if not _same_meaning(current, change.before):
-        raise conflict(
-            "the note was changed meanwhile", change.id, change.before.content, "", current.content
-        )
-    place = next(i for i, note in enumerate(snapshot.notes) if note is current)
-    return NoteChange(id=change.id, before=current, after=None, index=place)
+        what = "the note was changed meanwhile"
+        found = conflict(what, change.id, change.before.content, "", current.content)
+        if not deciding.ours_stand(found, None, current, "note", change.id):
+            return None
+    return NoteChange(id=change.id, before=current, after=None, index=snapshot.places[current.id])
 
 
 def _same_meaning(one: Note, other: Note) -> bool:
     return all(alike(getattr(one, name), getattr(other, name)) for name in FILE_NAMES if name not in _QUIET)
 
 
-def _merge(before: Note, after: Note, current: Note) -> Note:
+def _merge(before: Note, after: Note, current: Note, deciding: Deciding) -> Note:
     changes: dict[str, Any] = {}
     for name in FILE_NAMES:
         base, ours, theirs = getattr(before, name), getattr(after, name), getattr(current, name)
         if ours != base:
-            changes[name] = _merge_field(before.id, name, base, ours, theirs)
+            changes[name] = _merge_field(before.id, name, base, ours, theirs, deciding)
     if "hits" in changes:
         changes["hits"] = merge_hits(before, after, current)
     if "last_hit_session" in changes and after.hits < before.hits != current.hits:
@@ -111,7 +158,7 @@ def _merge(before: Note, after: Note, current: Note) -> Note:
     return replace(current, **changes)
 
 
-def _merge_field(id: str, name: str, base: Any, ours: Any, theirs: Any) -> Any:
+def _merge_field(id: str, name: str, base: Any, ours: Any, theirs: Any, deciding: Deciding) -> Any:
     if alike(theirs, base) or alike(theirs, ours):
         return ours
     if name == "tags":
@@ -130,4 +177,5 @@ def _merge_field(id: str, name: str, base: Any, ours: Any, theirs: Any) -> Any:
         return max(ours, theirs) if ours and theirs else ours
     if name in _OURS:
         return ours
-    raise conflict(f"its {name.replace('_', ' ')} was changed in two ways", id, base, ours, theirs)
+    what = f"its {name.replace('_', ' ')} was changed in two ways"
+    return deciding.value(conflict(what, id, base, ours, theirs, name), ours, theirs)

@@ -2,49 +2,42 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError, StorageError
-from core.folder import FACT_SUFFIXES, GRAPH_FILE
-from core.model.change import ChangeSet, FileChange
-from core.model.names import check_nugget_name
+from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NuggetsError
+from core.model.change import ChangeSet
 from core.model.snapshot import Problem, Snapshot
-from core.settings import InferenceSettings
-from core.storage.changed import changed_graph, changed_nugget
-from core.storage.documents import (
-    GraphDocument,
-    NuggetDocument,
-    new_nugget,
-    read_graph,
-    read_nugget,
-    unreadable_nugget,
-)
+from core.settings import Settings
+from core.storage.compare import without_hollow
 from core.storage.files import (
-    Fingerprint,
-    Staged,
-    discard,
-    fingerprint,
     locked,
     make_folder,
-    put_in_place,
-    read_file,
     remove_file,
     remove_leftovers,
-    replace_file,
-    stage_file,
-    write_target,
 )
+from core.storage.ledger import Ledger
+from core.storage.ledger_codec import items_of
+from core.storage.ledger_schema import BrokenLedgerError
+from core.storage.mend_files import mend_files, mendable
+from core.storage.merging import Collect, Decide, refuse, take_theirs
+from core.storage.outside import is_quiet, note_outside
+from core.storage.reading import Loaded, read_folder
 from core.storage.rebase import rebase
+from core.storage.safekeeping import back_up, keep_before_rewriting, keep_unreadable, keep_whole
+from core.storage.tracing import Attribution, Trace
+from core.storage.writing import Write, Written, check_writable, is_due, prepare
 
 _KEPT: Final = "nothing was written"
 _TRIES: Final = 20
-_NAMES: Final = 100
+_GLANCE_SECONDS: Final = 0.01
 
 
 class Applied(NamedTuple):
@@ -55,250 +48,388 @@ class Applied(NamedTuple):
     change_set: ChangeSet
 
 
-@dataclass(frozen=True)
-class _Loaded:
-    graph: GraphDocument
-    nuggets: Mapping[Path, NuggetDocument] = field(default_factory=dict)
-    snapshot: Snapshot = field(default_factory=Snapshot)
-
-
 class Store:
-    """One memory's folder. Not safe for several threads at once; `Memory` sees to that."""
+    """One memory's folder. Not safe for several threads at once; `Memory` sees to that.
 
-    def __init__(self, home: Path, rules: InferenceSettings | None = None) -> None:
+    clock and ids give the time and eight new hexadecimal digits for what the store itself puts into the log.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings | None = None,
+        *,
+        clock: Callable[[], datetime] | None = None,
+        ids: Callable[[], str] | None = None,
+        tolerant: bool = False,
+        loaded: Loaded | None = None,
+    ) -> None:
         self.home = home
-        self._rules = rules or InferenceSettings()
-        self._loaded: _Loaded | None = None
+        self._tolerant = tolerant
+        self._settings = settings or Settings()
+        self._rules = self._settings.inference
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._loaded = loaded
+        self._problems_kept: tuple[Problem, ...] = ()
+        self._trace = Trace(
+            home,
+            self._settings,
+            clock=self._clock,
+            ids=ids or (lambda: secrets.token_hex(4)),
+        )
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
+        return self._trace.ledger
+
+    def close(self) -> None:
+        """Lets the ledger's file go; the next use opens it again."""
+        self._trace.close()
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call."""
+        return self._trace.take_notices()
 
     def load(self) -> Snapshot:
         """The snapshot of the files as they are now; the same object as before when no file changed.
 
         Reads only files whose fingerprint moved. Raises BrokenFileError for a note graph that cannot be read
-        and StorageError when the system refuses; the last snapshot stays valid then.
+        and StorageError when the system refuses; the last snapshot stays valid then. A tolerant store that never saw
+        a good graph loads the facts alone.
         """
-        former = self._loaded
-        graph = self._load_graph(former.graph if former else None)
-        nuggets = self._load_nuggets(former.nuggets if former else {})
-        if (
-            former is None
-            or graph is not former.graph
-            or nuggets.keys() != former.nuggets.keys()
-            or any(nuggets[path] is not former.nuggets[path] for path in nuggets)
-        ):
-            self._loaded = self._assembled(graph, nuggets, former)
-        assert self._loaded is not None
+        never_good = self._loaded is None or bool(self._loaded.graph.broken)
+        self._loaded = read_folder(
+            self.home, self._rules, self._loaded, tolerant=self._tolerant and never_good
+        )
         return self._loaded.snapshot
 
-    def apply(self, change_set: ChangeSet) -> Applied:
-        """Brings a change set onto the newest files and writes it. Raises ConflictError, ReadOnlyError,
-        BrokenFileError, LockTimeoutError, StorageError; nothing is written then.
+    def look_around(self, seconds: float, patience: float = 0.0) -> Snapshot:
+        """Compares the files with what the ledger last saw, settles what is to be settled, and loads.
+
+        Does nothing but load where nothing may be written, or when somebody holds the lock for longer than `seconds`:
+        whoever writes next does it. What is owed while another program keeps writing is waited for until `patience`
+        seconds are over. Errors as in `load`.
         """
-        self._check_writable(self.load(), change_set)
+        snapshot = self.load()
+        if snapshot.read_only or not self._trace.wanted(self._current()) or snapshot.graph_problem:
+            self._trace.open_to_read()
+            if snapshot.graph_problem and not snapshot.read_only:
+                self._keep_broken()
+            return snapshot
+        begun = time.monotonic()
+        try:
+            while not self._trace.in_step(self._current()):
+                with locked(self.home, seconds=seconds), self._trace.waiting(seconds):
+                    self._settle()
+                quiet = self._trace.quiet_seconds
+                end = begun + (max(patience, quiet + _GLANCE_SECONDS) if patience else 0.0)
+                if self.settled or time.monotonic() >= end:
+                    break
+                while not is_quiet(self._current(), quiet) and time.monotonic() < end:
+                    time.sleep(_GLANCE_SECONDS)
+                    self.load()
+        except BrokenFileError:
+            raise
+        except LockTimeoutError:
+            pass
+        except BrokenLedgerError as broken:
+            self._begin_ledger_anew(broken)
+        except NuggetsError as error:
+            self._trace.open_to_read()
+            self._trace.tell(self.log_problem or error)
+        return self.load()
+
+    @property
+    def log_problem(self) -> NuggetsError | None:
+        """Why the log cannot be read though there is one; None when it can, and when there is none."""
+        return self._trace.log_problem if self.ledger is None else None
+
+    def _keep_broken(self) -> None:
+        """Keeps the bytes of a note graph that cannot be read; what it means for the facts is told once it can."""
+        try:
+            with locked(self.home, seconds=1.0):
+                keep_unreadable(self.home, self._current(), self._clock())
+        except NuggetsError as error:
+            self._trace.tell(error)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is owed: the ledger has seen the files as they are."""
+        return self._loaded is None or self.ledger is None or self._trace.in_step(self._loaded)
+
+    def apply(
+        self,
+        change_set: ChangeSet,
+        made_by: str = "person",
+        decide: Decide | None = None,
+        seconds: float | None = None,
+    ) -> Applied:
+        """Brings a change set onto the newest files and writes it; `made_by` says who sat at the keyboard, `decide`
+        what stands where a thing was changed in two ways (None: that is an error). seconds: how long other writers
+        are waited for (None: as long as is usual).
+
+        Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is written then.
+        """
+        check_writable(self.home, self.load(), change_set)
         make_folder(self.home)
-        with locked(self.home):
-            for folder in (self.home, self.home / GRAPH_FILE.parent):
-                remove_leftovers(folder)
-            for _ in range(_TRIES):
-                before = self.load()
-                self._check_writable(before, change_set)
-                effective = rebase(change_set, before)
-                due = tuple(change for change in effective.files if _is_due(change))
-                effective = msgspec.structs.replace(effective, files=due)
-                if effective.empty:
-                    return Applied(before, before, effective)
-                if self._write(effective):
-                    assert self._loaded is not None
-                    return Applied(before, self._loaded.snapshot, effective)
+        touched = frozenset(items_of(change_set))
+        with locked(self.home, seconds=seconds), self._trace.waiting(seconds):
+            try:
+                self._settle(touched)
+                without_backup = self._keep_safe(change_set)
+                done = self._commit(change_set, made_by, decide=decide, urgent=touched)
+                if without_backup and not done.change_set.empty:
+                    self._trace.say(without_backup)
+                return done
+            except BrokenLedgerError as error:
+                self._trace.begin_anew(error, self._current())
+                return self._commit(change_set, made_by, decide=decide)
+
+    def _begin_ledger_anew(self, error: BrokenLedgerError) -> None:
+        try:
+            with locked(self.home):
+                self._trace.begin_anew(error, self._current())
+        except NuggetsError as refused:
+            self._trace.tell(refused)
+
+    def _current(self) -> Loaded:
+        assert self._loaded is not None
+        return self._loaded
+
+    # Writing
+
+    def _commit(
+        self,
+        change_set: ChangeSet,
+        made_by: str,
+        seq: int | None = None,
+        *,
+        decide: Decide | None = None,
+        urgent: frozenset[str] | None = None,
+        preceding: Sequence[ChangeSet] = (),
+    ) -> Applied:
+        """Rebases and writes until no other program comes between. seq: the entry that is pending already.
+
+        preceding: what goes into the log right before it, when it is written. urgent: what comes between is settled
+        first, these things above all; None: that was done, or is being done.
+        """
+        for _ in range(_TRIES):
+            known, before = self._current(), self.load()
+            if urgent is not None and self._current() is not known:
+                self._settle(urgent)
+                before = self._current().snapshot
+            check_writable(self.home, before, change_set)
+            effective = rebase(change_set, before, decide or refuse)
+            if decide is not None:
+                effective = without_hollow(effective)
+            due = tuple(change for change in effective.files if is_due(change))
+            effective = msgspec.structs.replace(effective, files=due)
+            if effective.empty:
+                if seq is not None:
+                    self._trace.finish(seq, change_set, made_by, self._current(), None)
+                return Applied(before, before, effective)
+            done = self._write(effective, made_by, seq, preceding)
+            if done is not None:
+                effective, written = done
+                self._loaded = written.loaded
+                self._take_in(written)
+                return Applied(before, self._current().snapshot, effective)
         raise ConflictError(
             "another program keeps changing the files", where=str(self.home), kept=_KEPT, todo="try again"
         )
 
-    # Loading
-
-    def _load_graph(self, former: GraphDocument | None) -> GraphDocument:
-        path = self.home / GRAPH_FILE
-        if former is not None and former.fingerprint == fingerprint(path):
-            return former
-        found = read_file(path)
-        if found is None:
-            return GraphDocument(path=path)
-        data, made = found
-        return read_graph(path, data, made, self._rules, former)
-
-    def _load_nuggets(self, former: Mapping[Path, NuggetDocument]) -> dict[Path, NuggetDocument]:
-        loaded: dict[Path, NuggetDocument] = {}
-        for path in self._nugget_files():
-            known = former.get(path)
+    def _write(
+        self, effective: ChangeSet, made_by: str, seq: int | None, preceding: Sequence[ChangeSet]
+    ) -> tuple[ChangeSet, Written] | None:
+        """One try. None when a file moved on under us before anything was written."""
+        loaded = self._current()
+        write = prepare(self.home, loaded, effective)
+        with self._staged(write):
+            number, effective = self._trace.begin(effective, made_by, write, seq, preceding)
+            written = None
             try:
-                if known is not None and known.fingerprint and known.fingerprint == fingerprint(path):
-                    loaded[path] = known
-                    continue
-                found = read_file(path)
-                if found is not None:
-                    loaded[path] = read_nugget(path, *found)
-            except StorageError as error:
-                refused = unreadable_nugget(path, error.what)
-                loaded[path] = known if known is not None and known == refused else refused
-        return loaded
+                written = write.carry_out()
+            finally:
+                if written is None and not write.begun and seq is None:
+                    self._trace.abandon(number, len(preceding))
+            if written is None:
+                return None
+            self._trace.finish(number, effective, made_by, loaded, written)
+            return effective, written
 
-    def _nugget_files(self) -> list[Path]:
+    @contextmanager
+    def _staged(self, write: Write) -> Iterator[None]:
         try:
-            with os.scandir(self.home) as entries:
-                names = [entry.name for entry in entries if entry.name.endswith(FACT_SUFFIXES)]
-        except FileNotFoundError:
-            return []
-        except NotADirectoryError:
-            raise StorageError("is no folder", where=str(self.home), kept=_KEPT) from None
-        except OSError as error:
-            raise StorageError(
-                f"the folder cannot be read ({error.strerror})", where=str(self.home), kept=_KEPT
-            ) from error
-        names = [name for name in names if not name.startswith(".")]
-        return [
-            self.home / name for suffix in FACT_SUFFIXES for name in sorted(names) if name.endswith(suffix)
-        ]
+            yield
+        except BaseException:
+            if not write.begun:
+                write.give_up()
+            raise
 
-    def _assembled(
-        self, graph: GraphDocument, nuggets: Mapping[Path, NuggetDocument], former: _Loaded | None
-    ) -> _Loaded:
-        named: dict[str, NuggetDocument] = {}
-        problems = list(graph.problems)
-        read_only = graph.read_only
-        for document in nuggets.values():
-            problems.extend(document.problems)
-            read_only = read_only or document.read_only
-            first = named.setdefault(document.meta.name, document)
-            if first is not document:
-                where, what = str(document.path), f"a second file of the nugget {document.meta.name}"
-                problems.append(
-                    Problem(where, f"{what}; {first.path.name} is used", where, document.meta.name)
-                )
-        snapshot = Snapshot(
-            notes=tuple(note for note in graph.notes if note is not None),
-            nuggets=tuple(named[name].nugget for name in sorted(named)),
-            problems=tuple(problems),
-            home=str(self.home),
-            read_only=read_only,
-            set_aside=graph.set_aside,
-            revision=former.snapshot.revision + 1 if former else 1,
-        )
-        return _Loaded(graph, dict(nuggets), snapshot)
+    def _take_in(self, written: Written) -> None:
+        """What another program put there in the instant of our rename is brought in on top."""
+        if not written.slips:
+            return
+        self._finish_pending()
+        if not self._trace.pending():
+            for slip in written.slips:
+                slip.path.unlink(missing_ok=True)
 
-    # Writing
+    def _keep_safe(self, change_set: ChangeSet) -> str:
+        """What is kept before a change: a backup when one is due, and bytes that cannot be read.
 
-    def _check_writable(self, snapshot: Snapshot, change_set: ChangeSet) -> None:
-        if snapshot.read_only:
-            raise ReadOnlyError(snapshot.read_only, kept=_KEPT, todo="update this program to write it")
-        touched = {change.nugget for change in change_set.facts}
-        touched |= {change.note.nugget_name for change in change_set.notes if change.note.is_fact}
-        for nugget in snapshot.nuggets:
-            if nugget.problem and nugget.name in touched:
-                raise BrokenFileError(
-                    nugget.problem,
-                    where=str(self.home / nugget.file),
-                    kept="the file was left as it is and nothing was written",
-                    todo="mend the file, or put back a good copy of it",
-                )
-
-    def _write(self, effective: ChangeSet) -> bool:
-        """Writes what changes. False when a file moved on under us before anything was written."""
-        assert self._loaded is not None
-        graph = changed_graph(self._loaded.graph, effective.notes)
-        nuggets = self._changed_nuggets(effective)
-        # A fact that leaves its file is first safe inside its note; one that comes is first in its file.
-        steps: list[GraphDocument | NuggetDocument] = list(nuggets)
-        if graph is not None:
-            leaving = any(change.after is None for change in effective.facts)
-            steps.insert(0 if leaving else len(steps), graph)
-        # Taking back what made a nugget leaves nothing in its file.
-        unmade = {change.name for change in effective.nuggets if change.after is None}
-        going = {held.path for held in nuggets if held.meta.name in unmade and not held.raws}
-        targets = {document.path: write_target(self.home, document.path) for document in steps}
-        for change in effective.files:
-            _check_file(change)
-        staged: dict[Path, Staged] = {}
-        written: dict[Path, Fingerprint] = {}
+        Returns what a person should know of a backup that could not be made, "" when all went well.
+        """
+        loaded, now, problem = self._current(), self._clock(), ""
         try:
-            for document in steps:
-                if document.path not in going:
-                    make_folder(document.path.parent)
-                    staged[document.path] = stage_file(targets[document.path], *document.to_parts())
-            # Another program may not know our lock: the last look at the files comes right before the renames.
-            if any(fingerprint(document.path) != document.fingerprint for document in steps):
-                return False
-            for document in steps:
-                if document.path in going:
-                    remove_file(targets[document.path])
-                else:
-                    written[document.path] = put_in_place(staged[document.path])
-        finally:
-            discard(one for path, one in staged.items() if path not in written)
-        for change in effective.files:
-            _write_outside(change)
-        kept_nuggets = dict(self._loaded.nuggets)
-        for document in nuggets:
-            if document.path in written:
-                kept_nuggets[document.path] = replace(document, fingerprint=written[document.path])
-        kept_graph = self._loaded.graph
-        if graph is not None:
-            kept_graph = replace(graph, fingerprint=written[graph.path])
-        ordered = {path: kept_nuggets[path] for path in self._nugget_files() if path in kept_nuggets}
-        self._loaded = self._assembled(kept_graph, ordered, self._loaded)
+            back_up(self.home, change_set, now, self._settings.backups.keep)
+        except NuggetsError as error:
+            # A change that can be taken back from the log does not wait for a second safety net.
+            problem = f"{error.where}: no backup could be made ({error.what}); the change itself was written and is in "
+            problem += "the log"
+        keep_before_rewriting(self.home, loaded, change_set, now)
+        return problem
+
+    # Settling
+
+    def _settle(self, urgent: frozenset[str] = frozenset()) -> None:
+        """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back."""
+        self.load()
+        self._trace.open(self._current())
+        self._trace.rescue(self._current())
+        remove_leftovers(self.home)
+        self._trace.mark_contained(self._current())
+        problems = self._current().snapshot.problems
+        if problems and problems != self._problems_kept:
+            keep_unreadable(self.home, self._current(), self._clock())
+            self._problems_kept = problems
+        give_up = False
+        for _ in range(_TRIES):
+            due = note_outside(self._trace, self._current(), urgent, give_up=give_up)
+            self._finish_pending()
+            if not due.restorations and due.white_space is None:
+                return
+            for restoration in due.restorations:
+                give_up = not self._restore(restoration, due.taken_back(restoration)) or give_up
+            if due.white_space is not None:
+                give_up = not self._put_back(due.white_space) or give_up
+
+    def _finish_pending(self) -> None:
+        for pending in self._trace.pending():
+            met = Collect(take_theirs)
+            try:
+                self._commit(pending.change_set, pending.made_by, pending.seq, decide=met)
+                if met.conflicts:
+                    self._trace.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
+            except ConflictError as error:
+                self._trace.put_off(pending, error)
+            except NuggetsError as error:
+                self._trace.tell(error)
+
+    def _restore(self, restoration: ChangeSet, taken_back: Sequence[ChangeSet]) -> bool:
+        """Whether it was written; what cannot be waits for a person. taken_back: what made it necessary."""
+        try:
+            restored = self._commit(restoration, self._trace.restorer, preceding=taken_back)
+        except ConflictError as error:
+            self._trace.keep_conflict(restoration, self._trace.restorer, error)
+            return False
+        except NuggetsError as error:
+            self._trace.tell(error)
+            return False
+        if restoration.kind != "hit" and not restored.change_set.empty:
+            self._trace.say(
+                f"{restoration.reason}; if that was meant, undo {restored.change_set.id} of the log"
+            )
         return True
 
-    def _changed_nuggets(self, effective: ChangeSet) -> list[NuggetDocument]:
-        assert self._loaded is not None
-        by_name: dict[str, NuggetDocument] = {}
-        for document in self._loaded.nuggets.values():
-            by_name.setdefault(document.meta.name, document)
-        changed: dict[str, NuggetDocument] = {}
-        for made in effective.nuggets:
-            if made.after is not None:
-                check_nugget_name(made.name, {*by_name, *changed})
-                changed[made.name] = new_nugget(self._path_for(made.name), made.after)
-            elif made.name in by_name:
-                changed[made.name] = by_name[made.name]
-        for name in dict.fromkeys(change.nugget for change in effective.facts):
-            held = changed.get(name) or by_name.get(name)
-            if held is None:
-                raise InvalidInputError("no such nugget", where=name, kept=_KEPT)
-            changed[name] = changed_nugget(held, [c for c in effective.facts if c.nugget == name])
-        return list(changed.values())
+    def _put_back(self, white_space: ChangeSet) -> bool:
+        """Writes texts as the ledger last saw them, where they lost nothing but white space; whether it could."""
+        try:
+            effective = rebase(white_space, self.load())
+            loaded = self._current()
+            if effective.empty:
+                return False
+            write = prepare(self.home, loaded, effective)
+            written = None
+            with self._staged(write):
+                written = write.carry_out()
+            if written is None:
+                return True
+            self._loaded = written.loaded
+            self._trace.finish(None, effective, self._trace.restorer, loaded, written)
+            self._take_in(written)
+        except NuggetsError:
+            return False
+        return True
 
-    def _path_for(self, name: str) -> Path:
-        """Where a new nugget is written; a file of that name may already hold a nugget of another name."""
-        taken = {path.name.lower() for path in self._nugget_files()}
-        for number in range(1, _NAMES):
-            file_name = f"{name}.nugget.json" if number == 1 else f"{name}.{number}.nugget.json"
-            if file_name.lower() not in taken:
-                return self.home / file_name
-        raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)
+    # Keeping and putting away
 
+    def keep_conflict(self, change_set: ChangeSet, made_by: str, error: ConflictError) -> str:
+        """Puts a change that met a conflict into the log, where it waits for a person; the entry's id, "" for none."""
+        if self.ledger is None:
+            return ""
+        try:
+            with locked(self.home):
+                return self._trace.keep_conflict(change_set, made_by, error)
+        except (NuggetsError, BrokenLedgerError):
+            return ""
 
-def _is_due(change: FileChange) -> bool:
-    return _content(change.path) != change.after
+    def note_down(self, change_set: ChangeSet, made_by: str) -> None:
+        """Puts a change set into the log that had nothing left to write. Raises LockTimeoutError, StorageError."""
+        if self.ledger is not None:
+            with locked(self.home), self.ledger.transaction(durable=True) as connection:
+                self.ledger.record(connection, change_set, made_by)
 
+    def put_away(self, path: Path, reason: str) -> Path:
+        """Moves a file of the folder that has served its purpose into the quarantine, bytes intact; where it lies now.
 
-def _content(path: str) -> bytes | None:
-    found = read_file(Path(path))
-    return found[0] if found else None
+        Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        with locked(self.home):
+            kept = keep_whole(self.home, path, reason, self._clock())
+            remove_file(path)
+            return kept
 
+    def mendable(self) -> frozenset[str]:
+        """Where notes and facts stand, as their problems say it, that `mend` puts back as they last could be read."""
+        return mendable(self._trace, self._current())
 
-def _check_file(change: FileChange) -> None:
-    if _content(change.path) != change.before:
-        raise ConflictError(
-            "the file was changed meanwhile",
-            where=change.path,
-            kept="nothing was written, the file is as it was",
-            todo="look at it again",
-        )
+    def mend(self, made_by: str) -> list[Path]:
+        """Makes sound files of those that cannot be read, as a whole or in part: of what can be read in them and
+        what was last seen there.
 
+        Each broken file lies in the quarantine afterwards, with its exact bytes; what mending changed is in the log.
+        Returns the files that were mended. Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        self.load()
+        if not self._current().snapshot.problems:
+            return []
+        with locked(self.home):
+            self._trace.open(self._current())
+            if not self._current().snapshot.graph_problem:
+                self._settle()
+            mended = mend_files(self._trace, self._current(), self._clock())
+            names = ", ".join(str(path.relative_to(self.home)) for path in mended)
+            mine = Attribution(made_by, "repair", f"made {names} sound again")
+            if mended:
+                self._settle_as(mine)
+        return mended
 
-def _write_outside(change: FileChange) -> None:
-    path = Path(os.path.realpath(change.path))
-    if change.after is None:
-        remove_file(path)
-        return
-    make_folder(path.parent)
-    mode = (path.stat().st_mode & 0o777) if path.exists() else 0o600
-    replace_file(path, change.after, mode=mode)
+    def _settle_as(self, mine: Attribution) -> None:
+        """Puts what differs down to somebody of ours. There is an entry of it also when no note or fact changed."""
+        assert self.ledger is not None
+        last = self.ledger.last_seq
+        self._trace.attribution = mine
+        try:
+            self._settle()
+        finally:
+            self._trace.attribution = None
+        if self.ledger.last_seq == last:
+            self._trace.note_down(mine)
+
+    def settle_conflict(self, id: str) -> None:
+        """Marks a conflict as decided. Raises LockTimeoutError, StorageError."""
+        assert self.ledger is not None
+        with locked(self.home):
+            self.ledger.settle(id, "settled")

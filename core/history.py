@@ -1,0 +1,377 @@
+"""A memory's history: what changed, by whom, and how it is taken back, done again or settled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
+
+import msgspec
+
+from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
+from core.model.entry import Conflict, Entry
+from core.model.note import replace
+from core.model.parts import chosen, parts, scope, scope_numbers
+from core.model.standing import fallen
+from core.storage.ledger import Ledger
+from core.storage.ledger_archive import archived
+from core.storage.ledger_schema import BrokenLedgerError, unreadable
+from core.storage.merging import Decide, take_ours, take_theirs
+from core.storage.store import Store
+from core.text.normalise import normalise_content, normalise_line
+
+OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
+    "edit", "reflection", "promotion", "import", "restore", "repair",
+)  # fmt: skip
+_TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
+_KEPT: Final = "nothing was written"
+_MOST_DIGITS: Final = 9
+
+Apply = Callable[[ChangeSet, Decide | None], ChangeSet]
+
+
+class History:
+    """The log of one memory. `apply` writes a change set; `stamp` gives a new id and the present time."""
+
+    def __init__(
+        self, store: Store, author: Author, apply: Apply, stamp: Callable[[], tuple[str, str]]
+    ) -> None:
+        self._store = store
+        self._author = author
+        self._apply = apply
+        self._stamp = stamp
+
+    @property
+    def _ledger(self) -> Ledger:
+        ledger = self._opened()
+        if ledger is None:
+            raise NotFoundError("nothing is in the log yet")
+        return ledger
+
+    def _opened(self) -> Ledger | None:
+        """The ledger; None when there is none yet. Raises StorageError, ReadOnlyError for one that cannot be read."""
+        if self._store.log_problem is not None:
+            raise self._store.log_problem
+        return self._store.ledger
+
+    def log(self, **filters: Any) -> tuple[Entry, ...]:
+        """Entries, newest first; filters as `Ledger.entries` takes them."""
+        ledger = self._store.ledger
+        if ledger is None:
+            return ()
+        try:
+            return ledger.entries(**filters)
+        except BrokenLedgerError as error:
+            raise unreadable(ledger.path, str(error)) from error
+
+    def entry(self, id: str) -> Entry:
+        """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
+        if not id.strip():
+            raise InvalidInputError("an empty id names no entry", todo="nuggets log lists them")
+        if self._opened() is None:
+            raise NotFoundError("no such entry", where=id, todo="nuggets log lists them")
+        try:
+            return self._ledger.entry(id.strip())
+        except NotFoundError:
+            # What grew too old for the ledger is still there.
+            found = archived(self._store.home, id.strip())
+            if len(found) != 1:
+                raise
+            return msgspec.structs.replace(found[0], undone=found[0].id in self._ledger.undone())
+
+    def taken_back(self) -> frozenset[str]:
+        """Ids of entries, and "<id>.<number>" of parts, that are taken back at present."""
+        return self._store.ledger.undone() if self._store.ledger is not None else frozenset()
+
+    # Taking back
+
+    def undo(self, what: ChangeSet | str | None, part: int | None = None) -> ChangeSet:
+        """Takes back an entry, or one part of it ("<id>.<number>"). None: the last change of this author.
+
+        Raises NotFoundError when there is nothing to take back, InvalidInputError for what is taken back already,
+        ConflictError that says what stands in the way.
+        """
+        wanted = None if part is None else frozenset({part})
+        if isinstance(what, ChangeSet):
+            known = self._known(what)
+            if known is None or what.kind == "hit":
+                # A recall stands in the log together with others; this one alone is meant.
+                return self._turn(what, what.id if known is None else "", "undo", f"took back: {what.reason}")
+            entry = known
+        elif what is None:
+            entry = self._last_own()
+        else:
+            entry, named = self._named(what)
+            wanted = named if part is None else frozenset({part})
+        if entry.state == "conflict":
+            raise InvalidInputError(
+                "this change was never written", where=entry.id, kept=_KEPT,
+                todo=f"nuggets resolve {entry.id} settles it",
+            )  # fmt: skip
+        if entry.change_set.kind in _TURNS:
+            return self._turn_back(entry)
+        numbers, count = self._standing(entry)
+        if wanted is not None:
+            _check_parts(entry, wanted, count)
+            numbers &= wanted
+        if not numbers and count:
+            about = entry.id if wanted is None else scope(entry.id, wanted, count)
+            raise InvalidInputError(
+                "is taken back already", where=about, kept=_KEPT, todo=f"nuggets redo {about} does it again"
+            )
+        about = scope(entry.id, numbers, count)
+        last = next(iter(self._ledger.turns(entry.id)), None)
+        if last is not None and last.change_set.kind == "redo" and last.change_set.about == about:
+            change_set = last.change_set
+        else:
+            change_set = chosen(entry.change_set, numbers)
+        return self._turn(change_set, about, "undo", f"took back: {entry.change_set.reason}", entry)
+
+    def _standing(self, entry: Entry) -> tuple[frozenset[int], int]:
+        """Numbers of the entry's parts that are not taken back, and how many parts it has."""
+        count = len(parts(entry.change_set))
+        undone = self._ledger.undone()
+        if entry.id in undone:
+            return frozenset(), count
+        return frozenset(n for n in range(1, count + 1) if f"{entry.id}.{n}" not in undone), count
+
+    def redo(self, what: str | None = None) -> ChangeSet:
+        """Does again what was taken back: an entry by id, a part of it, or what this author took back last.
+
+        Raises NotFoundError when there is nothing to do again, InvalidInputError, ConflictError.
+        """
+        if what is None:
+            return self._redo_of(self._last_taken_back())
+        entry, wanted = self._named(what)
+        if entry.change_set.kind in _TURNS:
+            return self._turn_back(entry) if entry.change_set.kind == "undo" else self._refuse_redo(entry.id)
+        standing, count = self._standing(entry)
+        numbers = frozenset(range(1, count + 1)) - standing
+        if wanted is not None:
+            _check_parts(entry, wanted, count)
+            numbers &= wanted
+        if not numbers:
+            return self._refuse_redo(entry.id if wanted is None else scope(entry.id, wanted, count))
+        about = scope(entry.id, numbers, count)
+        last = self._ledger.turns(entry.id)[0]
+        if last.change_set.about == about:
+            return self._redo_of(last)
+        # Taken back piece by piece: done again as it was first done.
+        id, at = self._stamp()
+        again = msgspec.structs.replace(
+            chosen(entry.change_set, numbers), id=id, at=at, author=self._author, kind="redo", about=about,
+            reason=f"again: {entry.change_set.reason}",
+        )  # fmt: skip
+        return self._apply(again, None)
+
+    def _refuse_redo(self, about: str) -> NoReturn:
+        raise InvalidInputError("is not taken back", where=about, kept=_KEPT)
+
+    def _redo_of(self, undone: Entry) -> ChangeSet:
+        reason = undone.change_set.reason.removeprefix("took back: ")
+        return self._turn(undone.change_set, undone.change_set.about, "redo", f"again: {reason}", undone)
+
+    def _turn_back(self, entry: Entry) -> ChangeSet:
+        """Taking an undo back is a redo, and the other way round."""
+        about = entry.change_set.about
+        turns = self._ledger.turns(about.partition(".")[0])
+        if turns and turns[0].id != entry.id:
+            raise InvalidInputError(
+                "was turned round since", where=entry.id, kept=_KEPT, todo=f"name {about} itself"
+            )
+        if entry.change_set.kind == "undo":
+            return self._redo_of(entry)
+        return self._turn(entry.change_set, about, "undo", f"took back: {entry.change_set.reason}", entry)
+
+    def _turn(
+        self, change_set: ChangeSet, about: str, kind: ChangeKind, reason: str, entry: Entry | None = None
+    ) -> ChangeSet:
+        id, at = self._stamp()
+        inverse = change_set.inverse(id=id, at=at, author=self._author, reason=reason, kind=kind)
+        inverse = msgspec.structs.replace(inverse, about=about)
+        later = self._later(change_set, entry, about)
+        try:
+            gone = self._fallen(change_set, about) if later else ""
+            if gone:
+                raise ConflictError("nothing is left of it to take back", where=gone, kept=_KEPT)
+            done = self._apply(inverse, None)
+        except ConflictError as error:
+            raise _explained(error, later) from error
+        if done.empty and about:
+            # Somebody had done it already; the entry counts as turned all the same.
+            self._store.note_down(done, self._author.signature)
+        return done
+
+    def _fallen(self, change_set: ChangeSet, about: str) -> str:
+        """Where nothing is left to take back; parts of one entry share the links between them."""
+        id, dot, _ = about.partition(".")
+        if not dot and any(one.startswith(f"{id}.") for one in self._ledger.undone()):
+            return ""
+        return fallen(change_set, self._store.load(), links=not dot)
+
+    def _later(self, change_set: ChangeSet, entry: Entry | None, about: str) -> list[Entry]:
+        """What was done since to the same things and is not taken back itself, newest first."""
+        if entry is None or self._store.ledger is None:
+            return []
+        found = self._ledger.later(change_set, entry.seq)
+        passed_over = {about.partition(".")[0], *(one.id for one in found if one.undone)}
+        return [
+            one
+            for one in found
+            if not one.undone and one.change_set.about.partition(".")[0] not in passed_over
+        ]
+
+    def _known(self, change_set: ChangeSet) -> Entry | None:
+        if self._store.ledger is None:
+            return None
+        try:
+            found = self._ledger.entry(change_set.id)
+        except NotFoundError:
+            return None
+        return found if found.id == change_set.id and found.state == "done" else None
+
+    def _named(self, what: str) -> tuple[Entry, frozenset[int] | None]:
+        """The entry that "<id>" or "<id>.<number>,<number>" names, and the numbers."""
+        id, dot, numbers = what.strip().partition(".")
+        if not dot:
+            return self.entry(id), None
+        each = numbers.split(",")
+        if not all(one.isascii() and one.isdigit() and len(one) <= _MOST_DIGITS for one in each):
+            raise InvalidInputError("names no change", where=what, todo="nuggets log lists them")
+        return self.entry(id), frozenset(map(int, each))
+
+    def _last_own(self) -> Entry:
+        if self._opened() is not None:
+            for entry in self._ledger.mine(self._author.signature, OWN_KINDS):
+                if not entry.undone and not entry.change_set.empty:
+                    return entry
+        raise NotFoundError(
+            "there is no change of yours to take back",
+            todo="nuggets log lists what others did; nuggets undo ID takes one back",
+        )
+
+    def _last_taken_back(self) -> Entry:
+        if self._opened() is not None:
+            undone = self._ledger.undone()
+            for entry in self._ledger.mine(self._author.signature, (*OWN_KINDS, *_TURNS)):
+                if entry.change_set.kind == "undo" and _is_undone(entry.change_set.about, undone):
+                    return entry
+                if entry.change_set.kind not in _TURNS:
+                    break
+        raise NotFoundError(
+            "there is nothing to do again",
+            todo="a change that was taken back before the last new one is done again by its id: nuggets redo ID",
+        )
+
+    # Conflicts
+
+    def conflicts(self) -> tuple[Entry, ...]:
+        """Changes that met a conflict and wait for a person, newest first."""
+        return self.log(state="conflict")
+
+    def settle(self, id: str, take: str, text: str | None = None) -> ChangeSet:
+        """Settles a conflict: "ours" writes the change that had to wait, "theirs" leaves what stands in the files.
+
+        text: stands in place of both, where the conflict is about a text. What of the change is in nobody's way is
+        written in each case. Raises NotFoundError, InvalidInputError, ConflictError.
+        """
+        entry = self.entry(id)
+        if entry.state != "conflict":
+            raise InvalidInputError("is no conflict that waits", where=entry.id, kept=_KEPT)
+        held = entry.change_set
+        decide: Decide = take_ours if take == "ours" else take_theirs
+        if text is not None:
+            held, decide = _worded(held, entry.conflict, text), take_ours
+        elif take == "theirs" and held.kind == "restore" and entry.conflict is not None:
+            # What another program takes back again and again stands in no other change's way.
+            held = _without(held, entry.conflict.where)
+        new, at = self._stamp()
+        change_set = msgspec.structs.replace(
+            held,
+            id=new,
+            at=at,
+            author=self._author,
+            kind="edit" if held.kind in ("outside", "restore") else held.kind,
+            reason=f"settled: {held.reason}",
+            about=entry.id,
+        )
+        done = self._apply(change_set, decide)
+        self._store.settle_conflict(entry.id)
+        return done
+
+
+def _explained(error: ConflictError, later: list[Entry]) -> ConflictError:
+    """The conflict with the entries that stand in the way."""
+    if later:
+        named = ", ".join(f"{one.id} ({one.change_set.author}: {one.change_set.reason})" for one in later[:3])
+        error.todo = f"what came later stands in the way: {named}; take that back first"
+        error.args = (error.message,)
+    return error
+
+
+def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> ChangeSet:
+    """The change set with a person's own text where the conflict is: in a note, in its fact, or in both."""
+    if conflict is None:
+        return change_set
+    named = conflict.field in ("title", "key")
+    words = normalise_line(text) if named else normalise_content(text)
+    ids, keys = _concerned(change_set, conflict.where)
+
+    def worded_note(change: NoteChange) -> NoteChange:
+        if change.after is None or change.id not in ids:
+            return change
+        given: dict[str, Any] = {"title": words} if named else {"content": words}
+        if named and change.after.is_fact:
+            given["source_key"] = words
+        return msgspec.structs.replace(change, after=replace(change.after, **given))
+
+    def worded_fact(change: FactChange) -> FactChange:
+        if (
+            change.after is None
+            or not {(change.nugget, change.key), (change.nugget, change.after.key)} & keys
+        ):
+            return change
+        given = {"key": words} if named else {"value": words}
+        return msgspec.structs.replace(change, after=msgspec.structs.replace(change.after, **given))
+
+    return msgspec.structs.replace(
+        change_set,
+        notes=tuple(map(worded_note, change_set.notes)),
+        facts=tuple(map(worded_fact, change_set.facts)),
+    )
+
+
+def _without(change_set: ChangeSet, where: str) -> ChangeSet:
+    """The change set without what a conflict at `where` is about."""
+    ids, keys = _concerned(change_set, where)
+    return msgspec.structs.replace(
+        change_set,
+        notes=tuple(change for change in change_set.notes if change.id not in ids),
+        facts=tuple(fact for fact in change_set.facts if (fact.nugget, fact.key) not in keys),
+    )
+
+
+def _concerned(change_set: ChangeSet, where: str) -> tuple[set[str], set[tuple[str, str]]]:
+    """The ids of the notes, and nuggets and keys of the facts, that a conflict at `where` is about."""
+    ids = {change.id for change in change_set.notes if change.id == where}
+    keys = {(fact.nugget, fact.key) for fact in change_set.facts if f"{fact.nugget}: {fact.key}" == where}
+    for change in change_set.notes:
+        sides = [note for note in (change.before, change.after) if note is not None and note.is_fact]
+        own = {(note.nugget_name, note.key) for note in sides}
+        if change.id in ids:
+            keys |= own
+        elif own & keys:
+            ids.add(change.id)
+    return ids, keys
+
+
+def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
+    unknown = sorted(number for number in numbers if not 1 <= number <= count)
+    if unknown:
+        raise NotFoundError(f"this entry has {count} changes, none is number {unknown[0]}", where=entry.id)
+
+
+def _is_undone(about: str, undone: frozenset[str]) -> bool:
+    """Whether all that a scope names is taken back."""
+    id, numbers = about.partition(".")[0], scope_numbers(about)
+    return id in undone or (numbers is not None and all(f"{id}.{number}" in undone for number in numbers))

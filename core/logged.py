@@ -1,0 +1,291 @@
+"""A memory's files and their log: opened, read again as they change, changed, and taken back."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar
+
+from core.errors import ConflictError, NuggetsError
+from core.folder import default_home
+from core.model.change import PERSON, Author, ChangeKind, ChangeSet
+from core.model.draft import Draft
+from core.model.entry import Entry
+from core.model.names import iso
+from core.model.snapshot import Snapshot
+from core.settings import Settings, load_settings
+from core.storage.files import absolute_path
+from core.storage.reading import read_folder
+
+if TYPE_CHECKING:
+    from core.history import History
+    from core.storage.merging import Decide
+    from core.storage.reading import Loaded
+    from core.storage.store import Store
+
+_OTHER_PROGRAM: Final = Author("program")
+# How long reading waits for the lock when there is something to put into the log.
+_LOOK_SECONDS: Final = 2.0
+# How long it waits for a program that saves again and again, when that program has taken something back.
+_PATIENCE_SECONDS: Final = 0.5
+# A recall that cannot be counted and an undo that cannot be done lose nobody's text.
+_NEVER_WAITING: Final = ("hit", "undo", "redo", "promotion")
+# How long other writers are waited for to count a recall: an agent waits for the answer.
+_HIT_SECONDS: Final = 0.3
+# How often an edit is thought out again because the files moved on meanwhile.
+_DRAFTS: Final = 5
+_Result = TypeVar("_Result")
+
+
+class LoggedMemory:
+    """A memory's files and their log. Safe to use from several threads.
+
+    `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
+    through this object are put down to.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        author: Author = PERSON,
+        clock: Callable[[], datetime] | None = None,
+        ids: Callable[[], str] | None = None,
+        tolerant: bool = False,
+    ) -> None:
+        self.home = home
+        self.author = author
+        self.settings: Settings = load_settings(home)
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._ids = ids or (lambda: secrets.token_hex(4))
+        self._guard = threading.RLock()
+        self._history: list[ChangeSet] = []
+        first = read_folder(home, self.settings.inference, tolerant=tolerant)
+        self._first: Loaded | None = first
+        self._tolerant = tolerant
+        self._snapshot = first.snapshot
+        self._entries_seen = 0
+
+    # The first frame of the app needs the snapshot alone: what writes and remembers is loaded when it is wanted.
+
+    @cached_property
+    def _store(self) -> Store:
+        from core.storage.store import Store
+
+        first, self._first = self._first, None
+        return Store(
+            self.home,
+            self.settings,
+            clock=self._clock,
+            ids=self._ids,
+            tolerant=self._tolerant,
+            loaded=first,
+        )
+
+    @cached_property
+    def _log(self) -> History:
+        from core.history import History
+
+        return History(self._store, self.author, self._apply_deciding, lambda: (self._ids(), self._now()))
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        author: Author = PERSON,
+        clock: Callable[[], datetime] | None = None,
+        ids: Callable[[], str] | None = None,
+        settle: bool = True,
+        tolerant: bool = False,
+    ) -> Self:
+        """Opens the memory in a folder (default: NUGGETS_HOME, else ~/.nuggets).
+
+        A folder that does not exist is an empty memory; the first change makes it. Opening changes no memory, but
+        for two cases: a write that a crash cut off is finished, and a change that another program took back
+        without meaning to is restored. What other programs changed meanwhile goes into the log (`ledger.db`).
+        settle=False leaves that to the first `refresh`. `clock` and `ids` (8 new hexadecimal digits a call) may be
+        given for repeatable results. Raises BrokenFileError when the note graph or the settings cannot be read; a
+        broken fact file is a problem of the snapshot. tolerant: so is a note graph that cannot be read, and the facts
+        alone are there.
+        """
+        home = default_home() if path is None else Path(path).expanduser()
+        memory = cls(absolute_path(home), author=author, clock=clock, ids=ids, tolerant=tolerant)
+        if settle:
+            memory.refresh()
+        return memory
+
+    def close(self) -> None:
+        """Lets the files of the log go. The memory may be used on; it opens them again."""
+        with self._guard:
+            self._store.close()
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The memory as it was last loaded; immutable."""
+        return self._snapshot
+
+    @property
+    def history(self) -> tuple[ChangeSet, ...]:
+        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile."""
+        return tuple(self._history)
+
+    def refresh(self, *, patient: bool = True) -> bool:
+        """Reads what changed in the files, and puts it into the log. True when the snapshot is a new one.
+
+        A change of ours that another program took back without having seen it is restored; while that program keeps
+        saving, patient=True waits up to half a second for it to pause. Errors as in `open`; the last good snapshot
+        stays then.
+        """
+        return self._refresh(_LOOK_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
+
+    def _refresh(self, seconds: float, patience: float = 0.0) -> bool:
+        with self._guard:
+            first = self._store.ledger is None
+            loaded = self._store.look_around(seconds, patience)
+            if first and self._store.ledger is not None:
+                # The log of earlier runs is no history of this one.
+                self._entries_seen = self._store.ledger.last_seq
+            return self._adopt(loaded)
+
+    @property
+    def log_problem(self) -> NuggetsError | None:
+        """Why the log cannot be read though there is one; None when it can, and when there is none yet."""
+        with self._guard:
+            return self._store.log_problem
+
+    def _adopt(self, loaded: Snapshot) -> bool:
+        former = self._snapshot
+        self._snapshot = loaded
+        ledger = self._store.ledger
+        if ledger is not None and not ledger.read_only:
+            self._follow_log()
+        elif loaded is not former:
+            from core.storage.compare import outside_changes
+
+            self._history += outside_changes(
+                former, loaded, ids=self._ids, at=self._now(), author=_OTHER_PROGRAM
+            )
+        return loaded is not former
+
+    def _follow_log(self) -> None:
+        entries = self._log.log(after=self._entries_seen)
+        if entries:
+            self._entries_seen = entries[0].seq
+            self._history += [entry.change_set for entry in reversed(entries) if entry.state == "done"]
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call: what was restored, set aside or begun anew."""
+        return self._store.take_notices()
+
+    def _now(self) -> str:
+        return iso(self._clock())
+
+    # Changing
+
+    def draft(self) -> Draft:
+        """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
+        return Draft(self._snapshot, now=self._clock(), ids=self._ids, rules=self.settings.inference)
+
+    def apply(self, change_set: ChangeSet) -> ChangeSet:
+        """Writes a change set, rebased on the newest files, and returns it as it was really applied.
+
+        An empty one writes nothing. Raises ConflictError when something was changed in two ways (the change then
+        waits in the log, under the id that the error names), ReadOnlyError, BrokenFileError, LockTimeoutError or
+        StorageError; nothing is written then.
+        """
+        try:
+            return self._apply_deciding(change_set, None)
+        except ConflictError as error:
+            if change_set.kind not in _NEVER_WAITING:
+                error.entry = self._store.keep_conflict(change_set, self.author.signature, error)
+            raise
+
+    def _apply_deciding(self, change_set: ChangeSet, decide: Decide | None) -> ChangeSet:
+        if change_set.empty:
+            return change_set
+        with self._guard:
+            seconds = _HIT_SECONDS if change_set.kind == "hit" else None
+            if self._store.ledger is None:
+                self._refresh(_LOOK_SECONDS if seconds is None else seconds)
+            done = self._store.apply(change_set, self.author.signature, decide, seconds)
+            self._snapshot = done.after
+            self._follow_log()
+            return done.change_set
+
+    def change(
+        self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
+    ) -> tuple[_Result, ChangeSet]:
+        """Drafts an edit on the newest files and applies it; what `edit` returned, and the change set.
+
+        When the files moved on between the two such that both conflict, the edit is drafted anew: `edit` may be called
+        several times. Errors as in `apply`.
+        """
+        with self._guard:
+            for left in reversed(range(_DRAFTS)):
+                self.refresh(patient=False)
+                draft = self.draft()
+                result = edit(draft)
+                change_set = draft.change_set(reason, author=self.author, kind=kind)
+                if not left:
+                    return result, self.apply(change_set)
+                try:
+                    return result, self._apply_deciding(change_set, None)
+                except ConflictError:
+                    continue
+        raise AssertionError("the last try either returned or raised")
+
+    # The log
+
+    def log(
+        self,
+        *,
+        limit: int | None = 100,
+        author: str | None = None,
+        note: str | None = None,
+        since: str | None = None,
+        before: int | None = None,
+    ) -> tuple[Entry, ...]:
+        """Everything that ever changed, newest first. author: a kind ("person", "agent", "program", ...) or a name.
+        note: the id of a note. since: an ISO 8601 time. before: the number (`seq`) of an entry, to read on from it.
+        """
+        with self._guard:
+            return self._log.log(limit=limit, author=author, note=note, since=since, before=before)
+
+    def entry(self, id: str) -> Entry:
+        """The entry with this id or the beginning of one. Raises NotFoundError, AmbiguousError."""
+        with self._guard:
+            return self._log.entry(id)
+
+    def undo(self, what: ChangeSet | str | None = None, part: int | None = None) -> ChangeSet:
+        """Takes back an entry of the log by whomever, or one part of it (`part`, or "<id>.<number>"), as a new change
+        set; what came later on other fields stays. None: the last change of this memory's author.
+
+        Raises NotFoundError, InvalidInputError, and ConflictError that says what stands in the way.
+        """
+        with self._guard:
+            return self._log.undo(what, part)
+
+    def redo(self, what: str | None = None) -> ChangeSet:
+        """Does again what was taken back; None: what this author took back last. Errors as in `undo`."""
+        with self._guard:
+            return self._log.redo(what)
+
+    def taken_back(self) -> frozenset[str]:
+        """Ids of entries, and "<id>.<number>" of parts, that are taken back at present."""
+        with self._guard:
+            return self._log.taken_back()
+
+    def conflicts(self) -> tuple[Entry, ...]:
+        """Changes that met a conflict and wait for a person, newest first."""
+        with self._guard:
+            return self._log.conflicts()
+
+    def settle_conflict(self, id: str, take: Literal["ours", "theirs"], text: str | None = None) -> ChangeSet:
+        """Settles a conflict of the log; see `History.settle`. Returns what was written."""
+        with self._guard:
+            return self._log.settle(id, take, text)

@@ -1,0 +1,145 @@
+"""What differs between two snapshots, as plain changes, and such changes laid over a snapshot again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeVar
+
+import msgspec
+
+from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
+from core.model.fact import Fact, Nugget
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+
+_Item = TypeVar("_Item", Note, Fact)
+
+
+class Differences(NamedTuple):
+    """Everything that differs between two snapshots."""
+
+    notes: tuple[NoteChange, ...]
+    facts: tuple[FactChange, ...]
+    nuggets: tuple[NuggetChange, ...]
+
+
+def differences(before: Snapshot, after: Snapshot) -> Differences:
+    """What is to be changed in `before` so that it says what `after` says, times and vector recipes as well.
+
+    `index` is the place in `before` of what goes or is a changed fact, and the place in `after` of what is new (None:
+    at the end). What cannot be read in `after` is not gone: notes set aside, and facts of a file that is broken as a
+    whole or in part. A nugget's settings and the mere order of notes and facts are not compared.
+    """
+    facts: list[FactChange] = []
+    nuggets: list[NuggetChange] = []
+    for name in sorted(before.by_name.keys() | after.by_name.keys()):
+        old, new = before.by_name.get(name), after.by_name.get(name)
+        if old is new or (old is not None and old.problem) or (new is not None and new.problem):
+            continue
+        if old is None or new is None:
+            metas = (old.meta if old else None), (new.meta if new else None)
+            nuggets.append(NuggetChange(name=name, before=metas[0], after=metas[1]))
+        changes = _fact_changes(name, old.facts if old else (), new.facts if new else ())
+        whole = facts_are_whole(after, name)
+        facts += (change for change in changes if whole or change.after is not None)
+    return Differences(tuple(_note_changes(before, after)), tuple(facts), tuple(nuggets))
+
+
+def facts_are_whole(snapshot: Snapshot, nugget: str) -> bool:
+    """Whether every fact of a nugget could be read, so that one which is not there is gone."""
+    return not any(
+        problem.nugget == nugget and problem.what.startswith("cannot be read")
+        for problem in snapshot.problems
+    )
+
+
+def _note_changes(before: Snapshot, after: Snapshot) -> Iterator[NoteChange]:
+    old, new = before.by_id, after.by_id
+    # Notes whose bytes did not change are the same objects in both, so this costs little more than those that did.
+    changed = [note for note in new.values() if old.get(note.id) is not note]
+    places: dict[str, int] = {}
+    last_kept = -1
+    if any(note.id not in old for note in changed):
+        for place, note in enumerate(after.notes):
+            places.setdefault(note.id, place)
+            last_kept = place if note.id in old else last_kept
+    for note in changed:
+        former = old.get(note.id)
+        if former is None:
+            place = places[note.id]
+            yield NoteChange(id=note.id, before=None, after=note, index=place if place < last_kept else None)
+        elif former != note:
+            yield NoteChange(id=note.id, before=former, after=note)
+    for place, note in enumerate(before.notes):
+        if note.id not in new and note.id not in after.set_aside and old[note.id] is note:
+            yield NoteChange(id=note.id, before=note, after=None, index=place)
+
+
+def _fact_changes(nugget: str, old: tuple[Fact, ...], new: tuple[Fact, ...]) -> Iterator[FactChange]:
+    before, after = _numbered(old), _numbered(new)
+    for name, (place, fact) in before.items():
+        found = after.get(name)
+        if found is None or found[1] != fact:
+            yield FactChange(
+                nugget=nugget, key=fact.key, before=fact, after=found[1] if found else None, index=place
+            )
+    last_kept = max((place for name, (place, _) in after.items() if name in before), default=-1)
+    for name, (place, fact) in after.items():
+        if name not in before:
+            index = place if place < last_kept else None
+            yield FactChange(nugget=nugget, key=fact.key, before=None, after=fact, index=index)
+
+
+def _numbered(facts: Iterable[Fact]) -> dict[tuple[str, int], tuple[int, Fact]]:
+    """Facts with their places, by key and, for a key that a file holds more than once, by number from 0."""
+    found: dict[tuple[str, int], tuple[int, Fact]] = {}
+    counts: dict[str, int] = {}
+    for place, fact in enumerate(facts):
+        number = counts.get(fact.key, 0)
+        counts[fact.key] = number + 1
+        found[fact.key, number] = place, fact
+    return found
+
+
+def laid_over(snapshot: Snapshot, change_set: ChangeSet | Differences) -> Snapshot:
+    """The snapshot with changes carried out that were thought out, or rebased, on it; nothing is checked."""
+    removed = {change.name for change in change_set.nuggets if change.after is None}
+    nuggets = {name: nugget for name, nugget in snapshot.by_name.items() if name not in removed}
+    for made in change_set.nuggets:
+        if made.after is not None:
+            nuggets.setdefault(made.name, Nugget(meta=made.after))
+    for name in dict.fromkeys(change.nugget for change in change_set.facts):
+        if name in nuggets:
+            changes = [change for change in change_set.facts if change.nugget == name]
+            facts = _facts_after(nuggets[name].facts, changes)
+            nuggets[name] = msgspec.structs.replace(nuggets[name], facts=facts)
+    return dataclasses.replace(
+        snapshot,
+        notes=_notes_after(snapshot, change_set.notes),
+        nuggets=tuple(nuggets[name] for name in sorted(nuggets)),
+    )
+
+
+def _notes_after(snapshot: Snapshot, changes: tuple[NoteChange, ...]) -> tuple[Note, ...]:
+    changed = {change.id: change for change in changes if change.id in snapshot.by_id}
+    kept: list[Note] = []
+    for note in snapshot.notes:
+        change = changed.pop(note.id, None)
+        after = change.after if change is not None else note
+        kept += [after] if after is not None else []
+    added = [(c.index, c.after) for c in changes if c.id not in snapshot.by_id and c.after is not None]
+    return _with(kept, added)
+
+
+def _facts_after(facts: tuple[Fact, ...], changes: list[FactChange]) -> tuple[Fact, ...]:
+    changed = {change.index: change.after for change in changes if change.before is not None}
+    kept = [changed.get(place, fact) for place, fact in enumerate(facts)]
+    added = [(c.index, c.after) for c in changes if c.before is None and c.after is not None]
+    return _with([fact for fact in kept if fact is not None], added)
+
+
+def _with(kept: list[_Item], added: list[tuple[int | None, _Item]]) -> tuple[_Item, ...]:
+    for index, item in sorted(added, key=lambda one: (one[0] is None, one[0] or 0)):
+        kept.insert(len(kept) if index is None else index, item)
+    return tuple(kept)

@@ -1,0 +1,327 @@
+"""What puts a memory right again: verify and repair, backups and going back to them, joining conflict copies."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.errors import ConflictError, NotFoundError, NuggetsError
+from core.model.change import Author, ChangeSet, FactChange, NoteChange
+from core.model.entry import Conflict
+from core.model.fact import Fact
+from core.model.names import iso, parse_iso
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from core.settings import Settings
+from core.storage.backups import Backup, backups, read_backup
+from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
+from core.storage.copied_version import copied_version
+from core.storage.documents import GraphDocument, NuggetDocument
+from core.storage.files import may_be_read
+from core.storage.inspect import inspect_folder
+from core.storage.join_copies import join
+from core.storage.ledger_codec import fact_item, note_item
+from core.storage.store import Store
+from core.verify.finding import Finding
+
+_KEPT: Final = "nothing was written"
+_MEND_FILE: Final = (
+    "makes a sound file of what is legible in it and what was last seen there, and keeps this one in the "
+    "quarantine"
+)
+_MEND_ITEM: Final = "puts it back as it last could be read, and keeps these bytes in the quarantine"
+_PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
+
+
+@dataclass(frozen=True)
+class JoinedCopy:
+    """A conflict copy that was joined. kept: where it lies now; None when it was only looked at or stayed.
+    problem: why it could not be joined, "" when it was. left_out: what of it was not taken over, in words.
+    """
+
+    path: Path
+    original: Path
+    kept: Path | None = None
+    problem: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """What joining conflict copies did. conflicts: what waits in the log; the memory's own versions stand there."""
+
+    copies: tuple[JoinedCopy, ...]
+    change_set: ChangeSet | None = None
+    conflicts: tuple[Conflict, ...] = ()
+
+
+class Rescue:
+    """The upkeep of one folder. Reads the memory's files and log through its store."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        author: Author,
+        clock: Callable[[], datetime],
+        ids: Callable[[], str],
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._author = author
+        self._clock = clock
+        self._ids = ids
+
+    # Verify
+
+    def findings(self, snapshot: Snapshot) -> tuple[Finding, ...]:
+        """Everything that is not as it should be: in the notes and facts, in the folder, in the log."""
+        from core.verify.run import findings
+
+        mendable = self._store.mendable()
+        inside = [_with_mending(one, mendable) for one in findings(snapshot)]
+        copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
+        inside = [one for one in inside if one.kind != "second-file" or one.where not in copies]
+        return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
+
+    def _in_the_log(self) -> list[Finding]:
+        ledger, problem = self._store.ledger, self._store.log_problem
+        if problem is not None:
+            said = f"{problem.what[:1].upper()}{problem.what[1:]}"
+            detail = f"{said}: what changed cannot be shown or taken back. "
+            detail += "Look at who may read it; moved out of the folder, it is kept and a new log begins."
+            return [Finding("unreadable-log", problem.where, detail)]
+        if ledger is None:
+            return []
+        found = [
+            Finding(
+                kind="conflict",
+                where=entry.id,
+                detail=f"A change waits, since {entry.conflict.what if entry.conflict else 'it met another'}: "
+                f"{entry.change_set.reason}. nuggets resolve {entry.id} settles it.",
+            )
+            for entry in ledger.entries(state="conflict")
+        ]
+        if ledger.pending_count():
+            found.append(
+                Finding(
+                    kind="unfinished",
+                    where=str(ledger.path),
+                    detail="A write was cut off. The next change, or opening the memory again, finishes it.",
+                )
+            )
+        return found
+
+    # Going back
+
+    def backups(self) -> tuple[Backup, ...]:
+        """The backups of the folder, newest first."""
+        return tuple(backups(self._store.home))
+
+    def restoration(self, current: Snapshot, when: str | None, note: str | None) -> ChangeSet:
+        """What makes the memory as it was, or one note of it; written nowhere yet.
+
+        when: the name of a backup or its beginning, else an ISO 8601 time to which the log reaches back or before
+        which there is a backup; None: the newest backup. Raises NotFoundError, InvalidInputError, BrokenFileError.
+        """
+        from core.restore import restoration
+
+        wanted, words = self._as_it_was(current, when)
+        return restoration(
+            current,
+            wanted,
+            note=note,
+            id=self._ids(),
+            at=iso(self._clock()),
+            author=self._author,
+            reason=f"went back to {words}" if note is None else f"brought a note back from {words}",
+        )
+
+    def as_it_was(self, current: Snapshot, when: str) -> Snapshot:
+        """The whole memory at a moment or in a backup; `when` and errors as in `restoration`."""
+        return self._as_it_was(current, when)[0]
+
+    def _as_it_was(self, current: Snapshot, when: str | None) -> tuple[Snapshot, str]:
+        known = self.backups()
+        if when is None:
+            if not known:
+                raise NotFoundError("there is no backup yet", where=str(self._store.home))
+            return self._read(known[0])
+        named = [backup for backup in known if backup.name.startswith(when)]
+        if len(named) == 1 or (named and named[0].name == when):
+            return self._read(named[0])
+        moment = parse_iso(when)
+        if moment is None:
+            if named:
+                return self._read(named[0])
+            raise NotFoundError(
+                "neither a backup nor a time",
+                where=when,
+                kept=_KEPT,
+                todo="nuggets restore lists the backups",
+            )
+        at = iso(moment)
+        reach = self._log_reach()
+        if reach is not None and at >= reach:
+            return self._from_log(current, at), at
+        before = [backup for backup in known if backup.at <= at]
+        if not before:
+            raise NotFoundError(
+                "no backup is so old, and the log does not reach back so far", where=when, kept=_KEPT,
+                todo="nuggets restore lists the backups",
+            )  # fmt: skip
+        return self._read(before[0])
+
+    def _read(self, backup: Backup) -> tuple[Snapshot, str]:
+        return read_backup(backup.path, self._settings.inference), f"the backup {backup.name}"
+
+    def _log_reach(self) -> str | None:
+        """The time from which on the log can tell how the memory was; None without a log. Raises StorageError."""
+        if self._store.log_problem is not None:
+            raise self._store.log_problem
+        ledger = self._store.ledger
+        if ledger is None:
+            return None
+        rows = ledger.rows("SELECT min(at) FROM entry WHERE state = 'done'")
+        return str(rows[0][0]) if rows and rows[0][0] else None
+
+    def _from_log(self, current: Snapshot, at: str) -> Snapshot:
+        from core.restore import at_moment
+
+        ledger = self._store.ledger
+        assert ledger is not None
+        later = [e.change_set for e in ledger.entries(state="done") if e.change_set.at > at]
+        return at_moment(current, later)
+
+    # Conflict copies
+
+    def resolve(
+        self,
+        snapshot: Snapshot,
+        apply: Callable[[ChangeSet], ChangeSet],
+        after: Callable[[], Snapshot],
+        *,
+        dry_run: bool,
+    ) -> Resolved:
+        """Joins what sync tools left beside the files; see `Memory.resolve`."""
+        readable: list[tuple[ConflictCopy, GraphDocument | NuggetDocument]] = []
+        bad = bad_copies(self._store.home)
+        done = [JoinedCopy(copy.path, copy.original, problem=copy.problem) for copy in bad]
+        for copy in conflict_copies(self._store.home):
+            try:
+                readable.append((copy, read_copy(copy, self._settings.inference)))
+            except NuggetsError as error:
+                done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
+        if not readable:
+            return Resolved(tuple(done))
+        joined = join(
+            [document for _, document in readable],
+            snapshot,
+            self._was_here,
+            now=self._clock(),
+            ids=self._ids,
+            gone=[
+                copy.path
+                for copy, document in readable
+                if not os.path.lexists(copy.original) or self._vanished(document)
+            ],
+            author=self._author,
+            rules=self._settings.inference,
+        )
+        left = {copy.path: left_over(document, copy.original) for copy, document in readable}
+        # What waits is the copy's version; the memory's own stands in the files.
+        conflicts = tuple(
+            msgspec.structs.replace(one, ours=one.theirs, theirs=one.ours) for one in joined.conflicts
+        )
+        if dry_run:
+            done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
+            return Resolved(tuple(done), joined.change_set, conflicts)
+        applied = apply(joined.change_set)
+        for conflict in conflicts:
+            self._keep(conflict, [document for _, document in readable], after(), joined.change_set.reason)
+        for copy, _ in readable:
+            kept = self._store.put_away(copy.path, _PUT_AWAY)
+            done.append(JoinedCopy(copy.path, copy.original, kept, left_out=left[copy.path]))
+        return Resolved(tuple(done), applied, conflicts)
+
+    def _vanished(self, document: GraphDocument | NuggetDocument) -> bool:
+        """Whether all that a copy holds was last seen to go at once from outside: its original was taken away, and
+        there is another one by now.
+        """
+        ledger = self._store.ledger
+        if ledger is None:
+            return False
+        if isinstance(document, GraphDocument):
+            items = [note_item(note.id) for note in document.notes if note is not None]
+        else:
+            name = document.meta.name
+            items = [fact_item(name, fact.key) for fact in document.facts if fact is not None]
+        last = [next(iter(ledger.touching(item)), None) for item in items]
+        entries = {entry.id: entry.change_set for entry in last if entry is not None}
+        if None in last or len(entries) != 1:
+            return False
+        (change_set,) = entries.values()
+        left = {note_item(change.id) for change in change_set.notes if change.after is None}
+        left |= {fact_item(change.nugget, change.key) for change in change_set.facts if change.after is None}
+        return change_set.kind == "outside" and left >= set(items)
+
+    def _was_here(self, place: str, value: Note | Fact) -> bool:
+        ledger = self._store.ledger
+        if ledger is None:
+            return False
+        item = note_item(value.id) if isinstance(value, Note) else fact_item(place, value.key)
+        for entry in ledger.touching(item):
+            changes: list[NoteChange | FactChange] = [*entry.change_set.notes, *entry.change_set.facts]
+            if any(value in (change.before, change.after) for change in changes):
+                return True
+        return False
+
+    def _keep(
+        self,
+        conflict: Conflict,
+        documents: list[GraphDocument | NuggetDocument],
+        present: Snapshot,
+        reason: str,
+    ) -> None:
+        """Puts the copy's version of what conflicts into the log, to be taken from there."""
+        notes, facts = copied_version(conflict, documents, present, now=self._clock(), ids=self._ids)
+        change_set = ChangeSet(
+            id=self._ids(),
+            at=iso(self._clock()),
+            author=self._author,
+            reason=reason,
+            kind="import",
+            notes=notes,
+            facts=facts,
+        )
+        error = ConflictError(
+            conflict.what,
+            where=conflict.where,
+            base=conflict.base,
+            ours=conflict.ours,
+            theirs=conflict.theirs,
+            field=conflict.field,
+        )
+        self._store.keep_conflict(change_set, str(self._author.kind), error)
+
+
+def _with_mending(finding: Finding, mendable: frozenset[str]) -> Finding:
+    """What cannot be read is mended by the memory, not by a change of notes and facts. mendable: where notes and facts
+    stand of which the last readable version is known.
+    """
+    if finding.kind == "unreadable-file":
+        if not may_be_read(Path(finding.where)):
+            return finding
+        repair = _MEND_FILE
+    elif finding.kind in ("unreadable-note", "unreadable-fact") and finding.where in mendable:
+        repair = _MEND_ITEM
+    else:
+        return finding
+    detail = finding.detail.partition(" Mend it")[0]
+    return Finding(kind=finding.kind, where=finding.where, detail=detail, repair=repair)

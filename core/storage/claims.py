@@ -1,0 +1,210 @@
+"""What judging changes from outside works on: the case at hand, our own last changes, and what is to be put right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal
+
+from core.model.change import ChangeSet, FactChange, NoteChange
+from core.model.entry import Conflict
+from core.model.fact import Fact
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from core.storage.compare import Differences, facts_are_whole
+from core.storage.merging import alike
+
+# ("note", id) or ("fact", nugget, key).
+ItemKey = tuple[str, ...]
+# back: our change was taken back. out: a fact that we took out was brought back. renamed: keys were. anew: a hidden
+# fact was remembered with another value. forgotten: a fact was restored while somebody was forgetting it.
+Finding = Literal["back", "out", "renamed", "anew", "forgotten"]
+
+# A file saved so soon after ours may have been read before it. In seconds.
+_WINDOW: Final = 5.0
+_PATIENCE: Final = 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnChange:
+    """Our last change of a note or fact, recalls left out, with no change of another program after it.
+
+    entry: the id of its log entry. note: set when a note was asked for. fact: set when a fact was asked for; of a
+    renamed fact this change belongs to both keys. When several changes of ours followed each other, `note` and
+    `fact` may reach from before the first to after the last of them. seconds: how long after it the file on disk
+    was written. restored: how often the thing was restored since somebody last changed it on purpose. noticed: it
+    was seen taken back within the window before, and not restored yet.
+    """
+
+    entry: str
+    note: NoteChange | None = None
+    fact: FactChange | None = None
+    seconds: float
+    restored: int = 0
+    noticed: bool = False
+
+    @property
+    def recent(self) -> bool:
+        """Whether who wrote the file may well not have seen our change."""
+        return self.noticed or self.just_before
+
+    @property
+    def just_before(self) -> bool:
+        """Whether the file was written so soon after our change that it may have been read before it."""
+        return abs(self.seconds) <= _WINDOW
+
+
+@dataclass(frozen=True, kw_only=True)
+class FactStep:
+    """What is to be done to the fact with a key: stored (also under another key), or taken out when `after` is None."""
+
+    nugget: str
+    key: str
+    after: Fact | None
+
+
+@dataclass(kw_only=True)
+class Claim:
+    """Something to be put right: a note or fact with what belongs to it, and how it looks to a person as a conflict.
+
+    instead: notes whose place another one takes; links to them are turned to it. own: the change of ours that was
+    taken back, if there is one. disputed: another program wrote something else over it; a person is to decide.
+    """
+
+    item: ItemKey
+    finding: Finding
+    own: OwnChange | None
+    conflict: Conflict
+    notes: list[NoteChange] = field(default_factory=list)
+    facts: list[FactStep] = field(default_factory=list)
+    instead: dict[str, str] = field(default_factory=dict)
+    disputed: bool = False
+
+    @property
+    def tired(self) -> bool:
+        """Whether it was restored so often that a person is to decide."""
+        return self.finding != "forgotten" and self.own is not None and self.own.restored >= _PATIENCE
+
+    @property
+    def items(self) -> set[ItemKey]:
+        """All notes and facts that are put right."""
+        facts = {("fact", step.nugget, key) for step in self.facts for key in _keys(step)}
+        return {self.item, *facts, *(("note", change.id) for change in self.notes)}
+
+    @property
+    def concerns(self) -> set[ItemKey]:
+        """All that is put right, and the facts that its notes mirror."""
+        notes = (note for change in self.notes for note in (change.before, change.after) if note is not None)
+        return self.items | {("fact", note.nugget_name, note.key) for note in notes if note.is_fact}
+
+    def leaves(self, note_id: str, key: str) -> Note | None:
+        """The note as it will be, when it is to be a visible note of the fact with this key."""
+        after = next((change.after for change in self.notes if change.id == note_id), None)
+        return (
+            after if after is not None and after.is_fact and not after.hidden and after.key == key else None
+        )
+
+
+def _keys(step: FactStep) -> tuple[str, ...]:
+    return (step.key,) if step.after is None else (step.key, step.after.key)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Everything that a change from outside is judged by. `found`: what differs between seen and now.
+
+    known: the versions of a note or fact that the log tells of.
+    """
+
+    seen: Snapshot
+    now: Snapshot
+    own: Callable[[ItemKey], OwnChange | None]
+    at: str
+    found: Differences
+    known: Callable[[ItemKey], Iterable[Note | Fact]] = lambda item: ()
+
+    @cached_property
+    def brings_new(self) -> bool:
+        """Whether something came that was never seen before, whatever its dates: what is put back from long ago
+        brings nothing of that kind."""
+        return any(map(self._is_new_note, self.found.notes)) or any(map(self.is_new_fact, self.found.facts))
+
+    def _is_new_note(self, change: NoteChange) -> bool:
+        note = change.after
+        if note is None:
+            return False
+        versions = [one for one in self.known(("note", change.id)) if isinstance(one, Note)]
+        if note.is_fact:
+            versions += [
+                one for one in self.seen.notes if one.is_fact and one.nugget_name == note.nugget_name
+            ]
+            held = {one.value for one in facts_of(self.seen, note.nugget_name).values()}
+            held |= {one.content for one in versions} | self._values(note.nugget_name, note.key)
+            return not any(alike(note.content, value) for value in held)
+        if change.before is None:
+            return not versions
+        versions.append(change.before)
+        return not all(
+            any(alike(getattr(note, name), getattr(one, name)) for one in versions)
+            for name in ("title", "content")
+        )
+
+    def is_new_fact(self, change: FactChange) -> bool:
+        """Whether a fact says what no fact of its nugget said before."""
+        if change.after is None:
+            return False
+        held = {one.value for one in facts_of(self.seen, change.nugget).values()}
+        held |= self._values(change.nugget, change.after.key)
+        return not any(alike(change.after.value, value) for value in held)
+
+    def _values(self, nugget: str, key: str) -> set[str]:
+        return {one.value for one in self.known(("fact", nugget, key)) if isinstance(one, Fact)}
+
+    @cached_property
+    def notes(self) -> Mapping[str, NoteChange]:
+        """The notes that differ, by id."""
+        return {change.id: change for change in self.found.notes}
+
+    @cached_property
+    def nuggets(self) -> tuple[str, ...]:
+        """Nuggets with facts that differ, whose files were and are there and could be read whole."""
+        names = dict.fromkeys(change.nugget for change in self.found.facts)
+        return tuple(name for name in names if self.readable(name))
+
+    def readable(self, nugget: str) -> bool:
+        """Whether a nugget's file was and is there and could be read whole."""
+        both = self.seen.by_name.get(nugget), self.now.by_name.get(nugget)
+        return all(found is not None and not found.problem for found in both) and facts_are_whole(
+            self.now, nugget
+        )
+
+    def visible(self, nugget: str, key: str) -> Note | None:
+        """The visible note that mirrors a fact now."""
+        note = self.now.fact_notes.get((nugget, key))
+        return note if note is not None and not note.hidden else None
+
+
+def facts_of(snapshot: Snapshot, nugget: str) -> dict[str, Fact]:
+    """A nugget's facts by key; of several with one key, the first."""
+    held = snapshot.by_name.get(nugget)
+    return {fact.key: fact for fact in reversed(held.facts)} if held is not None else {}
+
+
+def fact_change_in(change_set: ChangeSet, nugget: str, key: str) -> FactChange | None:
+    """What a change set did to the fact with a key; None when it did not touch it.
+
+    A renamed fact is found under both its keys. When one fact gave the key up and another took it, in the same
+    change set, that is one change from the former to the latter.
+    """
+    touching = [c for c in change_set.facts if c.nugget == nugget and key in fact_keys(c)]
+    left = next((c for c in touching if c.before is not None and c.before.key == key), None)
+    came = next((c for c in touching if c.after is not None and c.after.key == key), None)
+    if left is None or came is None or left is came:
+        return touching[0] if touching else None
+    return FactChange(nugget=nugget, key=key, before=left.before, after=came.after, index=left.index)
+
+
+def fact_keys(change: FactChange) -> tuple[str, ...]:
+    """The key of the fact that a change is about, before it and after it."""
+    return tuple(dict.fromkeys((change.key, change.after.key if change.after is not None else change.key)))

@@ -1,0 +1,397 @@
+"""The ledger: every change set that was ever applied, in one SQLite database beside the files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from core.errors import AmbiguousError, NotFoundError
+from core.model.change import ChangeSet
+from core.model.entry import Conflict, Entry, EntryState
+from core.model.parts import parts, scope_numbers
+from core.storage.ledger_codec import (
+    items_of,
+    note_item,
+    read_change_set,
+    write_change_set,
+    write_conflict,
+)
+from core.storage.ledger_rows import (
+    ENTRY_COLUMNS,
+    OwnEntry,
+    Pending,
+    Stage,
+    delete_entry,
+    entries_of,
+    fold_recalls,
+    insert_entry,
+    read_stages,
+    storable,
+    write_stages,
+)
+from core.storage.ledger_schema import BUSY_SECONDS, code_of, connect, connect_to_read, told_apart
+
+# Who restorations are put down to; nobody sits at a keyboard for them.
+RESTORER: Final = "nuggets"
+# What another program took back without having seen it: no wish of anybody's, so what we did before still counts.
+STALE: Final = "stale"
+# What another program wrote in the instant of a write of ours, and we brought in on top: its wish, by our hand.
+TAKEN_IN: Final = "taken in"
+# How far SQLite goes to have a transaction on disk when it ends.
+DURABLE = "FULL"
+RELAXED = "NORMAL"
+_LARGEST: Final = 2**63 - 1
+# What an open database goes on to answer after its cause is gone.
+_TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+
+
+class Ledger:
+    """One open ledger. Written only while the memory's lock is held; not for several threads at once."""
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Opens or makes the database; read_only: opens one that is there, and every writing of it is refused.
+
+        Raises BrokenLedgerError, StorageError, ReadOnlyError.
+        """
+        self.path = path
+        self.read_only = read_only
+        self._connection = connect_to_read(path) if read_only else connect(path)
+        self._identity = _identity(path)
+        self._refused = False
+        self._undone_cache: tuple[int, frozenset[str]] | None = None
+
+    def close(self) -> None:
+        """Lets the database go."""
+        self._connection.close()
+
+    @contextlib.contextmanager
+    def waiting(self, seconds: float) -> Iterator[None]:
+        """Within this, another program's writing of the database is waited for no longer than that."""
+        try:
+            self.rows(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file was deleted or exchanged since it was opened, or the system has begun to refuse it."""
+        return self._refused or _identity(self.path) != self._identity
+
+    @contextlib.contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """All or nothing. durable: on disk, also after a power cut, when this ends."""
+        try:
+            self._connection.execute(f"PRAGMA synchronous = {DURABLE if durable else RELAXED}")
+            self._connection.execute("BEGIN IMMEDIATE")
+            yield self._connection
+            self._connection.execute("COMMIT")
+        except sqlite3.DatabaseError as error:
+            self._roll_back()
+            self._refused = code_of(error) in _TILL_OPENED_AGAIN
+            raise told_apart(self.path, error) from error
+        except BaseException:
+            self._roll_back()
+            raise
+
+    def _roll_back(self) -> None:
+        # A full disk, for one, has rolled back by itself.
+        if self._connection.in_transaction:
+            with contextlib.suppress(sqlite3.DatabaseError):
+                self._connection.execute("ROLLBACK")
+
+    def rows(self, statement: str, values: Iterable[object] = ()) -> list[Any]:
+        """What a SELECT gives. Raises BrokenLedgerError, StorageError."""
+        try:
+            return self._connection.execute(statement, tuple(values)).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise told_apart(self.path, error) from error
+
+    # Writing entries
+
+    def begin(
+        self,
+        change_set: ChangeSet,
+        made_by: str,
+        stages: Mapping[str, Stage],
+        preceding: Iterable[ChangeSet] = (),
+    ) -> tuple[int, ChangeSet]:
+        """Puts down, durably, what is about to be written; its number, and the change set under its id here.
+
+        From here on it will be in the files. preceding: what another program took back and this restores.
+        """
+        with self.transaction(durable=True) as connection:
+            for taken_back in preceding:
+                insert_entry(connection, taken_back, STALE, "done")
+            return insert_entry(connection, change_set, made_by, "pending", stages=stages)
+
+    def restage(self, seq: int, change_set: ChangeSet, stages: Mapping[str, Stage]) -> None:
+        """Gives an entry that is pending already the shape in which it is about to be written."""
+        body = write_change_set(change_set)
+        with self.transaction(durable=True) as connection:
+            connection.execute(
+                "UPDATE entry SET body = ?, size = ?, staged = ? WHERE seq = ?",
+                (body, len(body), write_stages(stages), seq),
+            )
+
+    def abandon(self, seq: int, preceding: int = 0) -> None:
+        """Takes back what `begin` put down, with so many entries before it: nothing was written."""
+        with self.transaction() as connection:
+            for number in range(seq - preceding, seq + 1):
+                delete_entry(connection, number)
+
+    def finish(self, connection: sqlite3.Connection, seq: int, written_ns: int) -> None:
+        """Marks an entry as being in the files, inside a transaction. Recalls of one caller become one entry."""
+        connection.execute(
+            "UPDATE entry SET state = 'done', written_ns = ?, staged = NULL WHERE seq = ?", (written_ns, seq)
+        )
+        connection.execute("DELETE FROM owed WHERE item IN (SELECT item FROM touched WHERE seq = ?)", (seq,))
+        fold_recalls(connection, seq)
+
+    def record(
+        self,
+        connection: sqlite3.Connection,
+        change_set: ChangeSet,
+        made_by: str = "",
+        *,
+        state: EntryState = "done",
+        conflict: Conflict | None = None,
+        written_ns: int = 0,
+    ) -> tuple[int, ChangeSet]:
+        """Puts down, inside a transaction, what is in the files already or waits for a person.
+
+        Recalls of one caller become one entry.
+        """
+        seq, kept = insert_entry(
+            connection, change_set, made_by, state, conflict=conflict, written_ns=written_ns
+        )
+        fold_recalls(connection, seq)
+        return seq, kept
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Lets entries go that are safe elsewhere, and gives their space back."""
+        with self.transaction(durable=True) as connection:
+            for seq in numbers:
+                delete_entry(connection, seq)
+        self.rows("PRAGMA incremental_vacuum")
+
+    def settle(self, id: str, state: EntryState, conflict: Conflict | None = None) -> None:
+        """Gives an entry another state, and the conflict that it met."""
+        with self.transaction(durable=True) as connection:
+            connection.execute("UPDATE entry SET state = ? WHERE id = ?", (state, id))
+            if conflict is not None:
+                connection.execute(
+                    "UPDATE entry SET conflict = ? WHERE id = ?", (write_conflict(conflict), id)
+                )
+
+    # Reading entries
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the newest entry, 0 for none."""
+        found = self.rows("SELECT max(seq) FROM entry")[0][0]
+        return int(found or 0)
+
+    def pending_count(self) -> int:
+        """How many entries' writing was cut off."""
+        return int(self.rows("SELECT count(*) FROM entry WHERE state = 'pending'")[0][0])
+
+    def pending(self) -> list[Pending]:
+        """Entries whose writing was cut off, oldest first. One whose bytes are damaged can never be finished: it is
+        given up.
+        """
+        rows = self.rows("SELECT seq, body, made_by, staged FROM entry WHERE state = 'pending' ORDER BY seq")
+        found: list[Pending] = []
+        for seq, body, by, staged in rows:
+            try:
+                found.append(Pending(seq, read_change_set(body), by, read_stages(staged)))
+            except ValueError:
+                with self.transaction() as connection:
+                    connection.execute("UPDATE entry SET state = 'settled' WHERE seq = ?", (seq,))
+        return found
+
+    def entries(
+        self,
+        *,
+        limit: int | None = None,
+        author: str | None = None,
+        note: str | None = None,
+        since: str | None = None,
+        before: int | None = None,
+        after: int | None = None,
+        state: EntryState | None = None,
+    ) -> tuple[Entry, ...]:
+        """Entries, newest first. author: a kind or a name. note: an id. since: an ISO time. before, after: numbers."""
+        tests = ["state <> 'pending'"]
+        values: dict[str, object] = {}
+        for name, test, value in (
+            ("author", "(author_kind = :author OR author_name = :author)", author),
+            (
+                "item",
+                "seq IN (SELECT seq FROM touched WHERE item = :item)",
+                note_item(note) if note else None,
+            ),
+            ("since", "at >= :since", since),
+            ("before", "seq < :before", before),
+            ("after", "seq > :after", after),
+            ("state", "state = :state", state),
+        ):
+            if value is not None:
+                tests.append(test)
+                values[name] = storable(value) if isinstance(value, str) else min(value, _LARGEST)
+        values["limit"] = _LARGEST if limit is None else min(max(0, limit), _LARGEST)
+        statement = (
+            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE {' AND '.join(tests)} ORDER BY seq DESC LIMIT :limit"
+        )
+        try:
+            rows = self._connection.execute(statement, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise told_apart(self.path, error) from error
+        undone = self.undone()
+        return entries_of(rows, undone)
+
+    def entry(self, wanted: str) -> Entry:
+        """The entry with this id, or with an id that begins so. Raises NotFoundError, AmbiguousError."""
+        rows = self.rows(
+            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE id = ?1 OR (length(?1) > 0 AND substr(id, 1, length(?1)) = ?1) "
+            "ORDER BY id = ?1 DESC, seq DESC LIMIT 5",
+            (storable(wanted),),
+        )
+        exact = [row for row in rows if row[1] == wanted]
+        if not exact and len(rows) > 1:
+            few = ", ".join(row[1] for row in rows[:4])
+            raise AmbiguousError(f"fits several entries: {few}", where=wanted, todo="give more of the id")
+        found = entries_of((exact or rows)[:1], self.undone())
+        if not found:
+            raise NotFoundError("no such entry", where=wanted, todo="nuggets log lists them")
+        return found[0]
+
+    def undone(self) -> frozenset[str]:
+        """Ids of entries, and "id.part" of parts, that are taken back at present."""
+        last = self.last_seq
+        if self._undone_cache is None or self._undone_cache[0] != last:
+            rows = self.rows(
+                "SELECT about, kind FROM entry WHERE about <> '' AND kind IN ('undo', 'redo') AND state = 'done' "
+                "ORDER BY seq"
+            )
+            turns: dict[str, list[tuple[str, str]]] = {}
+            for about, kind in rows:
+                turns.setdefault(about.partition(".")[0], []).append((about, kind))
+            found = (name for id, of_one in turns.items() for name in self._undone_of(id, of_one))
+            self._undone_cache = last, frozenset(found)
+        return self._undone_cache[1]
+
+    def _undone_of(self, id: str, turns: list[tuple[str, str]]) -> Iterator[str]:
+        if all(about == id for about, _ in turns):
+            yield from [id] if turns[-1][1] == "undo" else []
+            return
+        rows = self.rows("SELECT body FROM entry WHERE id = ?", (id,))
+        every = frozenset(range(1, len(parts(read_change_set(rows[0][0]))) + 1)) if rows else frozenset()
+        gone: frozenset[int] = frozenset()
+        for about, kind in turns:
+            numbers = scope_numbers(about)
+            touched = every if numbers is None else numbers
+            gone = gone | touched if kind == "undo" else gone - touched
+        yield from (f"{id}.{number}" for number in gone)
+        if gone and gone >= every:
+            yield id
+
+    def turns(self, id: str) -> tuple[Entry, ...]:
+        """What was taken back and done again of an entry or of parts of it, newest first."""
+        rows = self.rows(
+            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE about <> '' AND (about = ?1 OR substr(about, 1, ?2) = ?1 || '.') "
+            "AND kind IN ('undo', 'redo') AND state = 'done' ORDER BY seq DESC",
+            (id, len(id) + 1),
+        )
+        undone = self.undone()
+        return entries_of(rows, undone)
+
+    def mine(self, made_by: str, kinds: Iterable[str], limit: int = 200) -> tuple[Entry, ...]:
+        """The newest entries of somebody that are of these kinds, newest first."""
+        kinds = tuple(kinds)
+        marks = ", ".join("?" for _ in kinds)
+        rows = self.rows(
+            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) "
+            "ORDER BY seq DESC LIMIT ?",
+            (storable(made_by), *kinds, limit),
+        )
+        undone = self.undone()
+        return entries_of(rows, undone)
+
+    def later(self, change_set: ChangeSet, seq: int) -> tuple[Entry, ...]:
+        """Entries after number `seq` that touch the same things, recalls left out, newest first."""
+        found: set[int] = set()
+        for item in items_of(change_set):
+            rows = self.rows("SELECT seq FROM touched WHERE item = ? AND seq > ?", (item, seq))
+            found |= {row[0] for row in rows}
+        marks = ", ".join(str(number) for number in sorted(found)[-50:])
+        rows = self.rows(
+            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE seq IN ({marks}) AND kind <> 'hit' AND state = 'done' "
+            "ORDER BY seq DESC"
+        )
+        undone = self.undone()
+        return entries_of(rows, undone)
+
+    def touching(self, item: str, limit: int = 1000) -> tuple[Entry, ...]:
+        """The entries that touch one thing, newest first."""
+        rows = self.rows(
+            f"SELECT {ENTRY_COLUMNS} FROM entry JOIN touched USING (seq) WHERE item = ? AND state = 'done' "
+            "ORDER BY seq DESC LIMIT ?",
+            (item, limit),
+        )
+        undone = self.undone()
+        return entries_of(rows, undone)
+
+    def own_changes(self, item: str, limit: int = 20) -> list[OwnEntry]:
+        """Changes of ours to one thing since another program last changed it, newest first; recalls left out."""
+        rows = self.rows(
+            "SELECT body, written_ns, made_by FROM entry JOIN touched USING (seq) "
+            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq DESC LIMIT ?",
+            (item, limit),
+        )
+        found = []
+        for body, written, made_by in rows:
+            if not made_by:
+                break
+            with contextlib.suppress(ValueError):
+                found.append(OwnEntry(read_change_set(body), written))
+        return found
+
+    def restored(self, item: str) -> int:
+        """How often a thing was restored since somebody last changed it on purpose."""
+        rows = self.rows(
+            "SELECT kind, made_by FROM entry JOIN touched USING (seq) "
+            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq DESC LIMIT 20",
+            (item,),
+        )
+        count = 0
+        for kind, made_by in rows:
+            if kind == "restore" and made_by == RESTORER:
+                count += 1
+            elif made_by and made_by != STALE:
+                break
+        return count
+
+    # What is owed
+
+    def owed(self) -> frozenset[str]:
+        """Things that were seen taken back and wait to be restored."""
+        return frozenset(row[0] for row in self.rows("SELECT item FROM owed"))
+
+    def meta(self, name: str) -> Any:
+        """A value kept under a name, None for none."""
+        rows = self.rows("SELECT value FROM meta WHERE name = ?", (name,))
+        return rows[0][0] if rows else None
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -1,0 +1,112 @@
+"""Archives of the ledger: its oldest entries, moved out as compressed lines when it grows past its limit."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.model.entry import Entry
+from core.storage.files import read_file, replace_file
+from core.storage.json_text import split_object
+from core.storage.ledger import Ledger
+from core.storage.ledger_codec import read_change_set, read_conflict
+from core.storage.side_folders import names_in, side_folder
+
+ARCHIVES: Final = "ledger-archive"
+_SUFFIX: Final = ".jsonl.gz"
+# Past the limit so much goes that it does not have to happen again soon.
+_LEAVE: Final = 0.75
+_LOOK_EVERY: Final = 64
+_MEGABYTE: Final = 1_000_000
+
+
+def is_time_to_look(seq: int) -> bool:
+    """Whether the ledger's size is to be looked at after this entry: measuring it at each would cost for nothing."""
+    return seq % _LOOK_EVERY == 0
+
+
+def archive_oldest(ledger: Ledger, home: Path, max_mb: float) -> Path | None:
+    """Moves the oldest entries into a new archive when all together are larger than `max_mb`; the file, or None.
+
+    The archive is on disk before an entry leaves the ledger. What waits for a person stays. Raises StorageError,
+    BrokenLedgerError.
+    """
+    total = int(ledger.rows("SELECT coalesce(sum(size), 0) FROM entry")[0][0])
+    excess = total - max_mb * _MEGABYTE * _LEAVE
+    if total <= max_mb * _MEGABYTE:
+        return None
+    chosen: list[int] = []
+    for seq, size in ledger.rows(
+        "SELECT seq, size FROM entry WHERE state IN ('done', 'settled') ORDER BY seq"
+    ):
+        if excess <= 0:
+            break
+        chosen.append(seq)
+        excess -= size
+    lines = dict(_lines(ledger, chosen))
+    if not lines:
+        return None
+    path = side_folder(home, ARCHIVES) / f"{chosen[0]:09}-{chosen[-1]:09}{_SUFFIX}"
+    replace_file(path, gzip.compress(b"".join(lines.values()), 6, mtime=0))
+    ledger.drop(lines)
+    return path
+
+
+def _lines(ledger: Ledger, chosen: list[int]) -> Iterator[tuple[int, bytes]]:
+    """For each entry its line; damaged ones stay where they are."""
+    for seq in chosen:
+        row = ledger.rows(
+            "SELECT seq, id, state, made_by, written_ns, body, conflict FROM entry WHERE seq = ?", (seq,)
+        )[0]
+        number, id, state, made_by, written_ns, body, conflict = row
+        try:
+            text = zlib.decompress(body) if body[:1] == b"\x78" else body
+        except zlib.error:
+            continue
+        head = json.dumps(
+            {"seq": number, "id": id, "state": state, "made_by": made_by, "written_ns": written_ns}
+        )
+        told = b"" if conflict is None else b', "conflict": ' + bytes(conflict)
+        yield seq, head[:-1].encode() + b', "change_set": ' + bytes(text) + told + b"}\n"
+
+
+def archives(home: Path) -> list[Path]:
+    """The archives of a folder, newest first."""
+    folder = home / ARCHIVES
+    return [folder / name for name in sorted(names_in(folder), reverse=True) if name.endswith(_SUFFIX)]
+
+
+def archived(home: Path, wanted: str) -> list[Entry]:
+    """Archived entries whose id is `wanted` or begins so, newest first; an unreadable archive is passed over."""
+    mark = f'"id": "{wanted}'.encode("utf-8", "replace")
+    found: list[Entry] = []
+    for path in archives(home):
+        data = read_file(path)
+        try:
+            lines = gzip.decompress(data[0]).splitlines() if data else []
+        except (OSError, EOFError, zlib.error):
+            continue
+        found += [
+            entry for line in reversed(lines) if mark in line[:200] and (entry := _entry(line)) is not None
+        ]
+    return [entry for entry in found if entry.id == wanted] or found
+
+
+def _entry(line: bytes) -> Entry | None:
+    try:
+        shaped = split_object(line)
+        conflict = shaped.get("conflict")
+        return Entry(
+            seq=msgspec.json.decode(shaped["seq"], type=int),
+            change_set=read_change_set(shaped["change_set"]),
+            state=msgspec.json.decode(shaped["state"]),
+            conflict=read_conflict(conflict) if conflict is not None else None,
+        )
+    except (msgspec.MsgspecError, KeyError, ValueError):
+        return None

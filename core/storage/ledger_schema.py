@@ -1,0 +1,193 @@
+"""The tables of ledger.db, and how the database is opened, checked and set aside when it is broken."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from core.errors import ReadOnlyError, StorageError
+from core.storage.files import write_target
+
+LEDGER_FILE: Final = "ledger.db"
+VERSION: Final = 1
+BUSY_SECONDS: Final = 5.0
+_SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
+_FILE_MODE: Final = 0o600
+# What SQLite says of a database that no waiting makes whole.
+BROKEN_CODES: Final = (
+    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
+)  # fmt: skip
+
+_TABLES: Final = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- One row a change set. made_by: who sat at the keyboard. written_ns: when the files were, by their own clock.
+CREATE TABLE entry (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
+    author_kind TEXT NOT NULL, author_name TEXT NOT NULL, kind TEXT NOT NULL, reason TEXT NOT NULL,
+    about TEXT NOT NULL, made_by TEXT NOT NULL, state TEXT NOT NULL, body BLOB NOT NULL, size INTEGER NOT NULL,
+    conflict BLOB, staged TEXT, written_ns INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX entry_about ON entry (about) WHERE about <> '';
+CREATE INDEX entry_open ON entry (state) WHERE state <> 'done';
+CREATE INDEX entry_size ON entry (seq, size);
+CREATE TABLE touched (item TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (item, seq)) WITHOUT ROWID;
+CREATE INDEX touched_seq ON touched (seq);
+-- What stood in the files when they were last looked at: one row a file, one a note or fact.
+CREATE TABLE seen_file (
+    file TEXT PRIMARY KEY, inode INTEGER, size INTEGER, mtime_ns INTEGER, fields BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE seen (file TEXT NOT NULL, item TEXT NOT NULL, place INTEGER NOT NULL, raw BLOB NOT NULL);
+CREATE UNIQUE INDEX seen_item ON seen (file, item);
+-- Changes of ours that were seen taken back and wait to be restored.
+CREATE TABLE owed (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+
+class BrokenLedgerError(Exception):
+    """The file is no database, or a damaged one."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Opens the ledger, making it when there is none.
+
+    Raises BrokenLedgerError, StorageError, and ReadOnlyError for one that a newer version made or that is a link
+    out of the folder.
+    """
+    write_target(path.parent, path)
+    try:
+        if not path.exists():
+            # Made here, so that its side files inherit a mode that keeps other people out.
+            os.close(os.open(path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
+        if not path.is_file():
+            raise BrokenLedgerError("it is no regular file")
+        connection = sqlite3.connect(
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+    except (OSError, sqlite3.OperationalError) as error:
+        raise refused(path, error) from error
+    try:
+        # What is no ledger of ours is told before anything is written to it.
+        made = _is_made(connection, path)
+        if not made:
+            # Space of entries that went to an archive is given back; only a new database takes this up.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        # Some network file systems know no shared memory; then the older journal does.
+        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            connection.execute("PRAGMA journal_mode = TRUNCATE")
+        if not made:
+            _make_tables(connection)
+    except sqlite3.DatabaseError as error:
+        connection.close()
+        raise told_apart(path, error) from error
+    except (ReadOnlyError, BrokenLedgerError):
+        connection.close()
+        raise
+    return connection
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Opens a ledger that is there, in a folder or of a kind that nothing may be written to. Makes no file.
+
+    Raises BrokenLedgerError, StorageError, and ReadOnlyError for one that a newer version made.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    if not os.access(path.parent, os.W_OK) and not _has_unwritten(path):
+        # Reading takes side files as well, which cannot be made here; whole as it is, it needs none.
+        address += "&immutable=1"
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(
+            address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        if not _is_made(connection, path):
+            raise BrokenLedgerError("it is empty")
+    except sqlite3.DatabaseError as error:
+        if connection is not None:
+            connection.close()
+        if code_of(error) in BROKEN_CODES:
+            raise BrokenLedgerError(str(error)) from error
+        raise unreadable(path, str(error)) from error
+    except (ReadOnlyError, BrokenLedgerError):
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
+
+
+def _has_unwritten(path: Path) -> bool:
+    """Whether entries stand in the side file that are not in the ledger itself yet."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def unreadable(path: Path, said: str) -> StorageError:
+    """The error for a ledger that cannot be read now."""
+    return StorageError(
+        f"the log of changes cannot be read ({said})", where=str(path), kept="it was left as it is",
+        todo="look at who may read it",
+    )  # fmt: skip
+
+
+def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the tables are there; a database without any is new."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > VERSION:
+        raise ReadOnlyError(
+            f"the log of changes has version {version}, newer than this program knows ({VERSION})",
+            where=str(path), kept="nothing was written", todo="update this program to write",
+        )  # fmt: skip
+    if version == VERSION:
+        connection.execute("SELECT seq, state FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+        connection.execute("SELECT file, fields FROM seen_file").fetchall()
+        return True
+    # One statement: another process may be making the tables.
+    strange = "SELECT 1 FROM sqlite_master, pragma_user_version WHERE user_version <> ?"
+    if connection.execute(strange, (VERSION,)).fetchone():
+        raise BrokenLedgerError("it is another program's database")
+    return False
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    connection.execute("BEGIN IMMEDIATE")
+    with contextlib.ExitStack() as stack:
+        stack.callback(lambda: connection.execute("ROLLBACK") if connection.in_transaction else None)
+        # Another process may have made the tables while this one waited.
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+            for statement in _TABLES.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute("COMMIT")
+
+
+def code_of(error: sqlite3.Error) -> int:
+    """SQLite's code of an error, 0 for one that the module raises by itself."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def told_apart(path: Path, error: sqlite3.Error) -> Exception:
+    """A database error as what it means: broken for good, or refused by the system for now."""
+    return BrokenLedgerError(str(error)) if code_of(error) in BROKEN_CODES else refused(path, error)
+
+
+def refused(path: Path, error: Exception) -> StorageError:
+    """The error for a ledger that cannot be written now."""
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return StorageError(
+        f"the log of changes cannot be written ({said})", where=str(path), kept="nothing was written",
+        todo="free the file or the disk and try again",
+    )  # fmt: skip
+
+
+def set_ledger_aside(path: Path, folder: Path, stamp: str) -> None:
+    """Moves a broken ledger with its side files into `folder`, bytes intact."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        for side in _SIDE_FILES:
+            found = path.with_name(path.name + side)
+            if found.exists():
+                os.replace(found, folder / f"{stamp}-{found.name}")
+    except OSError as error:
+        raise refused(path, error) from error

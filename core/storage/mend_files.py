@@ -1,0 +1,90 @@
+"""Mends the files of a folder: whole ones that cannot be read, and single notes and facts in them."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from core.storage.documents import remembered_graph, remembered_nugget
+from core.storage.files import fingerprint, read_file, replace_file, write_target
+from core.storage.ledger_seen import seen_files, seen_raws
+from core.storage.mending import mended_graph, mended_nugget
+from core.storage.reading import Loaded
+from core.storage.safekeeping import keep_whole
+from core.storage.tracing import Trace
+from core.storage.unread import last_read, places_of_problems, with_last_read
+
+_WHOLE: Final = "it could not be read as a whole, and was mended"
+_PART: Final = "part of it could not be read, and was mended"
+
+
+def mendable(trace: Trace, loaded: Loaded) -> frozenset[str]:
+    """Where notes and facts stand, as their problems say it, that cannot be read and of which the ledger knows the
+    last version that could be.
+    """
+    documents = loaded.documents()
+    return frozenset(
+        where
+        for path, versions in _last_read(trace, loaded).items()
+        for place, where in places_of_problems(documents[path])
+        if place in versions
+    )
+
+
+def mend_files(trace: Trace, loaded: Loaded, now: datetime) -> list[Path]:
+    """Makes sound files of those that cannot be read, and puts notes and facts that cannot be read back as they were
+    when they last could be. Each file lies in the quarantine first, with its exact bytes.
+
+    Returns the files that were mended. Under the memory's lock. Raises StorageError, ReadOnlyError.
+    """
+    mended = sorted(loaded.broken())
+    for path in mended:
+        parts = _whole(trace, path, loaded)
+        keep_whole(trace.home, path, _WHOLE, now)
+        replace_file(write_target(trace.home, path), *parts)
+    documents = loaded.documents()
+    for path, versions in _last_read(trace, loaded).items():
+        document = documents[path]
+        parts = with_last_read(document, versions)
+        keep_whole(trace.home, path, _PART, now)
+        # Another program may have written since: what it says now is not overwritten.
+        if fingerprint(path) == document.fingerprint:
+            replace_file(write_target(trace.home, path), *parts)
+            mended.append(path)
+            for place, where in places_of_problems(document):
+                if place in versions:
+                    trace.say(f"{where}: could not be read, and is now as it last could be")
+    return mended
+
+
+def _last_read(trace: Trace, loaded: Loaded) -> dict[Path, dict[int, bytes]]:
+    """By file and place the last readable bytes of each note or fact that cannot be read, where they are known."""
+    if trace.ledger is None or loaded.snapshot.read_only:
+        return {}
+    seen = seen_files(trace.ledger)
+    found: dict[Path, dict[int, bytes]] = {}
+    for path, document in loaded.documents().items():
+        one = seen.get(trace.name(path))
+        if document.problems and one is not None:
+            found[path] = last_read(document, trace.remembered(path, one.head, loaded.graph), trace.rules)
+    return {path: versions for path, versions in found.items() if versions}
+
+
+def _whole(trace: Trace, path: Path, loaded: Loaded) -> list[bytes]:
+    """A sound version, in parts, of a file that cannot be read as a whole."""
+    assert trace.ledger is not None
+    read = read_file(path)
+    data = read[0] if read is not None else b""
+    file = trace.name(path)
+    raws = seen_raws(trace.ledger, file)
+    seen = seen_files(trace.ledger).get(file)
+    if path == loaded.graph.path:
+        notes = remembered_graph(path, b"{}", raws, trace.rules, None).notes
+        known = {note.id: raw for note, raw in zip(notes, raws, strict=True) if note is not None}
+        return mended_graph(data, known, trace.rules)
+    former = remembered_nugget(path, seen.head, raws) if seen is not None else None
+    if former is None:
+        return mended_nugget(path.name, data, {})
+    facts = {f.key: raw for f, raw in zip(former.facts, former.raws, strict=True) if f is not None}
+    return mended_nugget(path.name, data, facts, former.meta)

@@ -1,0 +1,96 @@
+"""What is kept before it can be lost: backups before large changes, and a copy of everything that cannot be read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from core.errors import NotFoundError, StorageError
+from core.model.change import ChangeSet
+from core.model.names import iso
+from core.storage.backups import due_today, make_backup, prune
+from core.storage.documents import GraphDocument, NuggetDocument
+from core.storage.files import read_file
+from core.storage.quarantine import record_bytes, records, set_aside
+from core.storage.reading import Loaded
+
+_LARGE: Final = 20
+
+
+def back_up(home: Path, change_set: ChangeSet, now: datetime, keep: int) -> None:
+    """A copy of all files before the first write of a day, and before a change of more than 20 things.
+
+    keep: how many of each kind stay. Under the memory's lock. Raises StorageError, ReadOnlyError.
+    """
+    large = change_set.size > _LARGE
+    today = due_today(home, now)
+    if not large and not today:
+        return
+    make_backup(home, at=now, reason="day" if today else "bulk")
+    prune(home, keep)
+
+
+def keep_unreadable(home: Path, loaded: Loaded, now: datetime) -> None:
+    """A record with the exact bytes of each note, fact and file that cannot be read; the same bytes are kept once.
+
+    Under the memory's lock. Raises StorageError, ReadOnlyError.
+    """
+    for document in _all(loaded):
+        file = str(document.path.relative_to(home))
+        if document.broken:
+            with suppress(StorageError, NotFoundError):
+                keep_whole(home, document.path, document.broken, now)
+            continue
+        for raw, where, reason in _unreadable(document):
+            set_aside(home, file=file, data=raw, reason=reason, where=where, at=iso(now), whole=False)
+
+
+def keep_whole(home: Path, path: Path, reason: str, now: datetime) -> Path:
+    """A record of a whole file as it stands; where its bytes lie. Raises NotFoundError, StorageError, ReadOnlyError."""
+    found = read_file(path)
+    if found is None:
+        raise NotFoundError("there is no such file any more", where=str(path))
+    file = str(path.relative_to(home))
+    record = set_aside(home, file=file, data=found[0], reason=reason, where=file, at=iso(now), whole=True)
+    return record.path
+
+
+def keep_before_rewriting(home: Path, loaded: Loaded, change_set: ChangeSet, now: datetime) -> None:
+    """A copy of each partly unreadable file that a change set is about to rewrite, before its first rewriting."""
+    touched = {change.nugget for change in change_set.facts}
+    for document in _all(loaded):
+        rewritten = (
+            bool(change_set.notes) if isinstance(document, GraphDocument) else document.meta.name in touched
+        )
+        bad = [reason for _, _, reason in _unreadable(document)]
+        if rewritten and bad and not _was_kept_whole(home, document):
+            keep_whole(home, document.path, f"part of it cannot be read ({bad[0]})", now)
+
+
+def _all(loaded: Loaded) -> tuple[GraphDocument | NuggetDocument, ...]:
+    return loaded.graph, *loaded.nuggets.values()
+
+
+def _was_kept_whole(home: Path, document: GraphDocument | NuggetDocument) -> bool:
+    """Whether a copy of the file was made already while the same things in it were unreadable."""
+    file = str(document.path.relative_to(home))
+    raws = [raw for raw, _, _ in _unreadable(document)]
+    for record in records(home):
+        if record.whole and record.file == file:
+            data = record_bytes(record)
+            if all(raw in data for raw in raws):
+                return True
+    return False
+
+
+def _unreadable(document: GraphDocument | NuggetDocument) -> Iterator[tuple[bytes, str, str]]:
+    """Bytes, place and reason of what cannot be read, in the order of the file."""
+    if not document.problems:
+        return
+    items = document.notes if isinstance(document, GraphDocument) else document.facts
+    bad = [raw for item, raw in zip(items, document.raws, strict=True) if item is None]
+    for raw, problem in zip(bad, document.problems, strict=False):
+        yield raw, problem.where, problem.what

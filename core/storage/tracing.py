@@ -1,0 +1,435 @@
+"""The trace of everything that changes: the ledger's part in reading and writing a folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from core.errors import ConflictError, NuggetsError, StorageError
+from core.model.change import PERSON, Author, ChangeKind, ChangeSet
+from core.model.entry import Conflict
+from core.model.names import iso
+from core.settings import Settings
+from core.storage.backups import BACKUPS
+from core.storage.documents import GraphDocument, remembered_graph, remembered_nugget
+from core.storage.files import Fingerprint, fingerprint, leftovers
+from core.storage.ledger import RESTORER, TAKEN_IN, Ledger
+from core.storage.ledger_archive import archive_oldest, is_time_to_look
+from core.storage.ledger_codec import fact_item, note_item
+from core.storage.ledger_rows import Pending
+from core.storage.ledger_schema import LEDGER_FILE, BrokenLedgerError, set_ledger_aside, unreadable
+from core.storage.ledger_seen import Document, forget_file, look, look_at_few, numbered, seen_files, seen_raws
+from core.storage.merging import conflict_of
+from core.storage.quarantine import QUARANTINE
+from core.storage.reading import Loaded, assembled
+from core.storage.slips import wished, with_slip
+from core.storage.writing import Write, Written
+
+PROGRAM: Final = Author("program")
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Whom a difference between what was seen and the files is put down to, when it was no other program's."""
+
+    made_by: str
+    kind: ChangeKind
+    reason: str
+
+
+class Trace:
+    """Keeps the ledger of one folder. All but `wanted` and `in_step` are called under the memory's lock."""
+
+    restorer: Final = RESTORER
+
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings,
+        *,
+        clock: Callable[[], datetime],
+        ids: Callable[[], str],
+    ) -> None:
+        self.home = home
+        self.rules = settings.inference
+        self._settings = settings
+        self.ids = ids
+        self.ledger: Ledger | None = None
+        self.attribution: Attribution | None = None
+        # Why there is no ledger though the memory has one; None when it could be opened or there is none.
+        self.log_problem: NuggetsError | None = None
+        self._clock = clock
+        self._notices: list[str] = []
+        # For how long nobody may have written before what was taken back is restored.
+        self.quiet_seconds = 0.0
+        # The files as the ledger last saw them, when this object was there to see it.
+        self._former: dict[Path, Document] = {}
+
+    def at(self) -> str:
+        """The time that entries made here bear."""
+        return iso(self._clock())
+
+    # Telling a person
+
+    def say(self, notice: str) -> None:
+        """Keeps a notice until somebody asks."""
+        if notice not in self._notices:
+            self._notices.append(notice)
+
+    def tell(self, error: NuggetsError) -> None:
+        """Keeps what went wrong aside from what was asked for."""
+        self.say(error.message)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """The notices since the last call."""
+        taken, self._notices = tuple(self._notices), []
+        return taken
+
+    # The ledger itself
+
+    @property
+    def _path(self) -> Path:
+        return self.home / LEDGER_FILE
+
+    def wanted(self, loaded: Loaded) -> bool:
+        """Whether there is something to keep a ledger of, and a place to keep it."""
+        there = bool(loaded.documents()) or self._path.exists()
+        return there and os.access(self.home, os.W_OK)
+
+    def in_step(self, loaded: Loaded) -> bool:
+        """Whether the ledger has seen the files as they are and nothing waits in it. Makes no file."""
+        self._let_go_of_replaced()
+        try:
+            if self.ledger is None:
+                if self.ledger_missing:
+                    return False
+                self._open_file()
+            assert self.ledger is not None
+            if self.ledger.pending_count():
+                return False
+            return self.moved(loaded, self.ledger) == set()
+        except BrokenLedgerError:
+            return False
+
+    def open(self, loaded: Loaded) -> None:
+        """Opens the ledger or begins one. A broken one is set aside with its bytes, and a new one begun.
+
+        Raises StorageError, ReadOnlyError.
+        """
+        self._let_go_of_replaced()
+        if self.ledger is not None and self.ledger.read_only:
+            self.close()
+        try:
+            if self.ledger is None:
+                # Only who keeps a log makes backups; the lock is taken by others as well.
+                if self.ledger_missing and (self.home / BACKUPS).is_dir() and loaded.documents():
+                    self.say_gone()
+                self._open_file()
+            assert self.ledger is not None
+            if not seen_files(self.ledger):
+                self._see_first(self.ledger, loaded)
+        except BrokenLedgerError as error:
+            self.begin_anew(error, loaded)
+
+    @contextmanager
+    def waiting(self, seconds: float | None) -> Iterator[None]:
+        """Within this, another program's writing of the ledger is waited for no longer than that; None: as usual."""
+        with self.ledger.waiting(seconds) if self.ledger and seconds is not None else nullcontext():
+            yield
+
+    def _open_file(self) -> None:
+        try:
+            self.ledger = Ledger(self._path)
+        except NuggetsError as error:
+            self.log_problem = error
+            raise
+        self.log_problem = None
+
+    def open_to_read(self) -> None:
+        """Opens the ledger where nothing may be written; `log_problem` says why when it cannot be read either."""
+        self._let_go_of_replaced()
+        if self.ledger is not None or not os.path.lexists(self._path):
+            return
+        try:
+            self.ledger = Ledger(self._path, read_only=True)
+            self.log_problem = None
+        except NuggetsError as error:
+            self.log_problem = error
+        except BrokenLedgerError as error:
+            self.log_problem = unreadable(self._path, str(error))
+
+    @property
+    def ledger_missing(self) -> bool:
+        """Whether there is no ledger, or only an empty file in its place."""
+        try:
+            return self._path.stat().st_size == 0
+        except FileNotFoundError:
+            return True
+        except OSError:
+            return False
+
+    def say_gone(self) -> None:
+        """Tells that a memory that had a log has none any more."""
+        self.say(f"{self._path}: the log of changes is gone; a new one begins now")
+
+    def begin_anew(self, error: BrokenLedgerError, loaded: Loaded) -> None:
+        """Sets a broken ledger aside and begins a new one from the files as they are. Raises StorageError."""
+        if self.ledger is not None:
+            self.ledger.close()
+            self.ledger = None
+        stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self.ids()}"
+        set_ledger_aside(self._path, self.home / QUARANTINE, stamp)
+        self.say(
+            f"{self._path}: the log of changes was broken ({error}); its bytes are kept in "
+            f"{self.home / QUARANTINE}, no memory is lost; a new log begins now"
+        )
+        try:
+            self.ledger = Ledger(self._path)
+            self._see_first(self.ledger, loaded)
+        except BrokenLedgerError as again:
+            raise StorageError(
+                f"the log of changes cannot be begun ({again})",
+                where=str(self._path),
+                kept="nothing was written",
+            ) from again
+
+    def close(self) -> None:
+        """Closes the ledger until it is wanted again."""
+        if self.ledger is not None:
+            self.ledger.close()
+            self.ledger = None
+            self._former = {}
+
+    def _let_go_of_replaced(self) -> None:
+        if self.ledger is not None and self.ledger.replaced:
+            self.ledger.close()
+            self.ledger = None
+            self._former = {}
+            if not self._path.exists():
+                self.say_gone()
+
+    def _see_first(self, ledger: Ledger, loaded: Loaded) -> None:
+        documents = loaded.documents()
+        with ledger.transaction(durable=True) as connection:
+            for path, document in documents.items():
+                look(connection, self.name(path), document, {}, fingerprint=document.fingerprint)
+        self._former = documents
+
+    def remember(self, documents: dict[Path, Document]) -> None:
+        """Keeps the files as the ledger has seen them now, so that they need not be read from it."""
+        self._former = dict(documents)
+
+    def name(self, path: Path) -> str:
+        """How the ledger names a file."""
+        return str(path.relative_to(self.home))
+
+    def moved(self, loaded: Loaded, ledger: Ledger) -> set[str]:
+        """Files that are not as they were last seen; those that cannot be read are passed over."""
+        broken = {self.name(path) for path in loaded.broken()}
+        seen = {file: one.fingerprint for file, one in seen_files(ledger).items() if file not in broken}
+        now = {self.name(path): made for path, made in loaded.fingerprints().items()}
+        return {file for file in {*seen, *now} if file not in seen or seen[file] != now.get(file, ())}
+
+    # What was seen
+
+    def seen(self, loaded: Loaded) -> Loaded:
+        """The folder as the ledger last saw it; what did not change since is shared with `loaded`."""
+        assert self.ledger is not None
+        documents = loaded.documents()
+        graph = loaded.graph if loaded.graph.broken else GraphDocument(path=loaded.graph.path)
+        # A file that cannot be read now says nothing about what was in it.
+        nuggets = {path: document for path, document in loaded.nuggets.items() if document.broken}
+        for file, one in seen_files(self.ledger).items():
+            path = self.home / file
+            if path in nuggets or (path == graph.path and graph.broken):
+                continue
+            former = self._former.get(path)
+            # Of what cannot be read the ledger remembers more than the file showed.
+            at_hand = (documents.get(path), former if former is not None and not former.problems else None)
+            found = next((d for d in at_hand if d is not None and d.fingerprint == one.fingerprint), None)
+            if found is None:
+                found = self.remembered(path, one.head, loaded.graph)
+            if isinstance(found, GraphDocument):
+                graph = found
+            else:
+                nuggets[path] = found
+        ordered = {path: nuggets[path] for path in sorted(nuggets, key=lambda path: path.name)}
+        return assembled(self.home, graph, ordered, loaded)
+
+    def remembered(self, path: Path, head: bytes, graph: GraphDocument) -> Document:
+        """A file as the ledger holds it, with the last readable version of what cannot be read any more."""
+        assert self.ledger is not None
+        raws = seen_raws(self.ledger, self.name(path))
+        if path != graph.path:
+            return remembered_nugget(path, head, raws)
+        # A version of no file, but of one that was there.
+        return replace(remembered_graph(path, head, raws, self.rules, graph), fingerprint=_NEVER)
+
+    # One write
+
+    def begin(
+        self,
+        effective: ChangeSet,
+        made_by: str,
+        write: Write,
+        seq: int | None,
+        preceding: Sequence[ChangeSet] = (),
+    ) -> tuple[int, ChangeSet]:
+        """The commit point: from here on the change set will be in the files, whatever happens.
+
+        Returns the entry's number, and the change set under the id that it has in the ledger.
+        """
+        assert self.ledger is not None
+        if seq is None:
+            return self.ledger.begin(effective, made_by, write.stages(), preceding)
+        self.ledger.restage(seq, effective, write.stages())
+        return seq, effective
+
+    def abandon(self, seq: int, preceding: int) -> None:
+        """Nothing was written after all."""
+        assert self.ledger is not None
+        self.ledger.abandon(seq, preceding)
+
+    def finish(
+        self, seq: int | None, effective: ChangeSet, made_by: str, before: Loaded, written: Written | None
+    ) -> None:
+        """Marks the entry (None: there is none) as done and remembers the files as they are now, in one step.
+
+        When the ledger cannot be written any more, the entry stays pending and is settled at the next opening.
+        """
+        assert self.ledger is not None
+        try:
+            self._finish(self.ledger, seq, before, written)
+            if seq is not None and is_time_to_look(seq):
+                archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
+        except StorageError as error:
+            self.tell(error)
+        except BrokenLedgerError as error:
+            # The files bear the change already: it is the first entry of the new ledger.
+            self.begin_anew(error, written.loaded if written else before)
+            with self.ledger.transaction(durable=True) as connection:
+                self.ledger.record(connection, effective, made_by)
+
+    def _finish(self, ledger: Ledger, seq: int | None, before: Loaded, written: Written | None) -> None:
+        known = seen_files(ledger)
+        old = before.documents()
+        new = written.loaded.documents() if written else old
+        with ledger.transaction() as connection:
+            changed = [path for path in new if new[path] is not old.get(path)]
+            for path in changed:
+                file, was = self.name(path), old.get(path)
+                one = known.get(file)
+                in_step = was is None or (one is not None and one.fingerprint == was.fingerprint)
+                if in_step:
+                    self._former[path] = new[path]
+                    if was is not None and look_at_few(connection, file, was, new[path]):
+                        continue
+                before_items = numbered(was) if was is not None else {}
+                look(
+                    connection,
+                    file,
+                    new[path],
+                    before_items if in_step else None,
+                    fingerprint=new[path].fingerprint if in_step else None,
+                    only=None if in_step else _differing(before_items, numbered(new[path])),
+                )
+            for path in old.keys() - new.keys():
+                forget_file(connection, self.name(path))
+            if seq is not None:
+                times = [(new[path].fingerprint or _NEVER).mtime_ns for path in changed]
+                ledger.finish(connection, seq, max(times, default=0))
+            for slip in written.slips if written else ():
+                for change_set in self._slipped(slip.path, slip.document.path, before):
+                    ledger.record(connection, change_set, TAKEN_IN, state="pending")
+
+    def _slipped(self, path: Path, target: Path, base: Loaded) -> Iterable[ChangeSet]:
+        """What the version at `path`, which was to stand at `target`, changed on top of `base`."""
+        theirs = with_slip(self.home, path, target, base, self.rules, self._clock())
+        if theirs is None:
+            self.say(
+                f"{target}: another program wrote this file at the moment of a change and it cannot be read; "
+                f"its bytes are kept in {self.home / QUARANTINE}"
+            )
+            return ()
+        assert self.ledger is not None
+        return wished(self.ledger, base, theirs, self.ids, self.at())
+
+    # After a crash
+
+    def pending(self) -> list[Pending]:
+        """Entries that are not known to be in the files."""
+        return self.ledger.pending() if self.ledger is not None else []
+
+    def rescue(self, loaded: Loaded) -> None:
+        """Finds versions of other programs that a killed write had replaced unseen, before leftovers are cleared."""
+        pending = self.pending()
+        stages = {file: stage for entry in pending for file, stage in entry.stages.items()}
+        if self.ledger is None or not stages:
+            return
+        seen = self.seen(loaded)
+        for temporary, target in leftovers(self.home):
+            stage = stages.get(self.name(target))
+            if stage is None or fingerprint(temporary) in (stage.read, stage.staged):
+                continue
+            with self.ledger.transaction(durable=True) as connection:
+                for change_set in self._slipped(temporary, target, seen):
+                    self.ledger.record(connection, change_set, TAKEN_IN, state="pending")
+
+    def mark_contained(self, loaded: Loaded) -> None:
+        """Remembers as seen what of a pending entry already stands in the files: it did not come from outside."""
+        assert self.ledger is not None
+        for pending in self.pending():
+            names = contained(pending.change_set, loaded)
+            with self.ledger.transaction() as connection:
+                for path, document in loaded.documents().items():
+                    look(connection, self.name(path), document, None, fingerprint=None, only=names)
+
+    def note_down(self, mine: Attribution) -> None:
+        """An entry for what was done to a file without a note or fact having changed."""
+        assert self.ledger is not None
+        told = ChangeSet(id=self.ids(), at=self.at(), author=PERSON, reason=mine.reason, kind=mine.kind)
+        with self.ledger.transaction(durable=True) as connection:
+            self.ledger.record(connection, told, mine.made_by)
+
+    def put_off(self, pending: Pending, error: ConflictError) -> None:
+        """A pending entry that met a conflict waits for a person from now on."""
+        assert self.ledger is not None
+        self.ledger.settle(pending.change_set.id, "conflict", conflict_of(error))
+
+    def keep_conflict(self, change_set: ChangeSet, made_by: str, error: ConflictError | Conflict) -> str:
+        """Puts a change set that met a conflict into the log, where it waits for a person; the entry's id."""
+        assert self.ledger is not None
+        conflict = conflict_of(error) if isinstance(error, ConflictError) else error
+        with self.ledger.transaction(durable=True) as connection:
+            _, kept = self.ledger.record(connection, change_set, made_by, state="conflict", conflict=conflict)
+        return kept.id
+
+
+_NEVER: Final = Fingerprint(0, 0, 0)
+
+
+def _differing(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[str]:
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}
+
+
+def contained(change_set: ChangeSet, loaded: Loaded) -> set[str]:
+    """Names of what a change set touches that stands in the files as the change set leaves it."""
+    snapshot = loaded.snapshot
+    names = {
+        note_item(id)
+        for change in change_set.notes
+        for id in (change.id, change.after.id if change.after is not None else change.id)
+        if snapshot.by_id.get(id) == change.after
+    }
+    for change in change_set.facts:
+        nugget = snapshot.by_name.get(change.nugget)
+        found = {fact.key: fact for fact in nugget.facts} if nugget is not None else {}
+        key = change.after.key if change.after is not None else change.key
+        if found.get(key) == change.after:
+            names |= {fact_item(change.nugget, change.key), fact_item(change.nugget, key)}
+    return names

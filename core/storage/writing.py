@@ -1,0 +1,240 @@
+"""Writing a change set: new versions staged beside their files, then put in place one after the other."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Final
+
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError
+from core.folder import GRAPH_FILE
+from core.model.change import ChangeSet, FileChange
+from core.model.names import check_nugget_name
+from core.model.snapshot import Snapshot
+from core.storage.changed import changed_graph, changed_nugget
+from core.storage.documents import GraphDocument, NuggetDocument, new_nugget
+from core.storage.exchange import put_instead
+from core.storage.files import (
+    Fingerprint,
+    Staged,
+    discard,
+    fingerprint,
+    make_folder,
+    read_file,
+    remove_file,
+    replace_file,
+    stage_file,
+    write_target,
+)
+from core.storage.ledger_rows import Stage
+from core.storage.reading import Loaded, assembled, nugget_files
+
+_KEPT: Final = "nothing was written"
+_NAMES: Final = 100
+_NO_VERSION: Final = Fingerprint(0, 0, 0)
+
+Document = GraphDocument | NuggetDocument
+
+
+@dataclass(frozen=True)
+class Slip:
+    """A version of a file that another program put there in the instant of our rename; it lies at `path`."""
+
+    document: Document
+    path: Path
+
+
+@dataclass(frozen=True)
+class Written:
+    """What stands in the files after a write, and what was replaced unseen."""
+
+    loaded: Loaded
+    slips: tuple[Slip, ...] = ()
+
+
+@dataclass
+class Write:
+    """One write, prepared: new versions are safe on disk beside their files, nothing has happened to those yet."""
+
+    home: Path
+    loaded: Loaded
+    change_set: ChangeSet
+    steps: list[Document] = field(default_factory=list)
+    going: frozenset[Path] = frozenset()
+    targets: dict[Path, Path] = field(default_factory=dict)
+    staged: dict[Path, Staged] = field(default_factory=dict)
+    # Whether the first file was put in place: from then on the rest has to follow.
+    begun: bool = False
+
+    def stages(self) -> dict[str, Stage]:
+        """For each file the version that was read and the one that is to follow."""
+        return {
+            str(step.path.relative_to(self.home)): Stage(
+                step.fingerprint, self.staged[step.path].fingerprint if step.path in self.staged else None
+            )
+            for step in self.steps
+        }
+
+    def carry_out(self) -> Written | None:
+        """Puts the new versions in place. None when a file moved on before anything was written.
+
+        Raises StorageError.
+        """
+        written: dict[Path, Fingerprint] = {}
+        slips: list[Slip] = []
+        try:
+            # Another program may not know our lock: the last look at the files comes right before the renames.
+            if any(fingerprint(step.path) != step.fingerprint for step in self.steps):
+                return None
+            for step in self.steps:
+                if step.path in self.going:
+                    remove_file(self.targets[step.path])
+                    self.begun = True
+                    continue
+                staged = self.staged[step.path]
+                try:
+                    slipped = put_instead(staged, step.fingerprint)
+                except FileExistsError:
+                    if not written:
+                        return None
+                    slipped = put_instead(staged, _NO_VERSION)
+                self.begun = True
+                written[step.path] = staged.fingerprint
+                if slipped is not None:
+                    slips.append(Slip(step, slipped))
+        finally:
+            discard(one for path, one in self.staged.items() if path not in written)
+        for change in self.change_set.files:
+            _write_outside(change)
+        return Written(self._after(written), tuple(slips))
+
+    def give_up(self) -> None:
+        """Throws away what was staged."""
+        discard(self.staged.values())
+
+    def _after(self, written: Mapping[Path, Fingerprint]) -> Loaded:
+        nuggets, graph = dict(self.loaded.nuggets), self.loaded.graph
+        for step in self.steps:
+            if step.path in written:
+                made = replace(step, fingerprint=written[step.path])
+                if isinstance(made, GraphDocument):
+                    graph = made
+                else:
+                    nuggets[step.path] = made
+        ordered = {path: nuggets[path] for path in nugget_files(self.home) if path in nuggets}
+        return assembled(self.home, graph, ordered, self.loaded)
+
+
+def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> None:
+    """Raises ReadOnlyError for a memory that a newer program wrote, BrokenFileError for a change to a broken file."""
+    if snapshot.read_only:
+        raise ReadOnlyError(snapshot.read_only, kept=_KEPT, todo="update this program to write it")
+    if snapshot.graph_problem and (change_set.notes or change_set.facts):
+        raise BrokenFileError(
+            snapshot.graph_problem,
+            where=str(home / GRAPH_FILE),
+            kept="the file was left as it is and nothing was written",
+            todo="nuggets verify --repair mends it",
+        )
+    touched = {change.nugget for change in change_set.facts}
+    touched |= {change.note.nugget_name for change in change_set.notes if change.note.is_fact}
+    for nugget in snapshot.nuggets:
+        if nugget.problem and nugget.name in touched:
+            raise BrokenFileError(
+                nugget.problem,
+                where=str(home / nugget.file),
+                kept="the file was left as it is and nothing was written",
+                todo="nuggets verify --repair mends it, or put back a good copy of it",
+            )
+
+
+def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
+    """Stages the new versions of the files that a rebased change set touches.
+
+    Raises ConflictError for a file outside the memory that changed meanwhile, ReadOnlyError, StorageError,
+    InvalidInputError; nothing is left behind then.
+    """
+    graph = changed_graph(loaded.graph, effective.notes)
+    nuggets = _changed_nuggets(home, loaded, effective)
+    # A fact that leaves its file is first safe inside its note; one that comes is first in its file.
+    steps: list[Document] = list(nuggets)
+    if graph is not None:
+        leaving = any(change.after is None for change in effective.facts)
+        steps.insert(0 if leaving else len(steps), graph)
+    # Taking back what made a nugget leaves nothing in its file.
+    unmade = {change.name for change in effective.nuggets if change.after is None}
+    going = frozenset(held.path for held in nuggets if held.meta.name in unmade and not held.raws)
+    for change in effective.files:
+        _check_file(change)
+    write = Write(home, loaded, effective, steps, going)
+    write.targets = {step.path: write_target(home, step.path) for step in steps}
+    try:
+        for step in steps:
+            if step.path not in going:
+                make_folder(step.path.parent)
+                write.staged[step.path] = stage_file(write.targets[step.path], *step.to_parts())
+    except BaseException:
+        write.give_up()
+        raise
+    return write
+
+
+def _changed_nuggets(home: Path, loaded: Loaded, effective: ChangeSet) -> list[NuggetDocument]:
+    by_name: dict[str, NuggetDocument] = {}
+    for document in loaded.nuggets.values():
+        by_name.setdefault(document.meta.name, document)
+    changed: dict[str, NuggetDocument] = {}
+    for made in effective.nuggets:
+        if made.after is not None:
+            check_nugget_name(made.name, {*by_name, *changed})
+            changed[made.name] = new_nugget(_path_for(home, made.name), made.after)
+        elif made.name in by_name:
+            changed[made.name] = by_name[made.name]
+    for name in dict.fromkeys(change.nugget for change in effective.facts):
+        held = changed.get(name) or by_name.get(name)
+        if held is None:
+            raise InvalidInputError("no such nugget", where=name, kept=_KEPT)
+        changed[name] = changed_nugget(held, [c for c in effective.facts if c.nugget == name])
+    return list(changed.values())
+
+
+def _path_for(home: Path, name: str) -> Path:
+    """Where a new nugget is written; a file of that name may already hold a nugget of another name."""
+    taken = {path.name.lower() for path in nugget_files(home)}
+    for number in range(1, _NAMES):
+        file_name = f"{name}.nugget.json" if number == 1 else f"{name}.{number}.nugget.json"
+        if file_name.lower() not in taken:
+            return home / file_name
+    raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)
+
+
+def is_due(change: FileChange) -> bool:
+    """Whether a file outside the memory does not yet hold what it is to hold."""
+    return _content(change.path) != change.after
+
+
+def _content(path: str) -> bytes | None:
+    found = read_file(Path(path))
+    return found[0] if found else None
+
+
+def _check_file(change: FileChange) -> None:
+    if _content(change.path) != change.before:
+        raise ConflictError(
+            "the file was changed meanwhile",
+            where=change.path,
+            kept="nothing was written, the file is as it was",
+            todo="look at it again",
+        )
+
+
+def _write_outside(change: FileChange) -> None:
+    path = Path(os.path.realpath(change.path))
+    if change.after is None:
+        remove_file(path)
+        return
+    make_folder(path.parent)
+    mode = (path.stat().st_mode & 0o777) if path.exists() else 0o600
+    replace_file(path, change.after, mode=mode)

@@ -1,0 +1,165 @@
+"""Rules about a fact and its note, one thing in two files: neither stands without the other, both say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import msgspec
+
+from core.model.build import new_note, waiting
+from core.model.draft import Draft
+from core.model.fact import Fact
+from core.model.note import Note, replace
+from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
+from core.verify.hiding import hidden_note_of
+from core.verify.mending import keep_in_hidden_note, present
+from core.verify.view import FactPlace, View, alike
+
+
+def other_keys(view: View) -> Iterator[Trouble]:
+    """Notes whose key differs from their fact's by a scope before it, or by case."""
+    pairs = [*view.renamed.items(), *((place, notes[0]) for place, notes in view.mirrors.items())]
+    for place, note in pairs:
+        key = view.fact(place).key
+        if note.key != key:
+            detail = f"The note {name_of(note)} names its fact {said(note.key)}, the fact file {said(key)}."
+            mend = partial(_name_as, id=note.id, key=key)
+            yield view.trouble("key-differs", note, detail, f"names it {said(key)} in the note too", mend)
+
+
+def _name_as(draft: Draft, id: str, key: str) -> None:
+    note = present(draft, id)
+    title = key if note.title == note.key else note.title
+    draft.put(replace(note, source_key=key, title=title, updated_at=draft.at))
+
+
+def lost_files(view: View) -> Iterator[Trouble]:
+    """Nuggets whose fact file is gone while notes still mirror its facts."""
+    notes: dict[str, list[Note]] = {}
+    for note in _notes_without_fact(view):
+        if note.nugget_name not in view.snapshot.by_name:
+            notes.setdefault(note.nugget_name, []).append(note)
+    for nugget, mirrors in notes.items():
+        count = f"{len(mirrors)} notes mirror facts" if len(mirrors) > 1 else "one note mirrors a fact"
+        detail = f"The nugget {said(nugget)} has no fact file, but {count} of it."
+        if not view.may_hold_facts(nugget):
+            detail += " No file can be made under this name: store the facts in another nugget."
+            yield Trouble(Finding("missing-file", nugget, detail))
+            continue
+        whole = [note for note in mirrors if _is_whole(note)]
+        if whole:
+            repair = (
+                f"makes it anew with {len(whole)} {'fact' if len(whole) == 1 else 'facts'} from the notes"
+            )
+            mend = partial(_put_back_all, ids=[note.id for note in whole])
+            yield Trouble(Finding("missing-file", nugget, detail, repair), mend)
+        else:
+            detail += " Their texts or keys are empty: edit the notes or hide them."
+            yield Trouble(Finding("missing-file", nugget, detail))
+
+
+def lost_facts(view: View) -> Iterator[Trouble]:
+    """Visible fact notes whose fact is not in its file, so that no agent recalls it."""
+    for note in _notes_without_fact(view):
+        if note.nugget_name not in view.snapshot.by_name:
+            continue
+        where = place_of_fact(note.nugget_name, note.key)
+        detail = f"The fact {said(note.key)} stands in its note, but not in the fact file: agents do not recall it."
+        if _is_whole(note):
+            mend = partial(_put_back, id=note.id)
+            repair = "puts the fact back with the note's text"
+            group = (note.nugget_name, note.key.strip().casefold())
+            yield view.trouble("missing-fact", note, detail, repair, mend, where=where, group=group)
+        else:
+            detail += f" The note {note.id} has no text or no key to put back: edit it or hide it."
+            yield Trouble(Finding("missing-fact", where, detail))
+
+
+def _notes_without_fact(view: View) -> Iterator[Note]:
+    renamed = {note.id for note in view.renamed.values()}
+    for note in view.snapshot.notes:
+        if (
+            note.is_fact
+            and not note.hidden
+            and note.hidden_fact is None
+            and not view.unsure(note.nugget_name)
+            and view.find(note.nugget_name, note.key) is None
+            and note.id not in renamed
+        ):
+            yield note
+
+
+def _is_whole(note: Note) -> bool:
+    return bool(note.key.strip() and note.content.strip())
+
+
+def _put_back(draft: Draft, id: str) -> None:
+    note = present(draft, id)
+    fact = Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
+    draft.put_fact(note.nugget_name, fact)
+
+
+def _put_back_all(draft: Draft, ids: list[str]) -> None:
+    keys: set[str] = set()
+    for id in ids:
+        key = present(draft, id).key.strip().casefold()
+        if key not in keys:
+            keys.add(key)
+            _put_back(draft, id)
+
+
+def unnoted_facts(view: View) -> Iterator[Trouble]:
+    """Facts that no note stands for, so that panes, search and promotion do not know them."""
+    if view.unsure_notes:
+        return
+    for place, fact in view.facts():
+        stand_ins = view.mirrors.get(place) or view.half_hidden.get(place) or place in view.renamed
+        if stand_ins or hidden_note_of(view, place, fact) is not None:
+            continue
+        where = place_of_fact(place[0], fact.key)
+        detail = f"The fact {said(fact.key)} has no note: it is neither searched nor promoted."
+        mend = partial(_make_note, nugget=place[0], fact=fact)
+        yield Trouble(Finding("missing-note", where, detail, "makes its note"), mend)
+
+
+def _make_note(draft: Draft, nugget: str, fact: Fact) -> None:
+    note = new_note(draft, "fact", nugget, fact.key, fact.value)
+    draft.put(replace(note, hits=fact.hits, last_hit_session=fact.last_hit_session))
+
+
+def differing_values(view: View) -> Iterator[Trouble]:
+    """Facts whose note says something else. Which is newer cannot be told, so neither is lost.
+
+    The note's text wins: it is what people are shown and what is promoted.
+    """
+    for place, notes in view.mirrors.items():
+        fact, note = view.fact(place), notes[0]
+        if alike(fact.value, note.content):
+            continue
+        where = place_of_fact(place[0], fact.key)
+        detail = f"Agents are answered {said(fact.value)} for {said(fact.key)}; its note says {said(note.content)}."
+        if not note.content.strip():
+            repair, mend = (
+                "gives the note the fact's value",
+                partial(_take_value, id=note.id, value=fact.value),
+            )
+            yield view.trouble("value-differs", note, detail, repair, mend, where=where)
+            continue
+        repair = "gives the fact the note's text"
+        if fact.value.strip():
+            repair += f" and keeps {said(fact.value)} in a hidden note"
+        mend = partial(_take_text, id=note.id, place=place, fact=fact)
+        yield view.trouble("value-differs", note, detail, repair, mend, where=where)
+
+
+def _take_value(draft: Draft, id: str, value: str) -> None:
+    draft.put(replace(present(draft, id), content=value, updated_at=draft.at))
+
+
+def _take_text(draft: Draft, id: str, place: FactPlace, fact: Fact) -> None:
+    nugget = place[0]
+    draft.put_fact(nugget, msgspec.structs.replace(fact, value=present(draft, id).content))
+    if fact.value.strip():
+        # At the end: the old value leaves no gap among the facts that the places of others would count.
+        keep_in_hidden_note(draft, nugget, waiting(fact, draft.end_of_facts(nugget)))

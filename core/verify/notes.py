@@ -1,0 +1,103 @@
+"""Rules about what every write sets right on a note: its links, its tags and the recipe of its vector."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Final
+
+from core.model.basis import vector_spec, with_system_tags
+from core.model.draft import Draft
+from core.model.note import Link, replace
+from core.verify.finding import Trouble, name_of, said
+from core.verify.mending import present
+from core.verify.view import View
+
+_LISTED: Final = 4
+
+
+def false_links(view: View) -> Iterator[Trouble]:
+    """Links to notes that are gone, to the note itself, or held twice."""
+    known = view.snapshot.by_id.keys() | view.snapshot.set_aside
+    for note in view.snapshot.notes:
+        seen: set[tuple[str, str]] = set()
+        for link in note.links:
+            mend = partial(_set_right, id=note.id)
+            if link.to == note.id:
+                detail = f"The note {name_of(note)} links to itself."
+                yield view.trouble("link-to-itself", note, detail, "drops the link", mend)
+            elif link.to not in known:
+                detail = f"The note {name_of(note)} links to {said(link.to)}, which is gone."
+                yield view.trouble("dangling-link", note, detail, "drops the link", mend)
+            elif (link.to, link.reason) in seen:
+                detail = f"The note {name_of(note)} holds its link to {_target(view, link)} twice."
+                yield view.trouble("duplicate-link", note, detail, "drops the second", mend)
+            seen.add((link.to, link.reason))
+
+
+def one_way_links(view: View) -> Iterator[Trouble]:
+    """Links that the other note does not return; a target that cannot be read is left alone."""
+    notes = view.snapshot.by_id
+    held = {(note.id, link.to, link.reason) for note in view.snapshot.notes for link in note.links}
+    for note in view.snapshot.notes:
+        for link in note.links:
+            target = notes.get(link.to)
+            back = (link.to, note.id, link.reason)
+            if target is None or link.to == note.id or back in held:
+                continue
+            held.add(back)
+            detail = (
+                f"The note {name_of(note)} links to {name_of(target)} for the reason {said(link.reason)}; "
+            )
+            detail += "that one does not link back."
+            mend = partial(_link_back, id=link.to, to=note.id, link=link)
+            yield view.trouble("one-way-link", target, detail, "adds the link back", mend, where=note.id)
+
+
+def wrong_tags(view: View) -> Iterator[Trouble]:
+    """Tags that a write would change: nugget, scope and type must be among them, in small letters, with hyphens."""
+    for note in view.snapshot.notes:
+        right = with_system_tags(note)
+        if right == note.tags:
+            continue
+        missing = [tag for tag in right if tag not in note.tags]
+        gone = [tag for tag in note.tags if tag not in right]
+        parts = []
+        if missing:
+            parts.append(f"lack {_listed(missing)}")
+        if gone:
+            parts.append(f"hold {_listed(gone)} by mistake")
+        detail = f"The tags of {name_of(note)} {' and '.join(parts) or 'hold one of them twice'}."
+        mend = partial(_set_right, id=note.id)
+        yield view.trouble("wrong-tags", note, detail, "sets the tags right", mend)
+
+
+def wrong_vectors(view: View) -> Iterator[Trouble]:
+    """Recipes of vectors that do not fit the note: the original searches by them."""
+    for note in view.snapshot.notes:
+        if vector_spec(note) != note.vector:
+            detail = f"The search vector of {name_of(note)} does not fit what the note says."
+            mend = partial(_set_right, id=note.id)
+            yield view.trouble("wrong-vector", note, detail, "computes it anew", mend)
+
+
+def _listed(tags: list[str]) -> str:
+    shown = [said(tag) for tag in tags[:_LISTED]]
+    if len(tags) > _LISTED:
+        shown.append(f"{len(tags) - _LISTED} more")
+    return ", ".join(shown[:-1]) + " and " * (len(shown) > 1) + shown[-1]
+
+
+def _target(view: View, link: Link) -> str:
+    target = view.snapshot.by_id.get(link.to)
+    return name_of(target) if target is not None else said(link.to)
+
+
+def _set_right(draft: Draft, id: str) -> None:
+    draft.put(present(draft, id))
+
+
+def _link_back(draft: Draft, id: str, to: str, link: Link) -> None:
+    note = present(draft, id)
+    back = Link(to=to, reason=link.reason, created_at=link.created_at or draft.at)
+    draft.put(replace(note, links=(*note.links, back)))

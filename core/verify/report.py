@@ -1,0 +1,99 @@
+"""Rules that only tell: what cannot be read, names that no file can bear, values that the format does not know."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from core.errors import InvalidInputError
+from core.folder import GRAPH_FILE
+from core.model.names import check_nugget_name, parse_iso
+from core.model.note import FILE_NAMES, SCOPES, SOURCES, STABILITIES, TYPES, Note
+from core.model.snapshot import Problem
+from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
+from core.verify.view import View
+
+_TIMES: Final = ("created_at", "updated_at", "last_accessed_at", "last_rewritten_at", "archived_at")
+_KNOWN: Final = {
+    "kind": ("fact", "note"),
+    "scope": SCOPES,
+    "type": TYPES,
+    "source": SOURCES,
+    "stability": STABILITIES,
+}
+_MEND_ITEM: Final = "Mend it in the file; in the app, ! shows its bytes."
+_MOVE_FILE: Final = "Move it out of the folder when nothing in it is missed in the other."
+_MEND_FILE: Final = "Mend it, or put back a good copy with: nuggets restore."
+
+
+def files(view: View) -> Iterator[Trouble]:
+    """What could not be read, second files of one nugget, and files of a newer version."""
+    if view.snapshot.read_only:
+        detail = f"{view.snapshot.read_only}. Nothing is written until this program is updated."
+        yield Trouble(Finding("newer-version", view.snapshot.home, detail))
+    for problem in view.snapshot.problems:
+        yield Trouble(_told(problem))
+
+
+def _told(problem: Problem) -> Finding:
+    where, what = problem.where, problem.what
+    if where != problem.file:
+        kind = "fact" if problem.nugget else "note"
+        return Finding(f"unreadable-{kind}", where, f"This {kind} {what}. {_MEND_ITEM}")
+    if what.startswith("a second file"):
+        return Finding("second-file", where, f"This is {what}. {_MOVE_FILE}")
+    return Finding("unreadable-file", where, f"{what[:1].upper()}{what[1:]}. {_MEND_FILE}")
+
+
+def names(view: View) -> Iterator[Trouble]:
+    """Nuggets whose names no file can bear, or that differ by case alone; notes and facts without id or key."""
+    lowered: dict[str, str] = {}
+    for name in view.snapshot.nugget_names:
+        other = lowered.setdefault(name.lower(), name)
+        try:
+            check_nugget_name(name, () if other == name else (other,))
+        except InvalidInputError as error:
+            detail = f"The nugget {said(name)} cannot keep its name on every system: {error.what}. "
+            detail += "Keep what it holds in a nugget of another name."
+            yield Trouble(Finding("nugget-name", name, detail))
+    for note in view.snapshot.notes:
+        if not note.id.strip():
+            detail = f"The note {name_of(note)} has no id. Give it one in the file."
+            yield Trouble(Finding("no-id", str(GRAPH_FILE), detail))
+    for nugget in view.snapshot.nuggets:
+        for fact in nugget.facts:
+            if not fact.key.strip():
+                detail = f"A fact with the value {said(fact.value)} has no key, so nobody can recall it. "
+                detail += f"Give it one in {nugget.file}."
+                yield Trouble(Finding("no-key", place_of_fact(nugget.name, fact.key), detail))
+
+
+def values(view: View) -> Iterator[Trouble]:
+    """Times that are no times, confidence outside [0, 1], and metadata that the format does not know."""
+    for note in view.snapshot.notes:
+        for name in _TIMES:
+            text = getattr(note, name)
+            if text and parse_iso(text) is None:
+                detail = (
+                    f"The {FILE_NAMES[name]} of {name_of(note)} is no time: {said(text)}. Set it in the file."
+                )
+                yield Trouble(Finding("no-time", note.id, detail))
+        if not 0 <= note.confidence <= 1:
+            detail = f"The confidence of {name_of(note)} is {note.confidence:g}, not a number from 0 to 1. "
+            detail += f"Set it with: {_set_to(note, 'confidence', 'NUMBER')}"
+            yield Trouble(Finding("confidence", note.id, detail))
+        for name, known in _KNOWN.items():
+            value = getattr(note, name)
+            if value not in known:
+                detail = f"The {name} of {name_of(note)} is {said(value)}, which the format does not know. "
+                yield Trouble(Finding(f"unknown-{name}", note.id, detail + _choose(note, name, known)))
+
+
+def _choose(note: Note, name: str, known: tuple[str, ...]) -> str:
+    if name == "kind":
+        return f"Choose one of {', '.join(known)} in the file."
+    return f"Choose one of {', '.join(known)}, with: {_set_to(note, name, name.upper())}"
+
+
+def _set_to(note: Note, name: str, value: str) -> str:
+    return f"nuggets note edit {note.id} --{name} {value}"

@@ -1,0 +1,173 @@
+"""The look-ups that the rules share: which note stands for which fact, and what cannot be told."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+from core.errors import InvalidInputError
+from core.model.draft import Draft
+from core.model.fact import Fact, Nugget
+from core.model.names import check_nugget_name
+from core.model.note import SCOPES, Note
+from core.model.snapshot import Snapshot
+from core.text.normalise import squeeze
+from core.verify.finding import Finding, Trouble, said
+
+# A nugget's name and the place of one of its facts.
+FactPlace = tuple[str, int]
+
+
+class View:
+    """One snapshot as the rules see it. A note mirrors a fact when it is visible and has its key; equal text
+    wins over text that is equal when case is folded, as in recall.
+    """
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self.broken = {nugget.name for nugget in snapshot.nuggets if nugget.problem}
+        unread = [problem for problem in snapshot.problems if problem.where != problem.file]
+        # An unreadable fact may be the one that is looked for, an unreadable note the one that stands for a fact.
+        self._unsure = self.broken | {problem.nugget for problem in unread if problem.nugget}
+        self.unsure_notes = any(not problem.nugget for problem in unread)
+        self._places = {nugget.name: _places(nugget) for nugget in snapshot.nuggets}
+
+    def unsure(self, nugget: str) -> bool:
+        """Whether facts of a nugget may stand in its file, or in one that should be its file, without being read."""
+        return nugget in self._unsure or (bool(self.broken) and nugget not in self.snapshot.by_name)
+
+    def fact(self, place: FactPlace) -> Fact:
+        """The fact at a place."""
+        return self.snapshot.by_name[place[0]].facts[place[1]]
+
+    def find(self, nugget: str, key: str) -> FactPlace | None:
+        """The place of the fact with this key; an empty key is nobody's."""
+        if not key.strip():
+            return None
+        exact, folded = self._places.get(nugget, ({}, {}))
+        place = exact.get(key)
+        if place is None:
+            place = folded.get(_folded(key))
+        return None if place is None else (nugget, place)
+
+    def facts(self) -> Iterator[tuple[FactPlace, Fact]]:
+        """Every fact that can be recalled: has a key and is the first of its key."""
+        for nugget in self.snapshot.nuggets:
+            exact = self._places[nugget.name][0]
+            for place, fact in enumerate(nugget.facts):
+                if exact[fact.key] == place and fact.key.strip():
+                    yield (nugget.name, place), fact
+
+    @cached_property
+    def mirrors(self) -> dict[FactPlace, list[Note]]:
+        """For each fact the notes that mirror it, the best first: its very key, then its very value."""
+        found: dict[FactPlace, list[Note]] = {}
+        for note in self.snapshot.notes:
+            if note.is_fact and not note.hidden and note.hidden_fact is None:
+                place = self.find(note.nugget_name, note.key)
+                if place is not None:
+                    found.setdefault(place, []).append(note)
+        for place, notes in found.items():
+            if len(notes) > 1:
+                notes.sort(key=self._distance(self.fact(place)))
+        return found
+
+    def _distance(self, fact: Fact) -> Callable[[Note], tuple[bool, bool]]:
+        return lambda note: (note.key != fact.key, not alike(note.content, fact.value))
+
+    @cached_property
+    def hidden_mirrors(self) -> dict[FactPlace, list[Note]]:
+        """For each fact the hidden notes that were made for its key."""
+        return self._standing_for(hidden=True)
+
+    @cached_property
+    def half_hidden(self) -> dict[FactPlace, list[Note]]:
+        """For each fact the visible notes in which a fact of its key waits, as if they were hidden."""
+        return self._standing_for(hidden=False)
+
+    def _standing_for(self, *, hidden: bool) -> dict[FactPlace, list[Note]]:
+        found: dict[FactPlace, list[Note]] = {}
+        for note in self.snapshot.notes:
+            if note.hidden is hidden and (note.hidden_fact is not None or (hidden and note.is_fact)):
+                place = self.waiting_place(note)
+                if place is not None:
+                    found.setdefault(place, []).append(note)
+        return found
+
+    def waiting_place(self, note: Note) -> FactPlace | None:
+        """The place of the fact that waits in a note, or that the note mirrors, when it stands in the file too."""
+        kept = note.hidden_fact
+        place = self.find(note.nugget_name, kept.key) if kept is not None else None
+        return place or (self.find(note.nugget_name, note.key) if note.is_fact else None)
+
+    @cached_property
+    def renamed(self) -> dict[FactPlace, Note]:
+        """Facts without a note, each with the note without a fact that differs by a scope before the key alone."""
+        found: dict[FactPlace, Note] = {}
+        for note in self.snapshot.notes:
+            if note.is_fact and not note.hidden and note.hidden_fact is None:
+                place = self._counterpart(note)
+                if place is not None:
+                    found.setdefault(place, note)
+        return found
+
+    def _counterpart(self, note: Note) -> FactPlace | None:
+        if self.find(note.nugget_name, note.key) is not None:
+            return None
+        scope, colon, rest = note.key.partition(":")
+        keys = [rest] if colon and scope in SCOPES else [f"{scope}:{note.key}" for scope in SCOPES]
+        for key in keys:
+            place = self.find(note.nugget_name, key)
+            if (
+                place is not None
+                and not self.mirrors.get(place)
+                and alike(self.fact(place).value, note.content)
+            ):
+                return place
+        return None
+
+    def may_hold_facts(self, nugget: str) -> bool:
+        """Whether a nugget has a file, or one may be made for it."""
+        if nugget in self.snapshot.by_name:
+            return True
+        try:
+            check_nugget_name(nugget, self.snapshot.nugget_names)
+        except InvalidInputError:
+            return False
+        return True
+
+    def trouble(
+        self,
+        kind: str,
+        note: Note,
+        detail: str,
+        repair: str,
+        mend: Callable[[Draft], object],
+        *,
+        where: str = "",
+        group: tuple[str, ...] = (),
+    ) -> Trouble:
+        """A finding that is mended by changing `note`. While the file of its fact is broken, only a person can."""
+        where = where or note.id
+        if note.is_fact and note.nugget_name in self.broken:
+            detail += f" The fact file of {said(note.nugget_name)} cannot be read: mend that first."
+            return Trouble(Finding(kind, where, detail))
+        return Trouble(Finding(kind, where, detail, repair), mend, group)
+
+
+def alike(one: str, other: str) -> bool:
+    """Whether two texts differ by white space at most."""
+    return one == other or squeeze(one) == squeeze(other)
+
+
+def _places(nugget: Nugget) -> tuple[dict[str, int], dict[str, int]]:
+    exact: dict[str, int] = {}
+    folded: dict[str, int] = {}
+    for place, fact in enumerate(nugget.facts):
+        exact.setdefault(fact.key, place)
+        folded.setdefault(_folded(fact.key), place)
+    return exact, folded
+
+
+def _folded(key: str) -> str:
+    return key.strip().casefold()
