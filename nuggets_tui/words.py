@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86_400, "d"))
 _MONTH = 86_400 * 30.44
 _PINNED = "pinned"
+# What stands before the deeds of a change set that repeats, restores or mends.
+_PREFIXES = {"redo": "did again:", "restore": "restored:", "repair": "repaired:"}
+_PARTICIPLES = {"hid": "hidden", "forgot": "forgotten", "wrote": "written"}
 # Names said of a change of many things, and characters of each.
 _NAMED, _NAME = 3, 60
 
@@ -51,6 +54,12 @@ def clock_time(stamp: str, now: datetime, zone: tzinfo | None = None) -> str:
     return f"{local.day} {local:%b}" if local.year == today.year else f"{local.day} {local:%b %y}"
 
 
+def local_time(stamp: str, zone: tzinfo | None = None) -> str:
+    """A file's time in full on the local clock: "2026-11-21 09:41:07"; the text itself when it is no time."""
+    moment = parse_iso(stamp)
+    return stamp if moment is None else f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S}"
+
+
 @dataclass(frozen=True)
 class Deed:
     """What one change did: a verb, what it was done to, and the note to show for it ("" for none).
@@ -74,6 +83,8 @@ def deed(change_set: ChangeSet) -> Deed:
         goal = next((item for item in deeds if item.noun == "file"), deeds[0])
         return Deed("promoted", f"to {goal.what}", deeds[0].note_id)
     told = _done(change_set)
+    if change_set.kind in _PREFIXES and deeds:
+        return Deed(_PREFIXES[change_set.kind], f"{told.verb} {told.what}", told.note_id, told.noun)
     if change_set.kind == "import" and deeds:
         what = told.what if len(deeds) > 1 and told.verb == "added" else f"{told.what} ({told.verb})"
         return Deed("imported", what, told.note_id)
@@ -98,16 +109,34 @@ def _done(change_set: ChangeSet) -> Deed:
     if pair is not None:
         return pair
     merged = [item for item in deeds if item.verb == "merged away"]
-    if len(merged) == 1 and change_set.kind in ("edit", "undo"):
+    if len(merged) == 1 and change_set.kind in ("edit", "undo", "redo"):
         return Deed("merged", f"{merged[0].what} into {_survivor(change_set)}", merged[0].note_id)
     return _many(change_set, deeds)
 
 
-def _many(change_set: ChangeSet, deeds: tuple[Deed, ...]) -> Deed:
-    """Several deeds: how many of each kind, and the names of some; the first kind's verb stands for all."""
+def counted(change_set: ChangeSet) -> str:
+    """How many things of each kind a change set does: "2 notes added, 1 fact hidden"; "" for nothing."""
+    groups = _grouped(deeds_of(change_set))
+    return ", ".join(
+        f"{_amount(change_set, verb, group)} {participle(verb)}" for verb, group in groups.items()
+    )
+
+
+def participle(verb: str) -> str:
+    """A deed's verb behind what it was or would be done to: "hid" as "hidden"."""
+    return _PARTICIPLES.get(verb, verb)
+
+
+def _grouped(deeds: tuple[Deed, ...]) -> dict[str, list[Deed]]:
     groups: dict[str, list[Deed]] = {}
     for item in deeds:
         groups.setdefault(item.verb, []).append(item)
+    return groups
+
+
+def _many(change_set: ChangeSet, deeds: tuple[Deed, ...]) -> Deed:
+    """Several deeds: how many of each kind, and the names of some; the first kind's verb stands for all."""
+    groups = _grouped(deeds)
     first, *others = groups
     said = _amount(change_set, first, groups[first])
     said += "".join(f", {verb} {_amount(change_set, verb, groups[verb])}" for verb in others)

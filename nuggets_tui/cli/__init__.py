@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+from collections.abc import Sequence
 from typing import Any, Final
 
 import click
 
-from core.errors import NuggetsError
+from core.errors import ConflictError, NuggetsError
 from nuggets_tui.cli.groups import Entry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
-from nuggets_tui.cli.output import write_error
+from nuggets_tui.cli.output import write_error, write_lines
 from nuggets_tui.streams import prepare_streams
 
 _PACKAGE: Final = "nuggets_tui.cli"
@@ -31,6 +33,15 @@ ENTRIES: Final = {
         f"{_PACKAGE}.upkeep:reflect", "Clean up: merge near-duplicates, tidy text, tags and links."
     ),
     "promote": Entry(f"{_PACKAGE}.upkeep:promote", "Write what is often recalled into MEMORY.md."),
+    "log": Entry(f"{_PACKAGE}.history:log", "Show everything that ever changed, newest first."),
+    "undo": Entry(f"{_PACKAGE}.history:undo", "Take back a change: your last, or any by its id."),
+    "redo": Entry(f"{_PACKAGE}.history:redo", "Do again what was taken back."),
+    "restore": Entry(f"{_PACKAGE}.rescue:restore", "Bring the memory, or one note, back to what it was."),
+    "verify": Entry(
+        f"{_PACKAGE}.rescue:verify", "Check that facts, notes, links and files agree; --repair mends."
+    ),
+    "resolve": Entry(f"{_PACKAGE}.merging:resolve", "Join sync tools' conflict copies; settle conflicts."),
+    "merge-file": Entry(f"{_PACKAGE}.merging:merge_file", "Merge three versions of a file, for git."),
 }
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -46,11 +57,13 @@ class Program(LazyGroup):
         """Runs one call and ends the process; arguments as click's `main` takes them."""
         prepare_streams()
         settings |= {"standalone_mode": False, "prog_name": settings.get("prog_name") or _program_name()}
-        settings.setdefault("obj", Invocation())
+        call = settings.setdefault("obj", Invocation())
         try:
             code = super().main(*args, **settings)
         except BaseException as error:
-            code = exit_code(error)
+            code = exit_code(error, _notices(call))
+        else:
+            _say_beside(call)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -62,14 +75,15 @@ class Program(LazyGroup):
             raise SystemExit(PIPE_CLOSED) from None
 
 
-def exit_code(error: BaseException) -> int:
-    """Says what went wrong in one line, and the exit code for it."""
+def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
+    """Says what went wrong in one line, and the exit code for it. notices: what else should be told."""
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else BAD_INPUT
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, NuggetsError):
-        write_error(error.message)
+        more = (one for one in notices if error.what not in one and not _is_about(one, error.where))
+        write_error("; also: ".join((_told(error), *more)))
         return error.exit_code
     if isinstance(error, click.ClickException):
         write_error(_usage_message(error))
@@ -79,6 +93,31 @@ def exit_code(error: BaseException) -> int:
         _silence_streams()
         return BAD_INPUT
     return _bug(error)
+
+
+def _is_about(notice: str, where: str) -> bool:
+    return bool(where) and notice.startswith(f"{where}: ")
+
+
+def _told(error: NuggetsError) -> str:
+    """The error as one line; of a conflict that waits in the log, with how to settle it."""
+    if isinstance(error, ConflictError) and error.entry:
+        parts = (f"{error.where}: {error.what}" if error.where else error.what, error.kept)
+        todo = f"your change waits in the log: nuggets resolve {error.entry}"
+        return "; ".join(part for part in (*parts, todo) if part)
+    return error.message
+
+
+def _notices(call: object) -> tuple[str, ...]:
+    return call.take_notices() if isinstance(call, Invocation) else ()
+
+
+def _say_beside(call: object) -> None:
+    """Tells on standard error what the memory has to say beside the answer."""
+    with contextlib.suppress(OSError):
+        if isinstance(call, Invocation):
+            call.warn()
+        write_lines([f"note: {notice}" for notice in _notices(call)], to_error=True)
 
 
 def _usage_message(error: click.ClickException) -> str:

@@ -12,7 +12,7 @@ from core.errors import InvalidInputError, NotFoundError
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, session_id
 from nuggets_tui.cli.options import yes_option
-from nuggets_tui.cli.output import Line, Span, table, write_error
+from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.model.fact import Fact
     from core.model.note import Note
+    from core.model.snapshot import Snapshot
 
 NOT_FOUND = 1
 
@@ -58,7 +59,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
             "noteId": made.id,
         },
         lambda: [
-            ("Remembered ", Span(made.key, "bold"), f" in {made.nugget_name}."),
+            ("Remembered ", Span(shorten(made.key, LONGEST), "bold"), f" in {made.nugget_name}."),
             *(f"It was: {value}" for value in former if value != made.content),
             *_warning(holder),
         ],
@@ -80,8 +81,8 @@ def _warning(holder: Any) -> Iterator[Line]:
 @pass_call
 def recall(call: Invocation, /, query: str, nugget: str | None, session: str | None, expand: bool) -> int:
     """Answer a question from the facts, or from the notes when no fact fits."""
-    found = call.memory.recall(query, nugget, session_id(session))
-    if call.memory.uncounted_recalls and not call.as_json:
+    found = call.memory_as_it_is.recall(query, nugget, session_id(session))
+    if call.memory_as_it_is.uncounted_recalls and not call.as_json:
         write_error("warning: the recall could not be counted; the answer stands")
     related = _related(call, found.note_id) if expand else []
     if not found.found and not call.as_json:
@@ -166,7 +167,13 @@ def forget(call: Invocation, /, nugget: str, key: str) -> int:
     call.answer(
         lambda: {"forgotten": gone is not None},
         lambda: (
-            [("Forgot ", Span(gone.key, "bold"), f". To bring it back: nuggets note unhide {gone.id}")]
+            [
+                (
+                    "Forgot ",
+                    Span(shorten(gone.key, LONGEST), "bold"),
+                    f". To bring it back: nuggets note unhide {gone.id}",
+                )
+            ]
             if gone
             else []
         ),
@@ -179,11 +186,26 @@ def forget(call: Invocation, /, nugget: str, key: str) -> int:
 @pass_call
 def facts(call: Invocation, /, nugget: str) -> None:
     """List the facts of a nugget."""
-    holder = call.memory.snapshot.nugget(nugget)
+    snapshot = call.memory_as_it_is.snapshot
+    _check_fact_file(snapshot, nugget)
+    holder = snapshot.nugget(nugget)
     call.answer(
         lambda: [{"key": fact.key, "value": fact.value, "hits": fact.hits} for fact in holder.facts],
         lambda: _fact_lines(holder.facts, nugget),
     )
+
+
+def _check_fact_file(snapshot: Snapshot, nugget: str) -> None:
+    """Raises NotFoundError for a nugget of which only notes are there."""
+    notes = [note for note in snapshot.notes if note.nugget_name == nugget]
+    if nugget in snapshot.by_name or not notes:
+        return
+    if any(note.is_fact and not note.hidden for note in notes):
+        raise NotFoundError(
+            "its fact file is missing, though the notes of its facts stand", where=nugget,
+            kept="nothing was changed", todo="nuggets verify --repair brings the facts back",
+        )  # fmt: skip
+    raise NotFoundError("there are notes in this nugget, but no facts", where=nugget)
 
 
 def _fact_lines(facts: tuple[Fact, ...], nugget: str) -> list[Line]:
@@ -218,4 +240,7 @@ def clear(call: Invocation, /, nugget: str, yes: bool) -> None:
         call.answer(lambda: {"cleared": 0}, lambda: ["Nothing was changed."])
         return
     cleared = call.change(f"cleared {nugget}", lambda draft: edits.clear(draft, nugget))
-    call.answer(lambda: {"cleared": cleared}, lambda: [f"Forgot {plural(cleared, 'fact')} of {nugget}."])
+    call.answer(
+        lambda: {"cleared": cleared},
+        lambda: [f"Forgot {plural(cleared, 'fact')} of {nugget}. To take it back: nuggets undo"],
+    )

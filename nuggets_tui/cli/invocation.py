@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from core.errors import InvalidInputError
-from core.folder import home_as_named
+from core.errors import BrokenFileError, InvalidInputError
+from core.folder import GRAPH_FILE, home_as_named
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ class Invocation:
     home: str | None = None
     as_json: bool = False
     _memory: Memory | None = None
+    _warned: bool = False
+    _warnings: list[str] = field(default_factory=list)
 
     @property
     def folder(self) -> Path:
@@ -45,16 +47,56 @@ class Invocation:
 
     @property
     def memory(self) -> Memory:
-        """The memory, opened once. Opening a folder that is not there creates nothing."""
+        """The memory, opened once. Opening a folder that is not there creates nothing.
+
+        Raises BrokenFileError when its note graph cannot be read.
+        """
+        memory = self._opened()
+        if memory.snapshot.graph_problem:
+            graph = memory.home / GRAPH_FILE
+            mends = graph.is_file() and os.access(graph, os.R_OK)
+            todo = "nuggets verify --repair mends it" if mends else "nuggets verify says what to do"
+            raise BrokenFileError(
+                memory.snapshot.graph_problem,
+                where=str(graph),
+                kept="it was left as it is",
+                todo=f"{todo}; facts and recall work meanwhile",
+            )
+        return self.memory_as_it_is
+
+    @property
+    def memory_as_it_is(self) -> Memory:
+        """The memory, opened once, also when its note graph cannot be read: the facts are there then."""
+        memory = self._opened()
+        if not self.as_json and not self._warned:
+            self._warnings = [f"warning: {one.where}: {one.what}" for one in memory.snapshot.problems]
+            self._warned = True
+        return memory
+
+    @property
+    def memory_with_log(self) -> Memory:
+        """The memory, as `memory_as_it_is` gives it. Raises what keeps its log from being read, if anything does."""
+        memory = self.memory_as_it_is
+        if memory.log_problem is not None:
+            raise memory.log_problem
+        return memory
+
+    def warn(self) -> None:
+        """Says once what of the memory could not be read. An error that ends the call is said alone instead."""
+        warnings, self._warnings = self._warnings, []
+        if warnings:
+            write_lines(warnings, to_error=True)
+
+    def _opened(self) -> Memory:
         if self._memory is None:
             from core.memory import Memory
 
-            self._memory = Memory.open(self.folder, author=author())
-            for problem in self._memory.snapshot.problems:
-                if not self.as_json:
-                    note = f"warning: {problem.where}: {problem.what}; left as it is"
-                    write_lines([note], to_error=True)
+            self._memory = Memory.open(self.folder, author=author(), tolerant=True)
         return self._memory
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What the memory, if it was opened, wants a person to know."""
+        return self._memory.take_notices() if self._memory is not None else ()
 
     def change(self, reason: str, edit: Callable[[Draft], T]) -> T:
         """Lays edits over a draft and writes them as one change set; what the edit returned."""
@@ -66,10 +108,13 @@ class Invocation:
         if self.as_json:
             write_document(document())
         else:
-            write_lines(lines())
+            told = list(lines())
+            self.warn()
+            write_lines(told)
 
     def preview(self, lines: Iterable[Line]) -> None:
         """Shows what would be done before asking; beside a JSON answer it goes to standard error."""
+        self.warn()
         write_lines(lines, to_error=self.as_json or not is_terminal(sys.stdout))
 
     def confirm(self, question: str) -> bool:

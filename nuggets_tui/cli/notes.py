@@ -26,7 +26,7 @@ _ENTRIES: Final = {
     "edit": Entry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
     "hide": Entry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
     "unhide": Entry(f"{_HERE}:unhide", "Bring hidden notes back."),
-    "delete": Entry(f"{_HERE}:delete", "Delete a note for good."),
+    "delete": Entry(f"{_HERE}:delete", "Delete a note, its fact and the links to it."),
     "link": Entry(f"{_HERE}:link", "Link two notes, both ways."),
     "unlink": Entry(f"{_HERE}:unlink", "Take the links between two notes away."),
     "merge": Entry(f"{_HERE}:merge", "Merge a note into another."),
@@ -180,17 +180,17 @@ def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[D
 @yes_option
 @pass_call
 def delete(call: Invocation, /, id: str, yes: bool) -> None:
-    """Delete a note for good, its fact and the links to it as well; to keep it, hide it."""
+    """Delete a note, its fact and the links to it as well; to keep it, hide it. nuggets undo takes it back."""
     from core.graph import edits
 
     note = call.memory.snapshot.resolve(id)
-    if not must_confirm(call, yes, f"delete {note.id}", f"Delete {note.title[:80]!r} for good?"):
+    if not must_confirm(call, yes, f"delete {note.id}", f"Delete {note.title[:80]!r}?"):
         call.answer(lambda: {"deleted": False, "id": note.id}, lambda: ["Nothing was changed."])
         return
     call.change(f"deleted {note.title!r}", lambda draft: edits.delete_note(draft, note.id))
     call.answer(
         lambda: {"deleted": True, "id": note.id},
-        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}).")],
+        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}). To take it back: nuggets undo")],
     )
 
 

@@ -22,6 +22,7 @@ LIMIT: Final = click.IntRange(min=1)
 
 nugget_option = click.option("--nugget", type=TEXT, metavar="NAME", help="Only this nugget.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done and change nothing.")
 
 
 def _together(function: F, options: list[Callable[[F], F]]) -> F:

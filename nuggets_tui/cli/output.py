@@ -28,6 +28,9 @@ _LOOKS: Final[dict[str, dict[str, object]]] = {
     "bad": {"fg": "red"},
 }
 _NARROW: Final = 40
+# Where no terminal says how much it can show: so many columns of one thing, and of an error.
+LONGEST: Final = 200
+_ERROR: Final = 1000
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ def write_lines(lines: Iterable[Line], *, to_error: bool = False) -> None:
 
 def write_error(message: str) -> None:
     """Writes one line to standard error."""
-    line = " ".join(message.split()) or "something went wrong"
+    line = shorten(" ".join(message.split()) or "something went wrong", _ERROR)
     _write(render(("nuggets: ", Span(line, "")), colour=False), sys.stderr)
 
 
@@ -135,7 +138,7 @@ def table(
     rows: Sequence[Sequence[str | Span]], *, right: Iterable[int] = (), flexible: int = 0
 ) -> list[Line]:
     """Rows with aligned columns. `right`: columns that align right. `flexible`: the column that is cut when a
-    terminal is too narrow; elsewhere nothing is cut.
+    terminal is too narrow; elsewhere a cell is cut after 200 columns.
     """
     if not rows:
         return []
@@ -154,7 +157,7 @@ def table(
 
 def _cell(piece: str | Span) -> Span:
     span = piece if isinstance(piece, Span) else Span(piece)
-    return Span(safe_line(span.text), span.look)
+    return Span(shorten(safe_line(span.text), LONGEST), span.look)
 
 
 def _aligned(row: Sequence[Span], widths: Sequence[int], right: frozenset[int]) -> Line:

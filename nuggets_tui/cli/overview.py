@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any
 from nuggets_tui.cli.groups import command
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span, table
-from nuggets_tui.words import plural
+from nuggets_tui.words import deed, local_time, plural
 
 if TYPE_CHECKING:
-    from core.model.snapshot import Snapshot
+    from core.errors import NuggetsError
+    from core.memory import Memory
+    from core.model.snapshot import Problem, Snapshot
 
 
 @command("list")
@@ -70,7 +72,9 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
 def status(call: Invocation) -> None:
     """Show totals, paths and what could not be read."""
     document = _status_document(call)
-    call.answer(lambda: document, lambda: _status_lines(document, _linked_pairs(call.memory.snapshot)))
+    call.answer(
+        lambda: document, lambda: _status_lines(document, _linked_pairs(call.memory_as_it_is.snapshot))
+    )
 
 
 def _linked_pairs(snapshot: Snapshot) -> int:
@@ -82,7 +86,7 @@ def _linked_pairs(snapshot: Snapshot) -> int:
 
 
 def _status_document(call: Invocation) -> dict[str, Any]:
-    snapshot = call.memory.snapshot
+    snapshot = call.memory_as_it_is.snapshot
     folder = call.folder
     rows = nugget_rows(snapshot)
     return {
@@ -95,15 +99,39 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "noteCount": len(snapshot.notes),
         "hiddenCount": len(snapshot.notes) - len(snapshot.visible),
         "linkCount": sum(len(note.links) for note in snapshot.notes),
+        "conflictCount": len(call.memory_as_it_is.conflicts()),
+        "setAsideCount": len(call.memory_as_it_is.set_aside()),
+        "lastChange": _last_change(call.memory_as_it_is),
         "readOnly": snapshot.read_only,
-        "problems": [{"where": problem.where, "what": problem.what} for problem in snapshot.problems],
+        "problems": [{"where": problem.where, "what": problem.what} for problem in _problems(call)],
         "warnings": [
             *(f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]),
             *(
                 f"settings.toml: no setting is called {name}; ignored"
-                for name in call.memory.settings.unknown
+                for name in call.memory_as_it_is.settings.unknown
             ),
         ],
+    }
+
+
+def _problems(call: Invocation) -> list[Problem | NuggetsError]:
+    """What cannot be read: files, parts of files, the log."""
+    memory = call.memory_as_it_is
+    return [*memory.snapshot.problems, *([memory.log_problem] if memory.log_problem is not None else [])]
+
+
+def _last_change(memory: Memory) -> dict[str, str] | None:
+    """The newest entry of the log in short; None when there is none."""
+    newest = memory.log(limit=1)
+    if not newest:
+        return None
+    change_set = newest[0].change_set
+    told = deed(change_set)
+    return {
+        "id": change_set.id,
+        "at": change_set.at,
+        "author": change_set.author.name or change_set.author.kind,
+        "what": f"{told.verb} {told.what}",
     }
 
 
@@ -119,6 +147,17 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
     if document["nuggetFiles"]:
         yield ("facts  ", Span(", ".join(Path(file).name for file in document["nuggetFiles"]), "dim"))
     yield ("notes  ", Span(document["graphFile"], "dim"))
+    last = document["lastChange"]
+    if last:
+        said = f"last   {local_time(last['at'])}  {last['author']}: {last['what']}"
+        yield Span(said, "dim")
+    waiting = document["conflictCount"]
+    if waiting:
+        said = "change waits" if waiting == 1 else "changes wait"
+        yield Span(f"{waiting:,} {said} to be settled: nuggets resolve", "warn")
+    if document["setAsideCount"]:
+        said = plural(document["setAsideCount"], "piece")
+        yield Span(f"{said} that could not be read: kept in {Path(document['home']) / 'quarantine'}", "warn")
     if document["readOnly"]:
         yield Span(f"read only: {document['readOnly']}", "warn")
     for warning in document["warnings"]:

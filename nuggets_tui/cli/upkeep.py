@@ -10,15 +10,13 @@ import click
 from core.errors import NotFoundError
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
-from nuggets_tui.cli.options import LIMIT, filter_options, known_nugget, yes_option
+from nuggets_tui.cli.options import LIMIT, dry_run_option, filter_options, known_nugget, yes_option
 from nuggets_tui.cli.output import Line, Look, Span, table
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
-
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done and change nothing.")
 
 
 @command(

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from memory_files import tree
 
 from nuggets_tui.cli import program
 
@@ -55,12 +56,8 @@ class CommandLine:
         return list(json.loads(self.graph.read_text(encoding="utf-8"))["notes"])
 
     def bytes(self) -> dict[str, bytes]:
-        """Every file of the memory with its bytes, but the lock."""
-        return {
-            str(path.relative_to(self.home)): path.read_bytes()
-            for path in sorted(self.home.rglob("*"))
-            if path.is_file() and path.name != ".nuggets.lock"
-        }
+        """Every file of the memory with its bytes; the lock, the log and what is kept of former times left out."""
+        return tree(self.home)
 
 
 @pytest.fixture
@@ -85,7 +82,7 @@ def at_keyboard(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def sit() -> None:
         # What takes the name from there comes first: imported only now, it would take the pretence for the original.
-        for module in ("upkeep", "invocation"):
+        for module in ("upkeep", "rescue", "merging", "invocation"):
             monkeypatch.setattr(f"nuggets_tui.cli.{module}.can_ask", lambda: True)
 
     return sit

@@ -170,7 +170,16 @@ def test_a_terminal_shows_the_person_a_question(home: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "args", [["list"], ["--help"], ["status", "--json"], ["notes"], ["note", "show", "One"]]
+    "args",
+    [
+        ["list"],
+        ["--help"],
+        ["status", "--json"],
+        ["notes"],
+        ["note", "show", "One"],
+        ["log", "-v"],
+        ["restore"],
+    ],
 )
 def test_a_command_imports_only_what_it_needs(home: Path, args: list[str]) -> None:
     write_graph(home, "One")

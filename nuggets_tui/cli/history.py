@@ -1,0 +1,212 @@
+"""Commands about what changed: log, undo, redo."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from core.errors import AmbiguousError, InvalidInputError, NotFoundError
+from core.model.names import iso
+from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.log_text import (
+    change_set_document,
+    entry_document,
+    log_lines,
+    verbose_lines,
+    waiting_lines,
+)
+from nuggets_tui.cli.moments import moment
+from nuggets_tui.cli.options import LIMIT
+from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
+from nuggets_tui.words import deed
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.model.change import ChangeSet
+    from core.model.entry import Entry
+    from core.model.note import Note
+
+_SHOWN: Final = 50
+_PAGE: Final = 500
+# How authors are called where a person reads.
+_AUTHORS: Final = {"me": "person", "you": "person", "another program": "program"}
+
+
+@command(
+    "log",
+    epilog=example(
+        "nuggets log --since yesterday",
+        'nuggets log --note "JWT format" --verbose',
+        "nuggets log --author agent --limit 200 --json",
+    ),
+)
+@click.option(
+    "--author", type=TEXT, metavar="A",
+    help="Only by this author: person (or me), agent, reflection, pipeline, program, or a name.",
+)  # fmt: skip
+@click.option(
+    "--note", type=TEXT, metavar="ID", help="Only what touched this note; also one that was deleted."
+)
+@click.option(
+    "--since", type=TEXT, metavar="T",
+    help='Only since then: 2026-11-20, "2026-11-20 14:30", 2h, 3d, yesterday. On the local clock.',
+)  # fmt: skip
+@click.option(
+    "--limit", type=LIMIT, default=_SHOWN, show_default=True, metavar="N", help="At most so many, the newest."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Each change in full, what went and what came.")
+@pass_call
+def log(
+    call: Invocation,
+    /,
+    author: str | None,
+    note: str | None,
+    since: str | None,
+    limit: int,
+    verbose: bool,
+) -> None:
+    """Show everything that ever changed, by whomever: newest first.
+
+    Each entry has an id, and each thing in it one as well (--verbose shows them): nuggets undo takes either back.
+    """
+    memory = call.memory_with_log
+    found = memory.log(
+        limit=limit + 1,
+        author=_author(author),
+        note=known_note(memory, note) if note is not None else None,
+        since=_start(since),
+    )
+    call.answer(
+        lambda: entry_documents(memory, found[:limit]),
+        lambda: _log_lines(memory, found[:limit], len(found) > limit, verbose),
+    )
+
+
+def _author(given: str | None) -> str | None:
+    if given is None:
+        return None
+    if not given.strip():
+        raise InvalidInputError(
+            "an empty text names no author", where="--author", todo="give a kind or a name"
+        )
+    return _AUTHORS.get(given.strip().lower(), given.strip())
+
+
+def _start(given: str | None) -> str | None:
+    if given is None:
+        return None
+    return iso(moment(given, datetime.now().astimezone()))
+
+
+def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bool) -> Iterator[Line]:
+    if not entries:
+        yield "Nothing of that kind is in the log." if memory.log(limit=1) else "Nothing is in the log yet."
+    elif verbose:
+        titles = {note.id: note.title for note in memory.snapshot.notes}
+        yield from verbose_lines(entries, memory.taken_back(), lambda id: titles.get(id, id))
+    else:
+        yield from log_lines(entries, memory.taken_back())
+    if more:
+        yield Span(f"The newest {len(entries):,}; --limit shows more.", "dim")
+    yield from waiting_lines(memory.conflicts())
+
+
+# Notes that are gone
+
+
+def known_note(memory: Memory, wanted: str) -> str:
+    """The id of the note that is meant, of one that was deleted as well, as far as the log knows it.
+
+    Raises NotFoundError, AmbiguousError, InvalidInputError.
+    """
+    try:
+        return memory.snapshot.resolve(wanted).id
+    except NotFoundError:
+        pass
+    wanted = wanted.strip()
+    if memory.log(limit=1, note=wanted):
+        return wanted
+    found = dict.fromkeys(note.id for note in _logged_notes(memory) if _is_meant(note, wanted))
+    if not found:
+        raise NotFoundError(
+            "no note has this id or title, and none in the log had it",
+            where=wanted, todo="nuggets notes lists those there are",
+        )  # fmt: skip
+    if len(found) > 1:
+        few = ", ".join(list(found)[:4])
+        raise AmbiguousError(f"fits {len(found)} notes of the log: {few}", where=wanted, todo="give the id")
+    return next(iter(found))
+
+
+def _is_meant(note: Note, wanted: str) -> bool:
+    beginnings = (note.id, note.id.rpartition("-")[2])
+    return note.title.casefold() == wanted.casefold() or any(id.startswith(wanted) for id in beginnings)
+
+
+def _logged_notes(memory: Memory) -> Iterator[Note]:
+    """Every former or present version of a note in the log, newest first."""
+    before: int | None = None
+    while entries := memory.log(limit=_PAGE, before=before):
+        for entry in entries:
+            for change in entry.change_set.notes:
+                yield from (note for note in (change.after, change.before) if note is not None)
+        before = entries[-1].seq
+
+
+# Taking back
+
+
+@command("undo", epilog=example("nuggets undo", "nuggets undo 3f2a91c0", "nuggets undo 3f2a91c0.2"))
+@click.argument("id", type=TEXT, required=False)
+@pass_call
+def undo(call: Invocation, /, id: str | None) -> None:
+    """Take back a change: by default your own last one, by ID that of any author.
+
+    nuggets log shows the ids; ID.2 names the second change of an entry alone. What came later stays, unless it
+    stands in the way: then nothing is changed, and what does is named.
+    """
+    _answer_turn(call, call.memory.undo(id))
+
+
+@command("redo", epilog=example("nuggets redo", "nuggets redo 3f2a91c0"))
+@click.argument("id", type=TEXT, required=False)
+@pass_call
+def redo(call: Invocation, /, id: str | None) -> None:
+    """Do again what was taken back: by default what you took back last, by ID any change that is taken back."""
+    _answer_turn(call, call.memory.redo(id))
+
+
+def _answer_turn(call: Invocation, done: ChangeSet) -> None:
+    call.answer(lambda: applied_document(call.memory, done), lambda: _turn_lines(done))
+
+
+def entry_documents(memory: Memory, entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """Entries of the log, each with what of it is taken back at present."""
+    taken_back = memory.taken_back()
+    return [entry_document(entry, taken_back) for entry in entries]
+
+
+def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
+    """A change set that was just applied, as the log has it."""
+    if not done.empty:
+        try:
+            return entry_document(memory.entry(done.id), memory.taken_back())
+        except NotFoundError:
+            pass
+    return change_set_document(done)
+
+
+def _turn_lines(done: ChangeSet) -> Iterator[Line]:
+    if done.empty:
+        yield "Nothing was changed: all of it is like that already."
+        return
+    told = deed(done)
+    yield (f"{told.verb.capitalize()} ", Span(shorten(told.what, LONGEST), "bold"))
+    if done.kind == "undo":
+        yield Span(f"To do it again: nuggets redo {done.about}", "dim")
+    else:
+        yield Span(f"To take it back again: nuggets undo {done.about}", "dim")

@@ -1,0 +1,269 @@
+"""Entries of the log as JSON and as lines for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from typing import Any, Final
+
+import msgspec
+
+from core.model.change import ChangeSet, FactChange, FileChange, NoteChange, NuggetChange
+from core.model.entry import Conflict, Entry
+from core.model.note import plain_value, to_file_dict
+from core.model.parts import parts
+from nuggets_tui.cli.output import Line, Look, Span, shorten, table
+from nuggets_tui.differences import DiffLine, Sign, TitleOf, change_lines
+from nuggets_tui.words import deed, deeds_of, local_time, participle, plural
+
+# What a deed is called in JSON, where it differs from how a person is told.
+_ACTIONS: Final = {
+    "deleted": "removed",
+    "forgot": "removed",
+    "remembered": "added",
+    "hid": "hidden",
+    "edited": "changed",
+}
+_LOOKS: Final[dict[Sign, Look]] = {"+": "good", "-": "bad", " ": "dim", "@": "dim", "#": "bold", "~": "dim"}
+_UNSIGNED: Final = ("#", "~", "@")
+_AUTHOR_WIDTH: Final = 20
+_PREVIEWED: Final = 20
+_VALUE_LINES: Final = 12
+
+
+# JSON
+
+
+def entry_document(entry: Entry, taken_back: Collection[str] = ()) -> dict[str, Any]:
+    """An entry of the log, with each thing that can be taken back alone under its own id.
+
+    taken_back: ids of entries and of such things that are taken back at present.
+    """
+    change_set = entry.change_set
+    author = change_set.author
+    return {
+        "id": entry.id,
+        "at": change_set.at,
+        "author": author.name or author.kind,
+        "authorKind": author.kind,
+        "reason": change_set.reason,
+        "kind": change_set.kind,
+        "state": entry.state,
+        "undone": entry.undone,
+        "about": change_set.about or None,
+        "changes": _changes(change_set, taken_back),
+        "conflict": conflict_document(entry.conflict) if entry.conflict is not None else None,
+    }
+
+
+def change_set_document(change_set: ChangeSet) -> dict[str, Any]:
+    """A change set that stands in no log, in the shape of an entry."""
+    return entry_document(Entry(seq=0, change_set=change_set))
+
+
+def conflict_document(conflict: Conflict) -> dict[str, Any]:
+    """One thing that was changed in two ways, with its three values as text."""
+    return msgspec.structs.asdict(conflict)
+
+
+def _changes(change_set: ChangeSet, taken_back: Collection[str]) -> list[dict[str, Any]]:
+    found = []
+    for number, part in enumerate(parts(change_set), 1):
+        undone = part.id in taken_back or change_set.id in taken_back
+        found.append({"part": number, "id": part.id, "undone": undone} | _change(part))
+    told = {fact.nugget for fact in change_set.facts}
+    unnamed: dict[str, Any] = {"part": None, "id": None, "undone": change_set.id in taken_back}
+    found += [unnamed | _nugget_change(change) for change in change_set.nuggets if change.name not in told]
+    return found
+
+
+def _change(part: ChangeSet) -> dict[str, Any]:
+    """What a part is about: its first note, else its fact, else its file."""
+    verb = deeds_of(part)[0].verb
+    action = _ACTIONS.get(verb, verb)
+    if part.notes:
+        return _note_change(part.notes[0], action)
+    if part.facts:
+        return _fact_change(part.facts[0], action)
+    return _file_change(part.files[0])
+
+
+def _note_change(change: NoteChange, action: str) -> dict[str, Any]:
+    note = change.note
+    return {
+        "what": "fact" if note.is_fact else "note",
+        "action": action,
+        "noteId": note.id,
+        "nuggetName": note.nugget_name,
+        "key": note.key if note.is_fact else None,
+        "title": note.title,
+    } | _sides(
+        to_file_dict(change.before) if change.before is not None else None,
+        to_file_dict(change.after) if change.after is not None else None,
+    )
+
+
+def _fact_change(change: FactChange, action: str) -> dict[str, Any]:
+    key = change.after.key if change.after is not None else change.key
+    return {
+        "what": "fact",
+        "action": action,
+        "noteId": None,
+        "nuggetName": change.nugget,
+        "key": key,
+        "title": key,
+    } | _sides(plain_value(change.before), plain_value(change.after))
+
+
+def _file_change(change: FileChange) -> dict[str, Any]:
+    texts = [
+        None if data is None else {"content": data.decode("utf-8", "replace")}
+        for data in (change.before, change.after)
+    ]
+    action = "added" if change.before is None else "removed" if change.after is None else "changed"
+    return {
+        "what": "file",
+        "action": action,
+        "noteId": None,
+        "nuggetName": None,
+        "key": None,
+        "title": change.path,
+    } | _sides(*texts)
+
+
+def _nugget_change(change: NuggetChange) -> dict[str, Any]:
+    action = "added" if change.before is None else "removed" if change.after is None else "changed"
+    return {
+        "what": "nugget",
+        "action": action,
+        "noteId": None,
+        "nuggetName": change.name,
+        "key": None,
+        "title": change.name,
+    } | _sides(plain_value(change.before), plain_value(change.after))
+
+
+def _sides(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any]:
+    """The fields in which two versions differ; whole versions where there is only one."""
+    if before is None or after is None:
+        return {"fields": list(before or after or ()), "before": before, "after": after}
+    missing = object()
+    names = [name for name in before | after if before.get(name, missing) != after.get(name, missing)]
+    return {
+        "fields": names,
+        "before": {name: before[name] for name in names if name in before},
+        "after": {name: after[name] for name in names if name in after},
+    }
+
+
+# Lines
+
+
+def log_lines(entries: Sequence[Entry], taken_back: Collection[str]) -> list[Line]:
+    """A line for each entry: when, by whom, what was done, its id, what became of it."""
+    return table([_cells(entry, taken_back) for entry in entries], flexible=2)
+
+
+def _cells(entry: Entry, taken_back: Collection[str]) -> tuple[Span, ...]:
+    told, author = deed(entry.change_set), entry.change_set.author
+    look: Look = "dim" if entry.undone or entry.change_set.kind == "hit" else ""
+    return (
+        Span(local_time(entry.change_set.at), "dim"),
+        Span(shorten(str(author), _AUTHOR_WIDTH), "bold" if author.kind == "person" else ""),
+        Span(f"{told.verb} {told.what}", look),
+        Span(entry.id, "dim"),
+        _mark(entry, taken_back),
+    )
+
+
+def _mark(entry: Entry, taken_back: Collection[str]) -> Span:
+    if entry.state == "conflict":
+        return Span("conflict: not written, waits", "warn")
+    if entry.state == "settled":
+        return Span("conflict, settled", "dim")
+    if entry.undone:
+        return Span("taken back", "warn")
+    some = sum(id.startswith(f"{entry.id}.") for id in taken_back)
+    return Span(f"{some} taken back" if some else "", "warn")
+
+
+def verbose_lines(entries: Sequence[Entry], taken_back: Collection[str], title_of: TitleOf) -> Iterator[Line]:
+    """Every entry in full: its line, its reason, and each of its changes under the id that takes it back alone."""
+    heads = log_lines(entries, taken_back)
+    for entry, head in zip(entries, heads, strict=True):
+        yield head
+        yield from _reason(entry.change_set)
+        if entry.conflict is not None:
+            yield from _indented(conflict_lines(entry.conflict))
+        alone = parts(entry.change_set)
+        for part in alone:
+            for difference in change_lines(part, title_of):
+                yield from difference_lines(difference, part.id if len(alone) > 1 else "")
+        yield ""
+
+
+def _reason(change_set: ChangeSet) -> Iterator[Line]:
+    """Why it was done, unless that says no more than what was done."""
+    told, reason = deed(change_set), change_set.reason
+    if reason and reason.replace("'", "") != f"{told.verb} {told.what}".replace("'", ""):
+        yield Span(f"  {reason}", "dim")
+
+
+def difference_lines(lines: Sequence[DiffLine], id: str = "") -> Iterator[Line]:
+    """A difference, indented and coloured; `id` stands behind its heading."""
+    for line in lines:
+        text = line.text.expandtabs(4)
+        shown = Span(text if line.sign in _UNSIGNED else f"{line.sign} {text}", _LOOKS[line.sign])
+        if line.sign == "#" and id:
+            yield ("  ", shown, Span(f"  {id}", "dim"))
+        else:
+            yield ("  " if line.sign == "#" else "    ", shown)
+
+
+def conflict_lines(conflict: Conflict) -> Iterator[Line]:
+    """What was changed in two ways, and its three versions."""
+    place = f"{conflict.where}: " if conflict.where else ""
+    yield Span(f"{place}{conflict.what}", "warn")
+    sides: tuple[tuple[str, str, Look], ...] = (
+        ("before", conflict.base, "dim"),
+        ("ours  ", conflict.ours, "good"),
+        ("theirs", conflict.theirs, "bad"),
+    )
+    for name, value, look in sides:
+        lines = value.split("\n") if value else ["(nothing)"]
+        for number, line in enumerate(lines[:_VALUE_LINES]):
+            yield (Span(f"  {name if number == 0 else '      '}  ", "dim"), Span(line, look))
+        if len(lines) > _VALUE_LINES:
+            yield Span(f"          … {plural(len(lines) - _VALUE_LINES, 'more line')}", "dim")
+
+
+def _indented(lines: Iterator[Line]) -> Iterator[Line]:
+    for line in lines:
+        pieces = (line,) if isinstance(line, str | Span) else line
+        yield ("  ", *pieces)
+
+
+def waiting_lines(conflicts: Sequence[Entry]) -> Iterator[Line]:
+    """Conflicts that wait for a person, and how to settle one."""
+    if not conflicts:
+        return
+    one = len(conflicts) == 1
+    said = "change waits" if one else "changes wait"
+    yield Span(f"{len(conflicts):,} {said} for you, since something was changed in two ways:", "warn")
+    for entry in conflicts:
+        told = deed(entry.change_set)
+        yield ("  ", Span(entry.id, "bold"), f"  {entry.change_set.author}: {told.verb} {told.what}")
+    name = conflicts[0].id if one else "ID"
+    yield f"To see one and settle it: nuggets resolve {name}"
+
+
+def preview_lines(change_set: ChangeSet) -> list[Line]:
+    """What a change set would do: a line for each of the first things, and how many more there are."""
+    deeds = deeds_of(change_set)
+    rows = [
+        (Span(participle(told.verb), "dim"), Span(told.what, "bold"), Span(told.note_id, "dim"))
+        for told in deeds[:_PREVIEWED]
+    ]
+    lines = table(rows, flexible=1)
+    if len(deeds) > _PREVIEWED:
+        lines.append(Span(f"and {len(deeds) - _PREVIEWED:,} more", "dim"))
+    return lines

@@ -1,0 +1,283 @@
+"""Commands about what was changed in two ways: merge-file and resolve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+import click
+
+from core.errors import InvalidInputError
+from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
+from nuggets_tui.cli.history import applied_document, entry_documents
+from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call, read_text
+from nuggets_tui.cli.log_text import conflict_document, conflict_lines, waiting_lines
+from nuggets_tui.cli.options import dry_run_option
+from nuggets_tui.cli.output import Line, Span, write_lines
+from nuggets_tui.words import counted, deed, plural
+
+if TYPE_CHECKING:
+    from core.memory import Memory, MergeResult
+    from core.model.change import ChangeSet
+    from core.model.entry import Entry
+    from core.rescue import JoinedCopy, Resolved
+
+_CONFLICT: Final = 3
+# Fields whose conflict a text can settle.
+_TEXT_FIELDS: Final = ("content", "title", "value", "key")
+Side = Literal["ours", "theirs"]
+
+_DRIVER: Final = """\b
+To let git merge the files of a memory, put this into .gitattributes:
+  graph.json     merge=nuggets
+  *.nugget.json  merge=nuggets
+  *.donna.json   merge=nuggets
+and tell git once what it means:
+  git config merge.nuggets.driver "nuggets merge-file %O %A %B"
+The log and the backups belong to one machine; into .gitignore:
+  ledger.db*
+  backups/
+  quarantine/
+  .nuggets.lock
+"""
+
+
+@command("merge-file", epilog=_DRIVER)
+@click.argument("base", type=FOLDER)
+@click.argument("ours", type=FOLDER)
+@click.argument("theirs", type=FOLDER)
+@pass_call
+def merge_file(call: Invocation, /, base: str, ours: str, theirs: str) -> int:
+    """Merge what THEIRS changed since BASE into OURS: three versions of one graph.json or fact file.
+
+    Different notes, and different fields of one note, merge by themselves. Where one thing was changed in two ways,
+    ours stays, the conflict is listed, and the exit code is 3.
+    """
+    from core.memory import merge_file as merge
+
+    result = merge(Path(base), Path(ours), Path(theirs))
+    if not call.as_json:
+        write_lines(_merge_conflict_lines(result), to_error=True)
+    call.answer(lambda: _merge_document(result), lambda: _merge_lines(result, ours))
+    return 0 if result.merged else _CONFLICT
+
+
+def _merge_document(result: MergeResult) -> dict[str, Any]:
+    return {
+        "merged": result.merged,
+        "notes": result.notes,
+        "facts": result.facts,
+        "fields": list(result.fields),
+        "conflicts": [conflict_document(conflict) for conflict in result.conflicts],
+    }
+
+
+def _merge_lines(result: MergeResult, ours: str) -> list[Line]:
+    counts = ((result.notes, "note"), (result.facts, "fact"))
+    said = [plural(number, name) for number, name in counts if number]
+    if result.fields:
+        said.append(f"the {'field' if len(result.fields) == 1 else 'fields'} {', '.join(result.fields)}")
+    return [f"Merged {' and '.join(said)} into {ours}." if said else f"Nothing to merge into {ours}."]
+
+
+def _merge_conflict_lines(result: MergeResult) -> Iterator[Line]:
+    for conflict in result.conflicts:
+        yield from conflict_lines(conflict)
+    if result.conflicts:
+        yield f"{plural(len(result.conflicts), 'conflict')}: ours stands in the file."
+
+
+@command(
+    "resolve",
+    epilog=example(
+        "nuggets resolve",
+        "nuggets resolve 3f2a91c0",
+        "nuggets resolve 3f2a91c0 --theirs",
+        "nuggets resolve 3f2a91c0 --text - < merged.md",
+    ),
+)
+@click.argument("id", type=TEXT, required=False)
+@click.option("--ours", is_flag=True, help="Write the change that had to wait.")
+@click.option("--theirs", is_flag=True, help="Leave what stands in the files.")
+@click.option(
+    "--text", type=TEXT, metavar="TEXT", help="Write this in place of both; - reads standard input."
+)
+@dry_run_option
+@pass_call
+def resolve(
+    call: Invocation, /, id: str | None, ours: bool, theirs: bool, text: str | None, dry_run: bool
+) -> int:
+    """Join the conflict copies that sync tools leave, and settle changes that met another one.
+
+    Without ID it brings what stands in copies beside graph.json and the fact files into the memory, keeps each copy,
+    and lists what waits in the log; exit code 3 when something does, else 1 when a copy could not be joined. With ID
+    it settles that conflict, or shows it when nobody can be asked; ours is the change that had to wait, theirs what
+    the files hold.
+    """
+    if sum((ours, theirs, text is not None)) > 1:
+        raise InvalidInputError("only one of --ours, --theirs, --text can be taken", where="resolve")
+    if id is None:
+        if ours or theirs or text is not None:
+            raise InvalidInputError(
+                "which conflict is not said", where="resolve", todo="give its ID; nuggets resolve lists them"
+            )
+        return _join(call, dry_run)
+    side: Side | None = "theirs" if theirs else "ours" if ours or text is not None else None
+    return _settle(call, id, side, text, dry_run)
+
+
+def _join(call: Invocation, dry_run: bool) -> int:
+    memory = call.memory
+    result = memory.resolve(dry_run=dry_run)
+    waiting = memory.conflicts()
+    call.answer(
+        lambda: _document(memory, result=result, waiting=waiting),
+        lambda: _join_lines(result, waiting, dry_run),
+    )
+    if waiting or result.conflicts:
+        return _CONFLICT
+    return 1 if any(copy.problem for copy in result.copies) else 0
+
+
+def _document(
+    memory: Memory,
+    *,
+    waiting: Sequence[Entry],
+    result: Resolved | None = None,
+    settled: ChangeSet | None = None,
+) -> dict[str, Any]:
+    done = settled if result is None else result.change_set
+    return {
+        "joined": [_copy_document(copy) for copy in (result.copies if result is not None else ())],
+        "conflicts": entry_documents(memory, waiting),
+        "changeSet": applied_document(memory, done) if done is not None else None,
+    }
+
+
+def _copy_document(copy: JoinedCopy) -> dict[str, Any]:
+    return {
+        "path": str(copy.path),
+        "original": str(copy.original),
+        "kept": str(copy.kept) if copy.kept is not None else None,
+        "problem": copy.problem,
+        "leftOut": list(copy.left_out),
+    }
+
+
+def _join_lines(result: Resolved, waiting: Sequence[Entry], dry_run: bool) -> Iterator[Line]:
+    for copy in result.copies:
+        if copy.problem:
+            yield Span(f"{copy.path}: {copy.problem}; left as it is", "bad")
+            continue
+        yield (
+            "Would join " if dry_run else "Joined ",
+            Span(copy.path.name, "bold"),
+            f" into {copy.original.name}.",
+        )
+        if copy.kept is not None:
+            yield Span(f"  The copy is kept: {copy.kept}", "dim")
+        for what in copy.left_out:
+            yield Span(f"  Not taken over: {what}", "bad")
+    if not result.copies:
+        yield "No conflict copy lies beside the files."
+    bad = sum(1 for copy in result.copies if copy.problem)
+    if bad:
+        yield Span(f"{plural(bad, 'copy', 'copies')} could not be joined.", "bad")
+    if result.change_set is not None:
+        yield _counted_line(result.change_set, dry_run)
+    if dry_run:
+        for conflict in result.conflicts:
+            yield from conflict_lines(conflict)
+    yield from waiting_lines(waiting)
+
+
+def _counted_line(done: ChangeSet, dry_run: bool) -> Line:
+    if done.empty:
+        return "There was nothing new in them." if not dry_run else "There is nothing new in them."
+    if dry_run:
+        return f"Would change {plural(done.size, 'thing')}: {counted(done)}."
+    return (
+        f"Changed {plural(done.size, 'thing')}: {counted(done)}.",
+        Span(f"  nuggets undo {done.id}", "dim"),
+    )
+
+
+def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_run: bool) -> int:
+    memory = call.memory
+    entry = memory.entry(id)
+    if entry.state != "conflict":
+        raise InvalidInputError(
+            "is no conflict that waits", where=entry.id, kept="nothing was written",
+            todo="nuggets resolve lists those that do",
+        )  # fmt: skip
+    _check_text(entry, text)
+    if side is None and can_ask() and not dry_run:
+        side = _asked(call, entry)
+        if side is None:
+            call.answer(
+                lambda: _document(memory, waiting=memory.conflicts()), lambda: ["Nothing was changed."]
+            )
+            return 0
+    if side is None or dry_run:
+        call.answer(lambda: _document(memory, waiting=[entry]), lambda: _settling_lines(entry, ways=True))
+        return _CONFLICT
+    done = memory.settle_conflict(entry.id, side, None if text is None else _words(text))
+    call.answer(
+        lambda: _document(memory, waiting=memory.conflicts(), settled=done),
+        lambda: _settled_lines(done, side),
+    )
+    return 0
+
+
+def _check_text(entry: Entry, text: str | None) -> None:
+    if text is not None and not _is_textual(entry):
+        raise InvalidInputError(
+            "this conflict is about no text", where=entry.id, kept="nothing was written",
+            todo="take --ours or --theirs",
+        )  # fmt: skip
+
+
+def _words(text: str) -> str:
+    words = read_text(text)
+    if not words.strip():
+        raise InvalidInputError("an empty text settles nothing", where="--text", kept="nothing was written")
+    return words
+
+
+def _is_textual(entry: Entry) -> bool:
+    return entry.conflict is not None and entry.conflict.field in _TEXT_FIELDS
+
+
+def _settling_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
+    """What the conflict is about; `ways`: and how to settle it."""
+    told = deed(entry.change_set)
+    yield (f"{entry.change_set.author}: {told.verb} ", Span(told.what, "bold"), Span(f"  {entry.id}", "dim"))
+    if entry.conflict is not None:
+        yield from conflict_lines(entry.conflict)
+    if ways:
+        text = ", or --text TEXT to write something else" if _is_textual(entry) else ""
+        yield f"To settle it: nuggets resolve {entry.id} --ours to write ours, --theirs to leave theirs{text}."
+
+
+def _asked(call: Invocation, entry: Entry) -> Side | None:
+    """What the person at the keyboard chooses; None to leave it."""
+    call.preview(_settling_lines(entry))
+    chosen = click.prompt(
+        "Which shall stand?", type=click.Choice(["ours", "theirs", "neither"]), default="neither", err=True
+    )
+    sides: dict[str, Side] = {"ours": "ours", "theirs": "theirs"}
+    return sides.get(chosen)
+
+
+def _settled_lines(done: ChangeSet, side: Side) -> Iterator[Line]:
+    if done.empty:
+        yield (
+            "Settled: what stands in the files stays."
+            if side == "theirs"
+            else "Settled: nothing had to be written."
+        )
+        return
+    told = deed(done)
+    yield (f"Settled: {told.verb} ", Span(told.what, "bold"))
+    yield Span(f"To take it back: nuggets undo {done.id}", "dim")

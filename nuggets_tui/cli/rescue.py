@@ -1,0 +1,239 @@
+"""Commands for when something is wrong: verify and restore."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from core.errors import AmbiguousError, InvalidInputError
+from core.model.names import iso
+from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.history import applied_document, known_note
+from nuggets_tui.cli.invocation import Invocation, can_ask, must_confirm, pass_call
+from nuggets_tui.cli.log_text import preview_lines
+from nuggets_tui.cli.moments import is_day, moment
+from nuggets_tui.cli.options import dry_run_option, yes_option
+from nuggets_tui.cli.output import Line, Span, table
+from nuggets_tui.words import counted, local_time, plural
+
+if TYPE_CHECKING:
+    from core.memory import Backup, Memory
+    from core.model.change import ChangeSet
+    from core.verify import Finding
+
+_SOUND = "Nothing is wrong: facts, notes, links, tags and files agree."
+_UNSOUND = 1
+
+
+# Verify
+
+
+@command("verify", epilog=example("nuggets verify", "nuggets verify --json", "nuggets verify --repair --yes"))
+@click.option("--repair", is_flag=True, help="Mend what can be mended, as one change that can be taken back.")
+@yes_option
+@pass_call
+def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
+    """Check facts against notes, links, tags, ids and files; exit code 1 when something is wrong.
+
+    With --repair it shows on a terminal what it would do and asks; elsewhere it acts. What only a person can decide
+    stays, and says how to mend it.
+    """
+    memory = call.memory_as_it_is
+    found = memory.verify()
+    mendable = [finding for finding in found if finding.repair]
+    if not repair or not mendable:
+        call.answer(lambda: _verify_document(found, repair), lambda: _verify_lines(found))
+        return _UNSOUND if found else 0
+    if can_ask() and not yes:
+        call.preview(_finding_lines(mendable))
+        if not call.confirm(f"Repair {plural(len(mendable), 'finding')}?"):
+            call.answer(lambda: _verify_document(found, repair), lambda: ["Nothing was changed."])
+            return _UNSOUND
+    done = memory.repair()
+    left = memory.verify()
+    call.answer(
+        lambda: _verify_document(left, repair, len(mendable), applied_document(memory, done)),
+        lambda: _repair_lines(done, len(mendable), left),
+    )
+    return _UNSOUND if left else 0
+
+
+def _verify_document(
+    found: Sequence[Finding], repair: bool, repaired: int = 0, change_set: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    document = {"ok": not found, "findings": [finding.to_dict() for finding in found]}
+    return document | ({"repaired": repaired, "changeSet": change_set} if repair else {})
+
+
+def _verify_lines(found: Sequence[Finding]) -> Iterator[Line]:
+    if not found:
+        yield Span(_SOUND, "good")
+        return
+    yield from _finding_lines(found)
+    mendable = sum(bool(finding.repair) for finding in found)
+    said = plural(len(found), "finding")
+    if mendable:
+        yield f"{said}; {_amount(mendable, len(found))} can be repaired: nuggets verify --repair"
+    else:
+        yield f"{said}; {_amount(0, len(found))} can be repaired without a person."
+
+
+def _amount(count: int, of: int) -> str:
+    if count == of:
+        return "it" if of == 1 else "all"
+    return f"{count:,}" if count else "none"
+
+
+def _finding_lines(found: Sequence[Finding]) -> Iterator[Line]:
+    for finding in found:
+        yield (Span(finding.kind, "warn"), "  ", Span(finding.where, "dim"))
+        yield f"  {finding.detail}"
+        if finding.repair:
+            yield (Span("  to repair: ", "dim"), finding.repair)
+
+
+def _repair_lines(done: ChangeSet, repaired: int, left: Sequence[Finding]) -> Iterator[Line]:
+    told = "." if done.empty else f": {counted(done)}."
+    yield (Span(f"Repaired {plural(repaired, 'finding')}", "bold"), told)
+    if not done.empty:
+        yield Span(f"To take it back: nuggets undo {done.id}", "dim")
+    if left:
+        yield ""
+        yield from _finding_lines(left)
+        yield f"{plural(len(left), 'finding')} left, for you to decide."
+
+
+# Restore
+
+
+@command(
+    "restore",
+    epilog=example(
+        "nuggets restore",
+        "nuggets restore yesterday",
+        'nuggets restore "2026-11-20 14:30" --note "JWT format"',
+        "nuggets restore 2026-11-20T081500Z-day --dry-run",
+    ),
+)
+@click.argument("when", type=TEXT, required=False)
+@click.option(
+    "--note", type=TEXT, metavar="ID", help="Only this note and its fact; also one that was deleted."
+)
+@dry_run_option
+@yes_option
+@pass_call
+def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bool, yes: bool) -> None:
+    """Bring the memory, or one note, back to what it was; without WHEN, list what there is to go back to.
+
+    WHEN is the name of a backup or its beginning, a day (its end), a time, or an age such as 2h or 3d, on the local
+    clock. What would change is shown before anything is written, and nuggets undo takes a restoration back.
+    """
+    memory = call.memory_as_it_is if when is None else call.memory
+    if when is None:
+        if note is not None or dry_run or yes:
+            raise InvalidInputError("to when is not said", where="restore", todo="give WHEN; see --help")
+        call.answer(
+            lambda: [_backup_document(one) for one in memory.backups()], lambda: _choice_lines(memory)
+        )
+        return
+    goal = _goal(memory.backups(), when)
+    meant = known_note(memory, note) if note is not None else None
+    change_set = memory.restoration(goal, note=meant)
+    if dry_run or change_set.empty:
+        call.answer(lambda: applied_document(memory, change_set), lambda: _would_lines(change_set, when))
+        return
+    if can_ask() and not yes:
+        call.preview(_would_lines(change_set, when))
+    if not must_confirm(call, yes, f"restore {when}", f"Restore {plural(change_set.size, 'thing')}?"):
+        nothing = _nothing_of(change_set)
+        call.answer(lambda: applied_document(memory, nothing), lambda: ["Nothing was changed."])
+        return
+    done = memory.apply(change_set)
+    call.answer(lambda: applied_document(memory, done), lambda: _restored_lines(done))
+
+
+def _goal(backups: Sequence[Backup], when: str) -> str:
+    """What the memory understands: the name of a backup, or a time in UTC. Raises AmbiguousError, InvalidInputError."""
+    wanted = when.strip().removesuffix(".zip")
+    if not is_day(wanted):
+        named = [one.name for one in backups if wanted and one.name.startswith(wanted)]
+        if wanted in named or len(named) == 1:
+            return wanted if wanted in named else named[0]
+        if named:
+            few = ", ".join(named[:4])
+            raise AmbiguousError(
+                f"fits {len(named)} backups: {few}", where=when, todo="give more of the name"
+            )
+    now = datetime.now().astimezone()
+    found = moment(when, now, end_of_day=True)
+    if found > now:
+        raise InvalidInputError("is still to come", where=repr(when[:80]), todo="give a time that is past")
+    return iso(found)
+
+
+def _nothing_of(change_set: ChangeSet) -> ChangeSet:
+    return msgspec.structs.replace(change_set, notes=(), facts=(), nuggets=(), files=())
+
+
+def _backup_document(backup: Backup) -> dict[str, Any]:
+    return {"name": backup.name, "at": backup.at, "reason": backup.reason, "size": backup.size}
+
+
+def _choice_lines(memory: Memory) -> Iterator[Line]:
+    rows = [
+        (Span(one.name, "bold"), Span(local_time(one.at), "dim"), one.reason, Span(_size(one.size), "dim"))
+        for one in memory.backups()
+    ]
+    yield from table(rows, right=(3,), flexible=2)
+    first = _first_entry(memory)
+    if memory.log_problem is not None:
+        yield Span(memory.log_problem.message, "warn")
+    if first:
+        yield f"Since {local_time(first)} every change is in the log: any moment from then on can be restored."
+    if not rows and not first and memory.log_problem is None:
+        yield "There is nothing to go back to yet: the first change of this memory begins its log."
+    elif rows or first:
+        yield Span("To see what would change: nuggets restore WHEN --dry-run", "dim")
+
+
+def _first_entry(memory: Memory) -> str:
+    """When the oldest entry of the log was made; "" for an empty log. Looks at few entries of a long log."""
+    newest = memory.log(limit=1)
+    if not newest:
+        return ""
+    first, low, high = newest[0], 1, newest[0].seq
+    while low < high:
+        middle = (low + high) // 2
+        older = memory.log(limit=1, before=middle + 1)
+        if older:
+            first, high = older[0], older[0].seq
+        else:
+            low = middle + 1
+    return first.change_set.at
+
+
+def _size(count: int) -> str:
+    for unit, divisor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= divisor:
+            return f"{count / divisor:.1f} {unit}"
+    return f"{count} B"
+
+
+def _would_lines(change_set: ChangeSet, when: str) -> Iterator[Line]:
+    if change_set.empty:
+        yield f"Nothing to do: all of it is as it was ({when})."
+        return
+    yield from preview_lines(change_set)
+    yield f"Would change {plural(change_set.size, 'thing')}: {counted(change_set)}."
+
+
+def _restored_lines(done: ChangeSet) -> Iterator[Line]:
+    if done.empty:
+        yield "Nothing was changed: all of it is like that already."
+        return
+    yield (Span(f"Restored {plural(done.size, 'thing')}", "bold"), f": {counted(done)}.")
+    yield Span(f"To take it back: nuggets undo {done.id}", "dim")

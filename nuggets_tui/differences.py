@@ -1,0 +1,127 @@
+"""What a change did, line by line: what went with "-", what came with "+", for the app and the command line alike."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, Literal, NamedTuple
+
+from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
+from core.model.note import METADATA_FIELDS, Note
+from nuggets_tui.words import plural
+
+# "+" came, "-" went, " " stands around it, "@" leaves lines out, "#" heads what follows, "~" says something about it.
+Sign = Literal["+", "-", " ", "@", "#", "~"]
+TitleOf = Callable[[str], str]
+
+_LONGEST: Final = 60_000
+_MOST_LINES: Final = 2_000
+_CONTEXT: Final = 3
+# A place before which nothing is left out.
+_FROM_THE_START: Final = re.compile(r"@@ -(?:0,0|1(?:,[1-9]\d*)?) ")
+
+
+class DiffLine(NamedTuple):
+    """One line of a difference; `text` is as it is stored, to be made safe by whoever shows it."""
+
+    sign: Sign
+    text: str
+
+
+def change_lines(change_set: ChangeSet, title_of: TitleOf = str) -> Iterator[list[DiffLine]]:
+    """Everything that a change set does, thing by thing; a fact stands with the note that mirrors it.
+
+    title_of: a note's title for its id.
+    """
+    mirrored = {(change.note.nugget_name, change.note.key) for change in change_set.notes}
+    for change in change_set.notes:
+        yield note_lines(change, title_of=title_of)
+    for fact in change_set.facts:
+        if (fact.nugget, fact.key) not in mirrored:
+            yield fact_lines(fact)
+    for file in change_set.files:
+        yield file_lines(file)
+
+
+def note_lines(
+    change: NoteChange, names: Iterable[str] | None = None, *, title_of: TitleOf = str
+) -> list[DiffLine]:
+    """What happened to one note; `names` narrows it to some fields."""
+    before, after = change.before, change.after
+    lines = [DiffLine("#", change.note.title)]
+    if before is None or after is None:
+        sign: Sign = "+" if before is None else "-"
+        lines.append(DiffLine(sign, "the whole note"))
+        return lines + [DiffLine(sign, line) for line in change.note.content[:_LONGEST].split("\n")]
+    wanted = None if names is None else set(names)
+    for name in ("title", "hidden", "content", "tags", "links", *METADATA_FIELDS):
+        if getattr(before, name) != getattr(after, name) and (wanted is None or name in wanted):
+            lines += _field_lines(name, before, after, title_of)
+    if len(lines) == 1 and before.hits != after.hits:
+        lines.append(DiffLine("+", f"recalled {after.hits}×, before {before.hits}×"))
+    return lines
+
+
+def _field_lines(name: str, before: Note, after: Note, title_of: TitleOf) -> list[DiffLine]:
+    if name == "hidden":
+        return [DiffLine("+", "hidden from search and recall" if after.hidden else "brought back")]
+    if name == "content":
+        return text_lines(before.content, after.content)
+    if name in ("tags", "links"):
+        old, new = _named(name, before, title_of), _named(name, after, title_of)
+        gone = [DiffLine("-", f"{name[:-1]} {each}") for each in old if each not in new]
+        return gone + [DiffLine("+", f"{name[:-1]} {each}") for each in new if each not in old]
+    return [
+        DiffLine("-", f"{name}: {getattr(before, name)}"),
+        DiffLine("+", f"{name}: {getattr(after, name)}"),
+    ]
+
+
+def _named(name: str, note: Note, title_of: TitleOf) -> list[str]:
+    if name == "tags":
+        return list(note.tags)
+    return [f"to “{title_of(link.to)}” ({link.reason})" for link in note.links]
+
+
+def fact_lines(change: FactChange) -> list[DiffLine]:
+    """What happened to a fact of which no note is at hand."""
+    lines = [DiffLine("#", f"{change.key} (fact of {change.nugget})")]
+    if change.before is not None:
+        lines += [DiffLine("-", line) for line in change.before.value[:_LONGEST].split("\n")]
+    if change.after is not None:
+        lines += [DiffLine("+", line) for line in change.after.value[:_LONGEST].split("\n")]
+    return lines
+
+
+def file_lines(change: FileChange) -> list[DiffLine]:
+    """What happened to a file outside the memory."""
+    before = (change.before or b"").decode("utf-8", "replace")
+    after = (change.after or b"").decode("utf-8", "replace")
+    return [DiffLine("#", change.path), *text_lines(before, after)]
+
+
+def text_lines(before: str, after: str) -> list[DiffLine]:
+    """The lines in which two texts differ, with some around them."""
+    if len(before) + len(after) > _LONGEST:
+        return [DiffLine("~", f"text of {len(before):,} characters, now {len(after):,}")]
+    old, new = (text.split("\n") if text else [] for text in (before, after))
+    return unified_lines(list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT))[2:])
+
+
+def unified_lines(lines: Sequence[str]) -> list[DiffLine]:
+    """Lines of a unified difference, without its heading."""
+    shown: list[DiffLine] = []
+    for line in lines[:_MOST_LINES]:
+        if line.startswith("@@"):
+            if not _FROM_THE_START.match(line):
+                shown.append(DiffLine("@", "⋯"))
+        elif line.startswith("+"):
+            shown.append(DiffLine("+", line[1:]))
+        elif line.startswith("-"):
+            shown.append(DiffLine("-", line[1:]))
+        else:
+            shown.append(DiffLine(" ", line[1:]))
+    if len(lines) > _MOST_LINES:
+        shown.append(DiffLine("~", f"… {plural(len(lines) - _MOST_LINES, 'more line')}"))
+    return shown

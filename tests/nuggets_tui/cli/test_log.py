@@ -1,0 +1,291 @@
+"""log, undo and redo."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from hostile import HOSTILE
+from memory_files import note_object, write_graph
+
+from core.graph.edits import edit_note
+from core.memory import Memory
+from core.model.change import Author
+
+FIELDS = {
+    "id", "at", "author", "authorKind", "reason", "kind", "state", "undone", "about", "changes", "conflict",
+}  # fmt: skip
+PART_FIELDS = {
+    "part", "id", "undone", "what", "action", "noteId", "nuggetName", "key", "title", "fields", "before", "after",
+}  # fmt: skip
+
+
+@pytest.fixture
+def told(nuggets: Any) -> Any:
+    """A memory with a fact, two notes, an edit and a hidden note, each in the log."""
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    nuggets.ok("note", "add", "JWT format", "RS256", "--nugget", "project")
+    nuggets.ok("note", "add", "Deploy day", "Tuesday", "--nugget", "project")
+    nuggets.ok("note", "edit", "Deploy day", "--content", "Thursday")
+    nuggets.ok("note", "hide", "JWT format")
+    return nuggets
+
+
+def contents(nuggets: Any) -> dict[str, str]:
+    """Contents of the notes by title."""
+    return {note["title"]: note["content"] for note in nuggets.notes()}
+
+
+# The log
+
+
+def test_everything_that_changed_is_listed_newest_first(told: Any) -> None:
+    entries = told.json("log")
+    assert [entry["changes"][0]["action"] for entry in entries] == [
+        "hidden", "changed", "added", "added", "added",
+    ]  # fmt: skip
+    assert [entry["at"] for entry in entries] == sorted((entry["at"] for entry in entries), reverse=True)
+    for entry in entries:
+        assert set(entry) == FIELDS
+        assert (entry["author"], entry["authorKind"], entry["state"]) == ("command line", "agent", "done")
+        assert [set(change) for change in entry["changes"]] == [PART_FIELDS]
+        assert entry["changes"][0]["id"] == f"{entry['id']}.1"
+
+
+def test_a_change_carries_the_fields_that_differ(told: Any) -> None:
+    change = told.json("log")[1]["changes"][0]
+    assert (change["what"], change["title"], change["key"]) == ("note", "Deploy day", None)
+    assert change["before"]["content"] == "Tuesday"
+    assert change["after"]["content"] == "Thursday"
+    assert set(change["fields"]) == set(change["before"]) == set(change["after"])
+    assert "title" not in change["fields"]
+
+
+def test_what_came_or_went_is_carried_whole(told: Any) -> None:
+    kept = {note["title"]: note for note in told.notes()}["Deploy day"]
+    told.ok("note", "delete", "Deploy day", "--yes")
+    removed, *_, added = told.json("log", "--note", kept["id"])
+    assert (removed["changes"][0]["action"], removed["changes"][0]["after"]) == ("removed", None)
+    assert removed["changes"][0]["before"] == kept
+    assert (added["changes"][0]["before"], added["changes"][0]["after"]["content"]) == (None, "Tuesday")
+
+
+def test_a_fact_and_its_note_are_one_change(told: Any) -> None:
+    change = told.json("log")[-1]["changes"][0]
+    assert (change["what"], change["key"], change["nuggetName"]) == ("fact", "test cmd", "project")
+    assert change["after"]["content"] == "pytest -q"
+
+
+def test_the_log_is_filtered_and_limited(told: Any) -> None:
+    newest = told.json("log", "--limit", "1")
+    assert len(newest) == 1
+    assert len(told.json("log", "--note", "Deploy day")) == 2
+    assert told.json("log", "--author", "agent") == told.json("log", "--author", "command line") != []
+    assert told.json("log", "--author", "me") == []
+    assert len(told.json("log", "--since", "1h")) == 5
+    assert told.json("log", "--since", newest[0]["at"]) == newest
+    assert told.json("log", "--since", "2100-01-01") == []
+
+
+def test_the_log_of_a_deleted_note_is_found_by_id_beginning_and_title(told: Any) -> None:
+    id = told.json("note", "show", "Deploy day")["id"]
+    told.ok("note", "delete", id, "--yes")
+    expected = told.json("log", "--note", id)
+    assert len(expected) == 3
+    assert told.json("log", "--note", "deploy day") == expected
+    assert told.json("log", "--note", id[:-2]) == expected
+    assert told.json("log", "--note", id.rpartition("-")[2]) == expected
+    assert "nowhere" in told.fails("log", "--note", "nowhere", code=1)
+    told.ok("note", "delete", "JWT format", "--yes")
+    assert "fits" in told.fails("log", "--note", "note-")
+
+
+def test_people_see_a_line_for_each_entry(told: Any) -> None:
+    id = told.json("log")[1]["id"]
+    lines = told.ok("log").splitlines()
+    assert len(lines) == 5
+    assert "command line  hid JWT format" in lines[0]
+    assert "edited Deploy day" in lines[1]
+    assert id in lines[1]
+    assert "--limit" in told.ok("log", "--limit", "2").splitlines()[-1]
+
+
+def test_people_see_what_went_and_came_on_demand(told: Any) -> None:
+    shown = told.ok("log", "--verbose", "--note", "Deploy day")
+    assert "- Tuesday" in shown
+    assert "+ Thursday" in shown
+    assert "Tuesday" not in told.ok("log")
+    assert shown == told.ok("log", "-v", "--note", "Deploy day")
+
+
+def test_an_empty_log_says_so(nuggets: Any) -> None:
+    assert nuggets.json("log") == []
+    assert "Nothing is in the log yet" in nuggets.ok("log")
+    assert not nuggets.home.exists()
+    nuggets.ok("note", "add", "One", "Text")
+    assert "Nothing of that kind" in nuggets.ok("log", "--author", "pipeline")
+
+
+@pytest.mark.parametrize(
+    "args", [("--since", "soon"), ("--author", " "), ("--note", ""), ("--limit", "0"), ("extra",)]
+)
+def test_what_the_log_cannot_look_for_is_refused(told: Any, args: tuple[str, ...]) -> None:
+    told.fails("log", *args)
+
+
+def test_what_another_program_wrote_is_in_the_log(told: Any) -> None:
+    text = told.graph.read_text(encoding="utf-8").replace("Thursday", "Friday")
+    told.graph.write_text(text, encoding="utf-8")
+    entry = told.json("log")[0]
+    assert (entry["author"], entry["kind"]) == ("program", "outside")
+    assert entry["changes"][0]["after"]["content"] == "Friday"
+    assert "another program" in told.ok("log").splitlines()[0]
+    told.ok("undo", entry["id"])
+    assert contents(told)["Deploy day"] == "Thursday"
+
+
+def test_recalls_are_in_the_log_and_passed_over_by_undo(told: Any) -> None:
+    told.ok("recall", "test cmd", "--session", "s1")
+    entry = told.json("log")[0]
+    assert (entry["kind"], entry["author"], entry["changes"][0]["action"]) == ("hit", "s1", "recalled")
+    assert "hid JWT format" in told.ok("undo")
+
+
+# Taking back
+
+
+def test_undo_takes_back_the_last_change_and_redo_does_it_again(told: Any) -> None:
+    last = told.json("log")[0]
+    done = told.json("undo")
+    assert set(done) == FIELDS
+    assert (done["kind"], done["about"]) == ("undo", last["id"])
+    assert not any(note["hidden"] for note in told.notes())
+    assert [entry["undone"] for entry in told.json("log")][:2] == [False, True]
+    again = told.json("redo")
+    assert (again["kind"], again["about"]) == ("redo", last["id"])
+    assert any(note["hidden"] for note in told.notes())
+    assert again == told.json("log")[0]
+
+
+def test_undo_goes_further_back_each_time(told: Any) -> None:
+    for _ in range(5):
+        told.ok("undo")
+    assert told.notes() == []
+    assert "yours" in told.fails("undo", code=1)
+
+
+def test_people_are_told_how_to_have_it_again(told: Any) -> None:
+    id = told.json("log")[0]["id"]
+    said = told.ok("undo").splitlines()
+    assert said == ["Took back: hid JWT format", f"To do it again: nuggets redo {id}"]
+    said = told.ok("redo", id).splitlines()
+    assert said == ["Did again: hid JWT format", f"To take it back again: nuggets undo {id}"]
+    assert "taken back" not in told.ok("log")
+    told.ok("undo", id[:5])
+    assert "taken back" in told.ok("log")
+
+
+def test_an_older_change_is_taken_back_by_its_id_and_what_came_later_stays(told: Any) -> None:
+    edit = told.json("log", "--note", "Deploy day")[0]["id"]
+    told.ok("note", "edit", "Deploy day", "--tag", "release")
+    told.ok("undo", edit)
+    note = next(note for note in told.notes() if note["title"] == "Deploy day")
+    assert note["content"] == "Tuesday"
+    assert "release" in note["tags"]
+
+
+def test_one_change_of_an_entry_is_taken_back_alone(told: Any) -> None:
+    told.ok("note", "hide", "Deploy day", "test cmd")
+    entry = told.json("log")[0]
+    first = entry["changes"][0]
+    assert len(entry["changes"]) == 2
+    told.ok("undo", first["id"])
+    hidden = {note["id"] for note in told.notes() if note["hidden"]}
+    assert first["noteId"] not in hidden
+    assert entry["changes"][1]["noteId"] in hidden
+    entry = told.json("log")[1]
+    assert (entry["undone"], [change["undone"] for change in entry["changes"]]) == (False, [True, False])
+    assert "1 taken back" in told.ok("log")
+    assert first["id"] in told.ok("log", "-v")
+    told.ok("redo", first["id"])
+    assert first["noteId"] in {note["id"] for note in told.notes() if note["hidden"]}
+
+
+def test_what_stands_in_the_way_is_a_conflict_that_names_it(told: Any) -> None:
+    first = told.json("log", "--note", "Deploy day")[0]["id"]
+    told.ok("note", "edit", "Deploy day", "--content", "Friday")
+    second = told.json("log")[0]["id"]
+    assert second in told.fails("undo", first, code=3)
+    assert contents(told)["Deploy day"] == "Friday"
+
+
+@pytest.mark.parametrize("command", ["undo", "redo"])
+def test_there_may_be_nothing_to_take_back_or_do_again(nuggets: Any, command: str) -> None:
+    nuggets.fails(command, code=1)
+    nuggets.ok("note", "add", "One", "Text")
+    nuggets.fails(command, "ffffffffff", code=1)
+    nuggets.fails(command, "")
+    assert "nothing to do again" in nuggets.fails("redo", code=1)
+
+
+def test_what_is_taken_back_already_is_refused(told: Any) -> None:
+    id = told.json("log")[0]["id"]
+    told.ok("undo", id)
+    assert "already" in told.fails("undo", id)
+    told.ok("redo", id)
+    assert "not taken back" in told.fails("redo", id)
+
+
+def test_hostile_notes_show_harmlessly_in_the_log(nuggets: Any) -> None:
+    write_graph(nuggets.home, [note_object(0)])
+    nuggets.ok("list")
+    hostile = [
+        note_object(number, title=text, content=f"{text}\n{text}", tags=[text[:100]])
+        for number, text in enumerate(HOSTILE)
+    ]
+    write_graph(nuggets.home, hostile)
+    for args in (("log",), ("log", "-v"), ("log", "--json"), ("undo",), ("status",)):
+        said = nuggets(*args)
+        assert not re.findall("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", said.output)
+    (entry,) = nuggets.json("log")
+    assert {change["after"]["title"] for change in entry["changes"]} == set(HOSTILE)
+
+
+# Beside the answers
+
+
+def test_notices_of_the_memory_go_to_standard_error(told: Any) -> None:
+    for path in told.home.glob("ledger.db*"):
+        path.write_bytes(b"no database at all" * 100)
+    result = told("status", "--json")
+    json.loads(result.stdout)
+    assert result.stderr.startswith("note: ")
+    assert "ledger.db" in result.stderr
+    assert told("status").stderr == ""
+
+
+def test_status_tells_the_last_change_and_how_many_wait(told: Any) -> None:
+    status = told.json("status")
+    assert status["conflictCount"] == 0
+    newest = told.json("log")[0]
+    assert status["lastChange"] == {
+        "id": newest["id"], "at": newest["at"], "author": "command line", "what": "hid JWT format",
+    }  # fmt: skip
+    assert "hid JWT format" in told.ok("status")
+
+
+def test_a_conflict_names_the_command_that_settles_it(told: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    stale = Memory.open(told.home, author=Author("agent", "codex"))
+    draft = stale.draft()
+    edit_note(draft, stale.snapshot.resolve("Deploy day").id, content="Monday")
+    late = draft.change_set("late", author=stale.author)
+    told.ok("note", "edit", "Deploy day", "--content", "Sunday")
+    monkeypatch.setattr(Memory, "change", lambda self, *_: (None, self.apply(late)))
+    line = told.fails("note", "add", "A", "B", code=3)
+    (waiting,) = [entry["id"] for entry in told.json("log") if entry["state"] == "conflict"]
+    assert f"nuggets resolve {waiting}" in line
+    assert "nothing was written" in line
+    assert told.json("status")["conflictCount"] == 1
+    assert "nuggets resolve" in told.ok("status")

@@ -1,0 +1,154 @@
+"""What stands in the way of reading or writing is named in one line, with its cause, and takes nothing along."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from filelock import FileLock
+
+import core.storage.reading as reading
+import core.storage.store as store
+from core.errors import StorageError
+
+
+@pytest.fixture
+def written(nuggets: Any) -> Any:
+    """A memory with two facts and their notes."""
+    nuggets.ok("remember", "ops", "db port", "5432")
+    nuggets.ok("remember", "ops", "test command", "pytest -q")
+    nuggets.ok("list")
+    return nuggets
+
+
+def test_a_recall_is_answered_while_another_program_holds_the_lock(written: Any, monkeypatch: Any) -> None:
+    waited: list[float | None] = []
+    usual = store.locked
+
+    @contextmanager
+    def noted(home: Path, *, seconds: float | None = None) -> Any:
+        waited.append(seconds)
+        with usual(home, seconds=seconds):
+            yield
+
+    monkeypatch.setattr(store, "locked", noted)
+    with FileLock(written.home / ".nuggets.lock"):
+        result = written("recall", "db port")
+    assert result.exit_code == 0
+    assert result.stdout.startswith("5432\n")
+    assert "could not be counted" in result.stderr
+    assert waited == [0.3]
+
+
+def test_a_recall_is_answered_while_another_program_writes_the_log(written: Any) -> None:
+    with closing(sqlite3.connect(written.home / "ledger.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        result = written("recall", "db port")
+    assert result.stdout.startswith("5432\n")
+    assert "could not be counted" in result.stderr
+    assert written.json("facts", "ops")[0]["hits"] == 0
+
+
+def test_facts_are_there_when_the_note_graph_may_not_be_read(written: Any, monkeypatch: Any) -> None:
+    usual = reading.read_file
+
+    def refuse(path: Path) -> Any:
+        if path.name == "graph.json":
+            raise StorageError("cannot be read (Permission denied)", where=str(path))
+        return usual(path)
+
+    monkeypatch.setattr(reading, "read_file", refuse)
+    assert "5432" in written.ok("facts", "ops")
+    assert "5432" in written.ok("recall", "db port")
+    assert "Permission denied" in written.fails("list")
+
+
+@pytest.mark.parametrize("as_link", [True, False])
+def test_what_stands_in_place_of_the_graph_folder_is_named(written: Any, as_link: bool) -> None:
+    written.graph.unlink()
+    written.graph.parent.rmdir()
+    if as_link:
+        written.graph.parent.symlink_to("/nowhere/at/all")
+    else:
+        written.graph.parent.write_text("")
+    cause = "a link to a folder that is not there" if as_link else "a file, not a folder"
+    for args in (("notes",), ("notes", "--json"), ("note", "add", "T", "c")):
+        assert f"graph is {cause}" in written.fails(*args)
+    found = written.json("verify", code=1)["findings"]
+    assert [finding["kind"] for finding in found] == ["unreadable-file"]
+    assert cause in found[0]["detail"]
+    assert not found[0]["repair"]
+    assert "5432" in written.ok("facts", "ops")
+    assert len(written.json("log")) == 2
+
+
+@pytest.mark.parametrize("as_link", [True, False])
+def test_what_stands_in_place_of_the_lock_is_named(written: Any, as_link: bool) -> None:
+    lock = written.home / ".nuggets.lock"
+    lock.unlink(missing_ok=True)
+    if as_link:
+        lock.symlink_to("elsewhere")
+    else:
+        lock.mkdir()
+    cause = "is a link, not a file" if as_link else "is a folder, not a file"
+    line = written.fails("remember", "ops", "a", "b")
+    assert cause in line
+    assert "symbolic" not in line
+    found = written.json("verify", code=1)["findings"]
+    assert [finding["kind"] for finding in found] == ["blocked-lock"]
+    assert cause in found[0]["detail"]
+
+
+def test_a_change_without_its_backup_says_that_it_was_written(nuggets: Any) -> None:
+    nuggets.ok("remember", "ops", "a", "1")
+    (nuggets.home / "backups").write_text("")
+    said = nuggets("remember", "ops", "b", "2").stderr
+    assert "no backup could be made" in said
+    assert "the change itself was written" in said
+    assert "nothing was written" not in said
+    assert [fact["key"] for fact in nuggets.json("facts", "ops")] == ["a", "b"]
+    found = nuggets.json("verify", code=1)["findings"]
+    assert [finding["kind"] for finding in found] == ["no-backups"]
+
+
+def test_an_error_is_one_line_although_parts_of_the_memory_cannot_be_read(written: Any) -> None:
+    (written.home / "other.nugget.json").write_text("{")
+    assert "warning: " in written("list").stderr
+    written.fails("undo", "no-such-entry", code=1)
+    written.fails("remember", "", "a", "b")
+    written.fails("remember", "other", "a", "b")
+
+
+def test_facts_of_a_nugget_whose_file_is_gone_are_said_to_be_missing(written: Any) -> None:
+    (written.home / "ops.nugget.json").unlink()
+    line = written.fails("facts", "ops", code=1)
+    assert "its fact file is missing" in line
+    assert "verify --repair" in line
+    written.ok("verify", "--repair", "--yes")
+    assert len(written.json("facts", "ops")) == 2
+
+
+def test_a_nugget_of_notes_alone_has_no_facts(nuggets: Any) -> None:
+    nuggets.ok("note", "add", "T", "c", "--nugget", "plain")
+    assert "but no facts" in nuggets.fails("facts", "plain", code=1)
+
+
+def test_endless_titles_and_keys_are_cut_for_people_and_whole_in_json(written: Any) -> None:
+    endless = "x" * 100_000
+    written.ok("remember", "ops", endless, "1")
+    for args in (("notes",), ("facts", "ops"), ("log",), ("undo",)):
+        assert max(map(len, written.ok(*args).splitlines())) < 400, args
+    written.ok("redo")
+    assert endless in {fact["key"] for fact in written.json("facts", "ops")}
+
+
+def test_verify_names_backups_that_lead_elsewhere(written: Any, tmp_path: Path) -> None:
+    backups = written.home / "backups"
+    os.rename(backups, tmp_path / "elsewhere")
+    backups.symlink_to(tmp_path / "elsewhere")
+    found = written.json("verify", code=1)["findings"]
+    assert [finding["kind"] for finding in found] == ["no-backups"]

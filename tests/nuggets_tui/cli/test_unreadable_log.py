@@ -1,0 +1,97 @@
+"""The log is shown whenever it can be read, and when it cannot, that is said: it is never denied."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import core.storage.ledger as ledger_module
+from core.errors import StorageError
+from core.storage.ledger_schema import unreadable
+
+
+@pytest.fixture
+def written(nuggets: Any) -> Any:
+    """A memory with a log of three changes and a backup."""
+    nuggets.ok("remember", "ops", "db port", "5432")
+    nuggets.ok("note", "add", "Alpha", "alpha text")
+    nuggets.ok("note", "add", "Beta", "beta text")
+    return nuggets
+
+
+@pytest.mark.parametrize("data", [b"", b"[]", b'{"version": 3, "notes": [', b'{"version": 99, "notes": []}'])
+def test_the_log_is_shown_whatever_became_of_the_note_graph(written: Any, data: bytes) -> None:
+    written.graph.write_bytes(data)
+    assert len(written.json("log")) == 3
+    assert "every change is in the log" in written.ok("restore")
+    assert "graph.json" in written.fails("undo")
+
+
+def test_the_log_is_shown_where_nothing_may_be_written(written: Any, monkeypatch: Any) -> None:
+    before = sorted(os.listdir(written.home))
+    monkeypatch.setattr(os, "access", lambda *given, **named: False)
+    assert len(written.json("log")) == 3
+    assert sorted(os.listdir(written.home)) == before
+
+
+def _make_newer(home: Path) -> None:
+    with closing(sqlite3.connect(home / "ledger.db")) as connection:
+        connection.execute("PRAGMA user_version = 99")
+
+
+def test_a_log_of_a_newer_version_is_named_not_denied(written: Any) -> None:
+    _make_newer(written.home)
+    for args in (("log",), ("log", "--json"), ("undo",), ("redo",), ("restore", "1h")):
+        assert "the log of changes has version 99" in written.fails(*args)
+    listed = written.ok("restore")
+    assert "version 99" in listed
+    assert "daily" in listed
+
+
+def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: Any, monkeypatch: Any) -> None:
+    def refuse(path: Path) -> sqlite3.Connection:
+        raise unreadable(path, "unable to open database file")
+
+    monkeypatch.setattr(ledger_module, "connect", refuse)
+    monkeypatch.setattr(ledger_module, "connect_to_read", refuse)
+    line = written.fails("log")
+    assert "the log of changes cannot be read" in line
+    assert line.count("ledger.db") == 1
+    problems = written.json("status")["problems"]
+    assert [Path(problem["where"]).name for problem in problems] == ["ledger.db"]
+    assert "5432" in written.ok("facts", "ops")
+
+
+def test_a_log_that_can_only_be_read_is_shown(written: Any, monkeypatch: Any) -> None:
+    def refuse(path: Path) -> sqlite3.Connection:
+        raise StorageError("no space is left", where=str(path))
+
+    monkeypatch.setattr(ledger_module, "connect", refuse)
+    assert len(written.json("log")) == 3
+    assert "no space is left" in written.fails("remember", "ops", "a", "b")
+
+
+def test_verify_names_a_log_that_cannot_be_read(written: Any) -> None:
+    _make_newer(written.home)
+    found = written.json("verify", code=1)["findings"]
+    assert [finding["kind"] for finding in found] == ["unreadable-log"]
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_that_a_log_is_gone_is_said_once(written: Any, empty: bool) -> None:
+    for path in written.home.glob("ledger.db*"):
+        path.unlink()
+    if empty:
+        (written.home / "ledger.db").write_bytes(b"")
+    assert "the log of changes is gone; a new one begins now" in written("list").stderr
+    assert written("list").stderr == ""
+
+
+def test_the_first_log_of_a_memory_is_no_news(nuggets: Any) -> None:
+    assert nuggets("remember", "ops", "a", "b").stderr == ""
+    assert nuggets("remember", "ops", "c", "d").stderr == ""
