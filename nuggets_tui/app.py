@@ -66,7 +66,8 @@ class Opening:
             from core.memory import Memory
             from nuggets_tui.view import prepare
 
-            memory = Memory.open(self.home, clock=self.clock)
+            # The log is brought up to date once the first frame is shown.
+            memory = Memory.open(self.home, clock=self.clock, settle=False)
             prepare(memory.snapshot)
             self.future.set_result(memory)
         except BaseException as error:

@@ -57,6 +57,7 @@ class Command:
 _SHOWN: Final = {
     "slash": "/",
     "question_mark": "?",
+    "exclamation_mark": "!",
     "plus": "+",
     "backspace": "⌫",
     "enter": "⏎",
@@ -94,12 +95,20 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN, "memory", 10
     ),
     Command("undo", "u", "undo", "Undo: take back my last change", CLEAN, "memory", 11),
+    Command("redo", "U", "redo", "Redo: do again what I took back", CLEAN, "memory", 18),
+    Command("conflicts", "c", "conflict", "Settle a conflict that waits", CLEAN, "memory", 3),
+    Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", CLEAN, "", 3),
+    Command("problems", "exclamation_mark", "unreadable", "What could not be read", CLEAN, "memory", 3),
+    Command("verify", "V", "check", "Check the memory, and review repairs", CLEAN, "memory", 19),
+    Command("restore", "B", "restore", "Go back to a backup", CLEAN, "memory"),
     Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW, "memory", 15),
     Command(
         "sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW, "memory", 16
     ),
     Command("graph", "g", "graph", "The graph over the whole screen, and back", VIEW, "memory", 12),
     Command("audit", "a", "log", "Go to the audit log", VIEW, "memory", 13),
+    Command("log_of_note", "A", "log of note", "Audit log: this note alone, or everything", VIEW, "memory"),
+    Command("log_recalls", "R", "recalls", "Audit log: recalls too, or leave them out", VIEW, "memory"),
     Command("zoom", "z", "zoom", "Maximise the pane with the cursor, and back", VIEW, "memory", 17),
     Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop less", VIEW, "graph"),
     Command("more_hops", "right_square_bracket", "farther", "Graph: one hop more", VIEW, "graph"),
@@ -128,10 +137,15 @@ WORDS: Final = (
         "one note keeps every line of both, the other is hidden with a link to it",
         "can be taken back",
     ),
-    ("delete", "out of the files", "u takes it back while the app is open"),
+    ("delete", "out of the files; the audit log still has it", "can be taken back from there"),
     ("recalled 7×", "in how many sessions an agent was answered with it", ""),
     ("nugget", "a named part of the memory, such as a project", ""),
     ("reflect", "propose a cleanup of the notes; nothing happens before you accept", "can be taken back"),
+    (
+        "conflict",
+        "a change that met another one of the same text; it waits in the audit log and nothing of it is lost",
+        "c settles it",
+    ),
     ("promote", "propose lines for MEMORY.md from what was recalled often", "can be taken back"),
     ("sure", "how far the best answer stands above noise, 0 to 1", ""),
 )
@@ -154,6 +168,8 @@ SIGNS: Final = (
     ("★", "pinned"),
     ("⊘", "hidden"),
     ("×3", "recalled in three sessions"),
+    ("↶", "taken back, wholly or in part"),
+    ("!", "waits for you"),
 )
 
 

@@ -7,47 +7,79 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable, Collection
 from datetime import datetime
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from core.errors import NuggetsError
 from core.model.change import ChangeKind, ChangeSet
+from core.model.entry import Entry
+from core.model.parts import parts
 from core.model.snapshot import Snapshot
+from nuggets_tui.clash import Clash, clash, concerned
+from nuggets_tui.log import Log, Scope, newest_entries, older_entries
 from nuggets_tui.query import Query, parse_query
 from nuggets_tui.threads import aside
+from nuggets_tui.unreadable import Unreadable, unreadable
 from nuggets_tui.view import Found, prepare
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
-    from core.memory import Memory
+    from core.memory import Backup, Finding, Memory
     from core.model.draft import Draft
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search import Filters, Hit
 
 _Result = TypeVar("_Result")
+Side = Literal["ours", "theirs"]
 RESULTS = 50
+# Entries of more things are taken back whole: nobody picks one of a thousand by hand.
+_MOST_PARTS = 300
 
 
 class Desk:
-    """Carries questions and changes to a memory, in threads, and remembers which changes were made here.
-
-    `mine` holds the change sets of this run that `undo` takes back, oldest first.
-    """
+    """Carries questions and changes to a memory, in threads."""
 
     def __init__(self, memory: Memory, clock: Callable[[], datetime]) -> None:
         self.memory = memory
         self.clock = clock
         # Seconds that only ever grow; says how long a search took.
         self.timer: Callable[[], float] = time.perf_counter
-        self.mine: list[ChangeSet] = []
         self._search_turn = threading.Lock()
         self._asked = 0
+
+    @classmethod
+    async def in_trouble(cls, home: Path | None, clock: Callable[[], datetime]) -> Desk:
+        """A desk over a memory whose note graph cannot be read: its facts alone are there, and it can be repaired."""
+        from core.memory import Memory
+
+        return cls(await asyncio.to_thread(Memory.open, home, clock=clock, tolerant=True), clock)
 
     @property
     def snapshot(self) -> Snapshot:
         """The memory as it was last loaded."""
         return self.memory.snapshot
+
+    def let_go(self, seconds: float) -> None:
+        """Lets the log's file go, so that it lies there whole; gives work under way in a thread so long to end."""
+        closing = threading.Thread(target=self.memory.close, name="closing", daemon=True)
+        closing.start()
+        closing.join(seconds)
+
+    async def settle(self) -> Snapshot:
+        """Finishes what a crash cut off, restores what a stale save took back, and puts into the log what other
+        programs changed; the newest snapshot. Errors as `Memory.refresh`."""
+
+        def work() -> Snapshot:
+            self.memory.refresh()
+            return prepare(self.memory.snapshot)
+
+        return await asyncio.to_thread(work)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call."""
+        return self.memory.take_notices()
 
     # Changing
 
@@ -61,9 +93,7 @@ class Desk:
             prepare(self.memory.snapshot)
             return changed
 
-        result, done = await asyncio.to_thread(work)
-        self._keep(done)
-        return result, done
+        return await asyncio.to_thread(work)
 
     async def change_from(
         self, base: Snapshot, reason: str, edit: Callable[[Draft], _Result]
@@ -78,9 +108,7 @@ class Desk:
             result = edit(draft)
             return result, self.memory.apply(draft.change_set(reason, author=self.memory.author))
 
-        result, done = await asyncio.to_thread(work)
-        self._keep(done)
-        return result, done
+        return await asyncio.to_thread(work)
 
     async def preview(self, reason: str, edit: Callable[[Draft], object]) -> ChangeSet:
         """What an edit would do, written nowhere."""
@@ -94,23 +122,54 @@ class Desk:
 
     async def apply(self, change_set: ChangeSet) -> ChangeSet:
         """Writes a change set that was previewed."""
-        done = await asyncio.to_thread(self.memory.apply, change_set)
-        self._keep(done)
-        return done
+        return await asyncio.to_thread(self.memory.apply, change_set)
 
-    async def undo(self) -> ChangeSet | None:
-        """Takes back the last change made here; the change that was taken back, or None when there is none."""
-        if not self.mine:
-            return None
-        last = self.mine[-1]
-        await asyncio.to_thread(self.memory.undo, last)
-        if self.mine and self.mine[-1] is last:
-            self.mine.pop()
-        return last
+    # The log
 
-    def _keep(self, done: ChangeSet) -> None:
-        if not done.empty:
-            self.mine.append(done)
+    async def log(self, former: Log, scope: Scope) -> Log:
+        """The log as it is now, as far down as it was read before."""
+        return await aside(newest_entries, self.memory, former, scope)
+
+    async def more_log(self, former: Log) -> Log:
+        """The log with older entries at its end."""
+        return await aside(older_entries, self.memory, former)
+
+    async def entry_now(self, id: str) -> tuple[Entry, frozenset[str]]:
+        """An entry as it is now, and what of the log is taken back at present. Raises NotFoundError."""
+        return await aside(lambda: (self.memory.entry(id), self.memory.taken_back()))
+
+    async def parts(self, change_set: ChangeSet) -> tuple[ChangeSet, ...]:
+        """What of a change set can be taken back alone; nothing for one that goes whole or not at all."""
+        if change_set.kind in ("undo", "redo") or change_set.size > _MOST_PARTS:
+            return ()
+        found = await aside(parts, change_set)
+        return found if len(found) > 1 else ()
+
+    async def undo(self, what: str | None = None) -> ChangeSet:
+        """Takes back an entry or a part ("<id>.<number>"), or the last change of the person here.
+
+        Raises NotFoundError for nothing to take back, ConflictError that says what stands in the way.
+        """
+        return await asyncio.to_thread(self.memory.undo, what)
+
+    async def redo(self, what: str | None = None) -> ChangeSet:
+        """Does again what was taken back: an entry or part, or what the person here took back last."""
+        return await asyncio.to_thread(self.memory.redo, what)
+
+    async def clash(self, id: str) -> Clash:
+        """A conflict that waits, against the memory as it is now. Raises NotFoundError."""
+
+        def work() -> Clash:
+            entry, snapshot = self.memory.entry(id), self.snapshot
+            note_id = concerned(entry, snapshot)
+            about_it = self.memory.log(limit=20, note=note_id) if note_id else ()
+            return clash(entry, snapshot, about_it)
+
+        return await aside(work)
+
+    async def settle_conflict(self, id: str, take: Side, text: str | None = None) -> ChangeSet:
+        """Settles a conflict of the log, with a text in place of both where the conflict is about one."""
+        return await asyncio.to_thread(self.memory.settle_conflict, id, take, text)
 
     # Asking
 
@@ -187,9 +246,7 @@ class Desk:
 
     async def reflect(self, accepted: Collection[str]) -> ReflectionResult:
         """Applies the accepted changes of a cleanup pass."""
-        result = await asyncio.to_thread(self.memory.reflect, accept=accepted)
-        self._keep(result.change_set)
-        return result
+        return await asyncio.to_thread(self.memory.reflect, accept=accepted)
 
     async def promotion(self) -> PromotionResult:
         """What promotion would write, and where."""
@@ -197,9 +254,29 @@ class Desk:
 
     async def promote(self) -> PromotionResult:
         """Writes the promoted notes to MEMORY.md."""
-        result = await asyncio.to_thread(self.memory.promote)
-        self._keep(result.change_set)
-        return result
+        return await asyncio.to_thread(self.memory.promote)
+
+    # Putting right
+
+    async def unreadable(self) -> tuple[Unreadable, ...]:
+        """What cannot be read at present, each with its bytes."""
+        return await aside(unreadable, self.memory)
+
+    async def findings(self) -> tuple[Finding, ...]:
+        """What is not as it should be."""
+        return await asyncio.to_thread(self.memory.verify)
+
+    async def repair(self) -> ChangeSet:
+        """Mends what can be mended without asking."""
+        return await asyncio.to_thread(self.memory.repair)
+
+    async def backups(self) -> tuple[Backup, ...]:
+        """The backups, newest first."""
+        return await aside(self.memory.backups)
+
+    async def restoration(self, when: str) -> ChangeSet:
+        """What going back to a backup would change. Raises NotFoundError, BrokenFileError."""
+        return await asyncio.to_thread(self.memory.restoration, when)
 
     # Watching
 

@@ -48,4 +48,9 @@ class FactOpened(Message):
 class EntryOpened(Message):
     """An entry of the audit log is to be shown whole."""
 
-    change_id: str
+    entry_id: str
+
+
+@dataclass
+class MoreLogWanted(Message):
+    """Older entries of the audit log are wanted: somebody comes near the end of those that were read."""

@@ -83,15 +83,21 @@ async def _main(stage: Stage) -> None:
     """An agent has just written something; a linked note is being read."""
     from core.graph.edits import create_note
     from core.memory import Memory
+    from core.model.change import Author
     from nuggets_tui.demo import DEMO_NOW
 
     counter = itertools.count(0xC0FFEE00)
-    agent = Memory.open(stage.home, clock=lambda: DEMO_NOW, ids=lambda: f"{next(counter):08x}")
+    agent = Memory.open(
+        stage.home,
+        author=Author("agent", "claude"),
+        clock=lambda: DEMO_NOW,
+        ids=lambda: f"{next(counter):08x}",
+    )
     text = "The staging database was moved to db-staging-2; the old host answers until Friday."
     agent.change(
         "seen", lambda draft: create_note(draft, "ops", "Staging database has moved", text, tags=["staging"])
     )
-    await stage.until(lambda: stage.main.view.history)
+    await stage.until(lambda: stage.main.view.log.lines[0].reason == "seen")
     await stage.choose(_READ)
     await stage.until(lambda: stage.main.view.suggested)
     await stage.pilot.pause(0.5)
@@ -154,7 +160,9 @@ async def picture(name: str, home: Path, *, theme: str = "") -> str:
         stage = Stage(app, pilot, home)
         if theme:
             app.theme = theme
-        await stage.until(lambda: stage.main.view.loaded and stage.main.complete)
+        await stage.until(
+            lambda: stage.main.view.loaded and stage.main.complete and stage.main.view.log.loaded
+        )
         stage.main.query_one(SearchBox).cursor_blink = False
         ticks = itertools.count()
         stage.main.desk.timer = lambda: next(ticks) * 0.003

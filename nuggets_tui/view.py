@@ -8,9 +8,9 @@ from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, Literal
 
-from core.model.change import ChangeSet
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from nuggets_tui.log import Log
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -26,6 +26,7 @@ ORDER_NAMES: Final[dict[Order, str]] = {
     "care": "needs care",
 }
 _EMPTY: Final = Snapshot()
+_NO_LOG: Final = Log()
 _DULL_TAGS: Final = ("scope:", "type:")
 
 
@@ -51,7 +52,7 @@ class View:
 
     home: str = ""
     snapshot: Snapshot = _EMPTY
-    history: tuple[ChangeSet, ...] = ()
+    log: Log = _NO_LOG
     now: datetime | None = None
     note_id: str = ""
     order: Order = "newest"

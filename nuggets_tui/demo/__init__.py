@@ -34,9 +34,9 @@ def write_demo(home: Path, notes: int | None = None) -> Path:
     """
     from core.errors import InvalidInputError
     from core.memory import Memory
-    from nuggets_tui.demo.build import numbered
+    from nuggets_tui.demo.build import DEMO, numbered
 
-    memory = Memory.open(home, clock=lambda: DEMO_NOW, ids=numbered())
+    memory = Memory.open(home, author=DEMO, clock=lambda: DEMO_NOW, ids=numbered())
     snapshot = memory.snapshot
     if snapshot.notes or snapshot.nuggets or snapshot.problems:
         raise InvalidInputError(

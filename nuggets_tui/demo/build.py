@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 from zlib import crc32
 
 from core.errors import InvalidInputError
@@ -17,6 +17,9 @@ from core.model.note import HiddenFact, Link, Note, replace
 if TYPE_CHECKING:
     from core.model.draft import Draft
     from nuggets_tui.demo.handwritten import Entry
+
+# Nobody at the keyboard: what a person takes back with one key is never the whole demo.
+DEMO: Final = Author("program", "demo")
 
 
 def numbered(start: int = 1) -> Callable[[], str]:
@@ -42,7 +45,7 @@ def change_set(draft: Draft, notes: int | None) -> ChangeSet:
         made.extend(more)
         facts.extend((note.nugget_name, fact_of_note(note)) for note in more if note.is_fact)
     put_all(draft, made, facts)
-    return draft.change_set("wrote the demo memory", author=Author("program", "demo"), kind="import")
+    return draft.change_set("wrote the demo memory", author=DEMO, kind="import")
 
 
 def put_all(draft: Draft, notes: list[Note], facts: Iterable[tuple[str, Fact]]) -> None:

@@ -26,6 +26,8 @@ class Dialog(ModalScreen[_Answer]):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", show=False)]
     heading = ""
     keys = "esc  close"
+    # What a notice says of a text being written here, when it could not be saved.
+    not_saved = ""
 
     def compose(self) -> ComposeResult:
         """The box around what a dialog holds."""
@@ -53,7 +55,7 @@ class Dialog(ModalScreen[_Answer]):
 
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the desk; None when it failed, which a notice then says."""
-        return await attempt(self, asked)
+        return await attempt(self, asked, self.not_saved)
 
 
 def key_content(keys: str) -> Content:

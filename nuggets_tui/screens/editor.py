@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from functools import partial
 from typing import ClassVar, Final
@@ -14,21 +13,20 @@ from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Select, TextArea
 
-from core.errors import ConflictError, InvalidInputError
+from core.errors import InvalidInputError
 from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
-from core.model.fact import Fact
 from core.model.infer import MetaInput
 from core.model.names import DEFAULT_NUGGET
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say
-from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.forms import Saved, split_tags
 from nuggets_tui.view import own_tags
+from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.fields import Field, TextField
 
 CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
@@ -36,11 +34,15 @@ CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability"
 LONGEST_TEXT: Final = 100_000
 
 
-class EditorScreen(Dialog[Saved]):
-    """Edits a note, or writes a new one when there is none. Answers with the note and its change set."""
+class EditorScreen(Dialog[Saved | Waiting]):
+    """Edits a note, or writes a new one when there is none. Answers with the note and its change set.
+
+    Where another program changed the same text meanwhile, what was typed waits in the log, and the answer says where.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False, priority=True)]
     keys = "ctrl+s  save · tab  next field · esc  close"
+    not_saved = "The edit is not saved; the text is still here in the editor, and ctrl+s tries again."
 
     def __init__(
         self, desk: Desk, base: Snapshot, note: Note | None, *, nugget: str = "", text: str | None = None
@@ -121,66 +123,9 @@ class EditorScreen(Dialog[Saved]):
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save(self) -> None:
-        done = await self.attempt(self._saved_or_asked())
+        done = await self.attempt(or_waiting(self._saved()))
         if done is not None:
             self.dismiss(done)
-
-    async def _saved_or_asked(self) -> Saved | None:
-        """Saves; when another program changed the same note meanwhile, asks what is to become of it instead."""
-        try:
-            return await self._saved()
-        except ConflictError:
-            note = self._note
-            if note is None:
-                raise
-            await asyncio.to_thread(self._desk.memory.refresh)
-            now = self._desk.snapshot
-            # A new title that is another fact's key is a conflict too, and nobody else's doing.
-            if _stored(now, note) == _stored(self._base, note):
-                raise
-            self._ask(note, gone=note.id not in now.by_id)
-            return None
-
-    def _ask(self, note: Note, *, gone: bool) -> None:
-        title = f"“{safe_line(note.title, 120)}”"
-        if gone:
-            question = ConfirmScreen(
-                f"{title} was deleted meanwhile",
-                "Another program deleted this note while you edited it. What you typed is still in the editor.",
-                yes="save yours as a new note",
-                no="keep editing",
-            )
-        else:
-            question = ConfirmScreen(
-                f"{title} was changed meanwhile",
-                "Another program changed this note while you edited it. Saving puts what you typed over it; "
-                "both versions stay in the audit log, and u takes yours back.",
-                yes="save yours over it",
-                no="keep editing",
-            )
-
-        def answered(sure: bool | None) -> None:
-            if sure:
-                self._save_anyway(note, gone=gone)
-
-        self.app.push_screen(question, answered)
-
-    @work(group="save", exclusive=True, exit_on_error=False)
-    async def _save_anyway(self, note: Note, *, gone: bool) -> None:
-        done = await self.attempt(self._saved_anew(note) if gone else self._saved_over(note))
-        if done is not None:
-            self.dismiss(done)
-
-    async def _saved_over(self, note: Note) -> Saved:
-        return await self._desk.change(f"edited {note.title}", self._edit_of(note))
-
-    async def _saved_anew(self, note: Note) -> Saved:
-        values = self.values
-        edit = partial(
-            create_note, nugget=note.nugget_name, title=values["title"], content=values["text"],
-            tags=split_tags(values["tags"]), meta=_meta(values),
-        )  # fmt: skip
-        return await self._desk.change(f"wrote {values['title'].strip()}", edit)
 
     async def _saved(self) -> Saved:
         values, note = self.values, self._note
@@ -224,13 +169,6 @@ class EditorScreen(Dialog[Saved]):
     def _close_if(self, sure: bool | None) -> None:
         if sure:
             self.dismiss(None)
-
-
-def _stored(snapshot: Snapshot, note: Note) -> tuple[Note | None, Fact | None]:
-    """What a memory holds of a note: itself, and the fact it mirrors."""
-    nugget = snapshot.by_name.get(note.nugget_name)
-    found = nugget.find(note.key) if nugget is not None and note.is_fact else None
-    return snapshot.by_id.get(note.id), found[1] if found else None
 
 
 def _meta(changed: dict[str, str]) -> MetaInput:

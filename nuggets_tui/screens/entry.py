@@ -1,43 +1,261 @@
-"""An entry of the audit log, whole: who, when, why, and every difference."""
+"""An entry of the audit log, whole: who, when, why, every difference, and taking it back, or one change of it."""
 
 from __future__ import annotations
 
-from datetime import datetime
+from collections.abc import Callable, Sequence
 from functools import partial
+from typing import ClassVar
 
+from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
 from textual.content import Content
+from textual.widgets import Static
 
+from core.errors import ConflictError, NuggetsError
 from core.model.change import ChangeSet
-from nuggets_tui.safe_text import content
-from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.widgets.diff_lines import TitleOf, change_lines
+from core.model.entry import Entry
+from nuggets_tui.clash import in_the_way
+from nuggets_tui.desk import Desk
+from nuggets_tui.differences import TitleOf
+from nuggets_tui.notices import in_keys, say, say_error
+from nuggets_tui.safe_text import content, safe_block, safe_line
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.widgets.audit import TAKEN_BACK
+from nuggets_tui.widgets.diff_lines import change_lines
 from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, sides
 from nuggets_tui.words import ago, deed, plural
+
+_TURNS = ("undo", "redo")
+_AGAIN = "do it again"
+# So many things go back without a question.
+_FEW = 20
 
 
 class EntryScreen(Dialog[None]):
-    """One change set."""
+    """One change set. `parts`: what of it can be taken back alone. `changed`: told of every change made from here, and
+    of the key that turns it back."""
 
-    def __init__(self, entry: ChangeSet, now: datetime | None, title_of: TitleOf = str) -> None:
-        super().__init__(classes="large")
-        told = deed(entry)
-        self.heading = f"{entry.author} {told.verb} {told.what}"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("u", "take_back", "take back", show=False),
+        Binding("U", "do_again", "do again", show=False),
+        Binding("space", "turn_one", "take this one back", show=False, priority=True),
+        Binding("tab", "switch", "switch", show=False),
+    ]
+
+    def __init__(
+        self,
+        desk: Desk,
+        entry: Entry,
+        parts: Sequence[ChangeSet],
+        taken_back: frozenset[str],
+        changed: Callable[[ChangeSet, str], None],
+    ) -> None:
+        super().__init__(classes="full" if parts else "large")
+        told = deed(entry.change_set)
+        self.heading = f"{entry.change_set.author} {told.verb} {told.what}"
+        self._desk = desk
         self._entry = entry
-        self._now = now
-        self._title_of = title_of
+        self._parts = {part.id: part for part in parts}
+        self._taken_back = taken_back
+        self._tell_changed = changed
 
     def compose_inside(self) -> ComposeResult:
-        """The differences."""
-        yield LineView(partial(_lines, self._entry, self._now, self._title_of), id="lines")
+        """What is said of it, its parts at the left if there are several, and the differences."""
+        yield Static(self._about(), classes="words", id="about")
+        difference = LineView(self._lines_of(self._entry.change_set), id="lines")
+        if not self._parts:
+            yield difference
+        else:
+            with Horizontal(id="sides"):
+                changes = RowList(self._rows(), id="changes", classes="pane")
+                changes.border_title = Content("Changes")
+                yield changes
+                difference.add_class("pane")
+                difference.border_title = Content("What it did")
+                yield difference
+        yield Static("", id="way")
 
     def on_mount(self) -> None:
-        """The cursor keys scroll."""
+        """The cursor keys walk the parts, or scroll."""
+        self.query_one("#way").display = False
+        (self.query_one(RowList) if self._parts else self.query_one(LineView)).focus()
+
+    # What is shown
+
+    def _about(self) -> Content:
+        entry = self._entry
+        change_set = entry.change_set
+        age = ago(change_set.at, self._desk.clock())
+        when = age if age in ("", "now") else f"{age} ago"
+        size = plural(change_set.size, "thing") if change_set.size != 1 else ""
+        said = [safe_line(change_set.reason, 300), size, when, f"entry {safe_line(entry.id, 40)}"]
+        about = Content.styled(" · ".join(part for part in said if part), MUTED)
+        state = self._state()
+        return Content.assemble(about, "   ", state) if state else about
+
+    def _state(self) -> Content:
+        entry = self._entry
+        if entry.state == "settled":
+            return Content.styled("not written: a conflict that was settled", "$text-warning")
+        if entry.undone:
+            return Content.styled(f"{TAKEN_BACK} taken back", "bold $text-warning")
+        some = len(self._taken_back & self._parts.keys())
+        return Content.styled(f"{TAKEN_BACK} {some} taken back", "$text-warning") if some else Content("")
+
+    def _rows(self) -> list[Row]:
+        return [_row(part, self._entry.undone or id in self._taken_back) for id, part in self._parts.items()]
+
+    def _lines_of(self, change_set: ChangeSet) -> Callable[[int], list[Content]]:
+        notes = self._desk.snapshot.by_id
+        return partial(_lines, change_set, lambda id: notes[id].title if id in notes else id)
+
+    def key_line(self) -> Content:
+        """The keys, with what they do to this entry as it is now."""
+        keys = []
+        whole = self._whole_does()
+        if whole:
+            keys.append(f"{'U' if whole == _AGAIN else 'u'}  {whole}")
+        one = self._one_does()
+        if one:
+            keys.append(f"space  {one}")
+        if self._parts:
+            keys.append("tab  switch")
+        return key_content(" · ".join([*keys, "esc  close"]))
+
+    def _whole_does(self) -> str:
+        """What u does, or U for doing it again; "" for nothing."""
+        entry, kind = self._entry, self._entry.change_set.kind
+        if entry.state != "done":
+            return ""
+        if kind in _TURNS:
+            stands = (entry.change_set.about in self._taken_back) == (kind == "undo")
+            return (_AGAIN if kind == "undo" else "take it back again") if stands else ""
+        if entry.undone:
+            return _AGAIN
+        return "take all of it back" if self._parts else "take it back"
+
+    def _one_does(self) -> str:
+        """What the space key does; "" for nothing."""
+        part = self._part_id
+        if not part or self._entry.undone or self._entry.state != "done":
+            return ""
+        return "do this one again" if part in self._taken_back else "take this one back"
+
+    @property
+    def _part_id(self) -> str:
+        row = self.query_one(RowList).cursor_row if self._parts and self.is_mounted else None
+        return row.key if row is not None else next(iter(self._parts), "")
+
+    @on(RowList.RowHighlighted)
+    def show_part(self, event: RowList.RowHighlighted) -> None:
+        """Shows what the change under the cursor did."""
+        event.stop()
+        self.query_one(LineView).show_lines(self._lines_of(self._parts[event.row.key]))
+        self._say_keys()
+
+    @on(RowList.RowSelected)
+    def read(self, event: RowList.RowSelected) -> None:
+        """Enter goes to the difference."""
+        event.stop()
         self.query_one(LineView).focus()
 
+    def action_switch(self) -> None:
+        """To the other side."""
+        if self._parts:
+            changes = self.query_one(RowList)
+            (self.query_one(LineView) if changes.has_focus else changes).focus()
 
-def _lines(entry: ChangeSet, now: datetime | None, title_of: TitleOf, width: int) -> list[Content]:
-    age = ago(entry.at, now) if now else ""
-    when = age if age in ("", "now") else f"{age} ago"
-    head = " · ".join(part for part in (entry.reason, plural(entry.size, "thing"), when) if part)
-    return [*content(head, "$text-muted").wrap(width), Content(""), *change_lines(entry, width, title_of)]
+    def _say_keys(self) -> None:
+        self.query_one("#dialog-keys", Static).update(self.key_line())
+
+    # Back and forth
+
+    def action_take_back(self) -> None:
+        """Takes the whole entry back; asks first where that is much."""
+        does, size = self._whole_does(), self._entry.change_set.size
+        if not does:
+            say(self, "There is nothing to take back here.")
+        elif does == _AGAIN:
+            say(self, "This is taken back already. U does it again.")
+        elif size <= _FEW:
+            self._turn(self._entry.id)
+        else:
+            said = f"This takes back {size:,} things.\nU does it again."
+            question = ConfirmScreen("Take all of it back?", said, yes="take them back")
+            self.app.push_screen(question, self._take_back_if)
+
+    def _take_back_if(self, sure: bool | None) -> None:
+        if sure:
+            self._turn(self._entry.id)
+
+    def action_do_again(self) -> None:
+        """Does again what is taken back here: the whole entry, else one change of it."""
+        part = self._part_taken_back()
+        if self._whole_does() == _AGAIN:
+            # What took something back is taken back itself.
+            self._turn(self._entry.id, again=self._entry.change_set.kind != "undo")
+        elif part:
+            self._turn(part, again=True)
+        else:
+            say(self, "Nothing of this is taken back, so there is nothing to do again.")
+
+    def _part_taken_back(self) -> str:
+        """The change under the cursor if it is taken back, else the first that is; "" for none."""
+        if self._entry.state != "done" or self._entry.undone:
+            return ""
+        return next((id for id in (self._part_id, *self._parts) if id in self._taken_back), "")
+
+    def action_turn_one(self) -> None:
+        """Takes the change under the cursor back, or does it again."""
+        if self._one_does():
+            self._turn(self._part_id, again=self._part_id in self._taken_back)
+
+    @work(group="turn", exclusive=True, exit_on_error=False)
+    async def _turn(self, what: str, *, again: bool = False) -> None:
+        try:
+            done = await (self._desk.redo(what) if again else self._desk.undo(what))
+        except ConflictError as error:
+            self._say_what_is_in_the_way(error)
+            return
+        except NuggetsError as error:
+            say_error(self, error)
+            return
+        self._entry, self._taken_back = await self._desk.entry_now(self._entry.id)
+        # Of a single change, u would take back the rest of the entry too.
+        one_again = again and what in self._parts
+        self._tell_changed(done, "space takes it back" if one_again else "")
+        self._show_again()
+
+    def _show_again(self) -> None:
+        self.query_one("#about", Static).update(self._about())
+        self.query_one("#way").display = False
+        if self._parts:
+            self.query_one(RowList).set_rows(self._rows())
+        self._say_keys()
+
+    def _say_what_is_in_the_way(self, error: ConflictError) -> None:
+        """Stays on screen: the person needs it to find what to take back first."""
+        way = self.query_one("#way", Static)
+        way.update(
+            Content.assemble(
+                ("This cannot be taken back as it is. ", "bold $text-warning"),
+                safe_block(in_keys(in_the_way(error, self._desk.snapshot)), 1000),
+            )
+        )
+        way.display = True
+
+
+def _row(part: ChangeSet, undone: bool) -> Row:
+    told = deed(part)
+    title = Content.assemble(" ", content(told.what, "dim" if undone else "bold"))
+    sign = Content.styled(f"{TAKEN_BACK} taken back", MUTED) if undone else Content("")
+    return Row(part.id, (sides(title, sign), Content.assemble(" ", content(told.verb, MUTED))))
+
+
+def _lines(change_set: ChangeSet, title_of: TitleOf, width: int) -> list[Content]:
+    return change_lines(change_set, width, title_of)

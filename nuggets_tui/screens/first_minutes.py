@@ -8,7 +8,7 @@ from functools import partial
 from textual.content import Content
 
 from core.errors import NuggetsError
-from nuggets_tui.notices import told_error
+from nuggets_tui.notices import in_keys, told_error
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.widgets.line_view import MakeLines
 
@@ -51,7 +51,7 @@ def trouble_lines(error: Exception) -> MakeLines:
     lines = [Content.styled("This memory cannot be opened just now.", "bold $text-warning"), Content("")]
     where, kept, todo = "", "", ""
     if isinstance(error, NuggetsError):
-        where, kept, todo = error.where, error.kept, error.todo
+        where, kept, todo = error.where, error.kept, in_keys(error.todo)
     for label, said in (("What", title), ("Where", where), ("Kept", kept), ("To do", todo)):
         if said:
             lines += [Content.assemble((f"{label:<7}", _MUTED), Content(safe_line(said)))]
@@ -60,6 +60,9 @@ def trouble_lines(error: Exception) -> MakeLines:
         Content.styled(
             "This screen looks again every second and opens the memory once it can be read.", _MUTED
         ),
+        Content(""),
+        Content.assemble(("V", _KEY), ("  see what can be saved, and repair it", _MUTED)),
+        Content.assemble(("o", _KEY), ("  open the file in $EDITOR", _MUTED)),
         Content.assemble(("q", _KEY), ("  leave", _MUTED)),
     ]
     return partial(_wrapped, lines)

@@ -23,6 +23,7 @@ from nuggets_tui.safe_text import content
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.view import own_tags
+from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.fields import Field
 
 Saved = tuple[Note, ChangeSet]
@@ -39,11 +40,12 @@ class Line:
     hint: str = ""
 
 
-class FormScreen(Dialog[Saved]):
-    """Lines to fill in. It stays open, with everything in it, while saving fails."""
+class FormScreen(Dialog[Saved | Waiting]):
+    """Lines to fill in. It stays open, with everything in it, while saving fails; a conflict waits in the log."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False)]
     keys = "ctrl+s  save · tab  next field · esc  close"
+    not_saved = "It is not saved; what you typed is still here, and ctrl+s tries again."
 
     def __init__(self, heading: str, lines: Sequence[Line], save: Save, *, first: str = "") -> None:
         super().__init__(classes="small")
@@ -81,7 +83,7 @@ class FormScreen(Dialog[Saved]):
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save(self) -> None:
-        done = await self.attempt(self._save_values(self.values))
+        done = await self.attempt(or_waiting(self._save_values(self.values)))
         if done is not None:
             self.dismiss(done)
 

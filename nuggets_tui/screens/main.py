@@ -28,10 +28,6 @@ from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
 _Result = TypeVar("_Result")
-_GRAPH_MODULE = "nuggets_tui.widgets.graph"
-_TICK = 5.0
-_AGES = 30.0
-_RETRY = 1.0
 _RECALL_PATIENCE = 0.06
 
 
@@ -174,4 +170,4 @@ class MainScreen(MainCommands):
     @on(EntryOpened)
     def _open_entry(self, event: EntryOpened) -> None:
         event.stop()
-        self.open_entry(event.change_id)
+        self.open_entry(event.entry_id)

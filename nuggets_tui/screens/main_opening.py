@@ -13,8 +13,8 @@ from core.glance import Glance
 from core.model.snapshot import Snapshot
 from nuggets_tui.app import Opening
 from nuggets_tui.desk import Desk
-from nuggets_tui.notices import say, say_error, warn
-from nuggets_tui.screens.main_state import MainState
+from nuggets_tui.notices import say, say_error
+from nuggets_tui.screens.main_log import MainLog
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View, changed_notes
 from nuggets_tui.widgets.header import HeaderLine
@@ -29,11 +29,12 @@ _GRAPH_MODULE = "nuggets_tui.widgets.graph"
 _TICK = 5.0
 _AGES = 30.0
 _RETRY = 1.0
+_FAREWELL = 1.0
 # A frame without notes that is drawn anew at once costs more than waiting this long for them.
 _FRAME_PATIENCE = 0.1
 
 
-class MainOpening(MainState):
+class MainOpening(MainLog):
     """The main screen's life with the files: opening, first frame, changes from elsewhere, trouble."""
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
@@ -41,15 +42,21 @@ class MainOpening(MainState):
         self._opening = opening
         self._notice = notice
         self._stop = asyncio.Event()
-        # Whether everything is there that the first frame did without.
+        # Whether everything is there that the first frame did without, and the log is up to date.
         self.complete = False
+        self.settled = False
+        # The file that cannot be read while there is trouble.
+        self.broken_file: Path | None = None
 
     def open_another(self, home: Path, notice: str) -> None:
         """Shows another memory in place of this one."""
         self._stop.set()
         self._stop = asyncio.Event()
         self.workers.cancel_node(self)
-        self._desk, self.trail, self._notice, self.complete = None, [], notice, False
+        if self._desk is not None:
+            self._desk.let_go(0.0)
+        self._desk, self.trail, self._notice = None, [], notice
+        self.complete = self.settled = False
         self._opening = Opening(home, self._opening.clock).start()
         self.query_one(SearchBox).value = ""
         self.view = View(home=str(home))
@@ -97,8 +104,8 @@ class MainOpening(MainState):
         memory = self._opening.future.result()
         self._desk = Desk(memory, self._opening.clock)
         self.view = self.view.with_(
-            home=str(memory.home), snapshot=memory.snapshot, history=memory.history, now=self._opening.clock(),
-            loaded=True, trouble="", glanced=None,
+            home=str(memory.home), snapshot=memory.snapshot, now=self._opening.clock(), loaded=True,
+            trouble="", glanced=None,
         )  # fmt: skip
         self.query_one(HeaderLine).now = self.view.now
         self._show_message_or_panes()
@@ -108,11 +115,9 @@ class MainOpening(MainState):
         self._tell_first_frame()
         if self._notice:
             say(self, self._notice)
-        for problem in self.view.snapshot.problems[:3]:
-            warn(self, f"{problem.where}: {problem.what}")
         self.look_for_suggestions()
         self._bring_the_rest()
-        self._watch_files()
+        self._live_with_files()
 
     @work(group="rest", exclusive=True, exit_on_error=False)
     async def _bring_the_rest(self) -> None:
@@ -129,7 +134,7 @@ class MainOpening(MainState):
     async def _draw_graph(self) -> None:
         place = self.query_one("#graph")
         if isinstance(place, GraphPlace):
-            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(MainState.view)
+            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(MainLog.view)
             with self.app.batch_update():
                 await place.remove()
                 await self.query_one(Panes).mount(graph, after="#neighbours")
@@ -143,6 +148,7 @@ class MainOpening(MainState):
         """The memory cannot be opened: says so over the whole screen and tries again until it can."""
         from nuggets_tui.screens.first_minutes import trouble_lines
 
+        self.broken_file = _file_of(error)
         if self.view.trouble != str(error):
             self.view = self.view.with_(trouble=str(error))
             self._show_message(trouble_lines(error), trouble=True)
@@ -183,7 +189,18 @@ class MainOpening(MainState):
     # Living with the files
 
     @work(group="watch", exclusive=True, exit_on_error=False)
-    async def _watch_files(self) -> None:
+    async def _live_with_files(self) -> None:
+        """Settles what waits from before, now that the first frame stands, then follows the files."""
+        desk = self.desk
+        try:
+            self.show_snapshot(await desk.settle())
+        except NuggetsError as error:
+            self._files_broke(error)
+        except Exception as error:
+            # Whatever it was: the files are followed all the same.
+            self.log.error(error)
+            say_error(self, error)
+        self.settled = True
         async for event in self.desk.events(self._stop):
             if not self.is_mounted:
                 return
@@ -193,6 +210,7 @@ class MainOpening(MainState):
                 self._files_broke(event)
 
     def _files_broke(self, error: NuggetsError) -> None:
+        self.broken_file = _file_of(error)
         self.view = self.view.with_(trouble=error.message)
         say_error(self, error)
 
@@ -204,9 +222,14 @@ class MainOpening(MainState):
             say(self, "The files can be read again.")
         note_id = before.note_id if before.note_id in snapshot.by_id else ""
         self.view = before.with_(
-            snapshot=snapshot, history=self.desk.memory.history, now=self.desk.clock(), fresh=fresh,
-            trouble="", note_id=note_id,
-        )  # fmt: skip
+            snapshot=snapshot,
+            now=self.desk.clock(),
+            fresh=fresh,
+            trouble="",
+            note_id=note_id,
+        )
+        self.read_log()
+        self.tell_notices()
         self.query_one(HeaderLine).now = self.view.now
         if before.note_id and not note_id:
             self.note_under_cursor()
@@ -215,12 +238,23 @@ class MainOpening(MainState):
         self.search_again()
 
     def on_unmount(self) -> None:
-        """Lets the watcher end."""
+        """Lets the watcher end, and the log's file go."""
         self._stop.set()
+        if self._desk is not None:
+            self._desk.let_go(_FAREWELL)
 
     def _tick(self) -> None:
         self.query_one(HeaderLine).now = self._opening.clock()
+        self.tell_notices()
 
     def _age(self) -> None:
         if self.view.loaded:
             self.view = self.view.with_(now=self._opening.clock())
+            # What another program could not write waits in the log without any file having changed.
+            self.read_log()
+
+
+def _file_of(error: Exception) -> Path | None:
+    """The file that an error speaks of, when it is there."""
+    named = Path(error.where) if isinstance(error, NuggetsError) and error.where else None
+    return named if named is not None and named.is_file() else None

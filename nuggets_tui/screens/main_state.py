@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from textual import work
 from textual.reactive import reactive
@@ -25,6 +25,18 @@ from nuggets_tui.widgets.tab_line import TabLine
 
 _Result = TypeVar("_Result")
 _PAUSE = 0.1
+# Commands that make sense only when there is something for them to do.
+_WHEN: Final[dict[str, Callable[[View], bool]]] = {
+    "demo": lambda view: view.empty,
+    "conflicts": lambda view: bool(view.log.waiting),
+    "problems": lambda view: bool(view.snapshot.problems or view.trouble),
+    "open_broken": lambda view: bool(view.trouble),
+}
+# A memory that holds nothing any more may still get something back.
+_FROM_THE_LOG: Final = ("undo", "redo", "restore")
+# Keys that say why when they can do nothing: somebody who presses them is in need of help.
+_NEVER_SILENT: Final = ("problems", "verify", "restore")
+_FOR_THE_FIRST: Final = ("new_note", "new_fact")
 
 
 class MainState(Screen[None]):
@@ -115,24 +127,30 @@ class MainState(Screen[None]):
     def can(self, name: str) -> bool:
         """Whether a command makes sense now."""
         command, view = BY_NAME[name], self.view
-        if name == "demo":
-            return view.empty
         if command.at_once and isinstance(self.focused, Input):
             return False
-        if name == "undo" and view.empty:
-            return bool(self.desk.mine)
+        if name in _WHEN:
+            return _WHEN[name](view)
+        if name == "verify" and view.trouble:
+            return True
+        if name in _FROM_THE_LOG and view.empty:
+            return bool(view.log.lines)
         if command.needs and not view.loaded:
             return False
         if command.needs == "note":
             return view.note is not None
         if command.needs == "suggestion":
             return bool(view.suggested)
-        return not (view.empty and command.needs == "memory" and name not in ("new_note", "new_fact", "undo"))
+        return not (view.empty and command.needs == "memory" and name not in _FOR_THE_FIRST)
+
+    def answers(self, name: str) -> bool:
+        """Whether the key of a command does or says something now."""
+        return self.can(name) or name in _NEVER_SILENT
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Turns a command off in key, footer and palette alike."""
         if action == "command":
-            return self.can(str(parameters[0]))
+            return self.answers(str(parameters[0]))
         return super().check_action(action, parameters)
 
     # Errors

@@ -1,4 +1,4 @@
-"""Editing a text in the person's own editor, with the terminal handed over meanwhile."""
+"""Editing a text or a file in the person's own editor, with the terminal handed over meanwhile."""
 
 from __future__ import annotations
 
@@ -8,64 +8,93 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 from textual.app import App, SuspendNotSupported
 
 from core.errors import InvalidInputError
 
 _EDITORS = ("VISUAL", "EDITOR")
-_KEPT = "the note is as it was"
+
+
+class _Instead(NamedTuple):
+    """What to say where no editor can be had: what is kept safe, and what to do instead."""
+
+    kept: str
+    todo: str
+
+
+_NOTE = _Instead("the note is as it was", "press e to edit here")
+_FILE = _Instead("the file is as it was", "open it in an editor by hand")
 
 
 def edit_outside(app: App[object], text: str) -> str:
     """The text after editing. Raises InvalidInputError when there is no editor or it ended with an error."""
-    command = next((os.environ[name] for name in _EDITORS if os.environ.get(name, "").strip()), "")
-    if not command:
-        raise InvalidInputError(
-            "no editor is named",
-            where="$VISUAL, $EDITOR",
-            kept=_KEPT,
-            todo="set EDITOR, or press e to edit here",
-        )
-    words = _words(command)
+    words = _editor(_NOTE)
     with tempfile.TemporaryDirectory(prefix="nuggets-") as folder:
         # Stored text may hold what UTF-8 has no bytes for; that survives the round trip this way.
         path = Path(folder) / "note.md"
         path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
-        try:
-            with app.suspend():
-                ended = _run([*words, str(path)])
-        except SuspendNotSupported:
-            raise InvalidInputError(
-                "the terminal cannot be handed to an editor here",
-                kept=_KEPT,
-                todo="press e to edit in the app",
-            ) from None
-        if isinstance(ended, OSError):
-            raise InvalidInputError(
-                f"the editor does not start ({ended})",
-                where=command,
-                kept=_KEPT,
-                todo="set EDITOR to another one, or press e",
-            ) from ended
-        if ended != 0:
-            raise InvalidInputError(
-                f"the editor ended with an error ({ended})", where=command, kept=_KEPT, todo="try again"
-            )
+        _hand_over(app, words, path, _NOTE)
         try:
             after = path.read_bytes().decode("utf-8", errors="surrogatepass")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInputError(
                 f"what the editor left cannot be read ({error})",
-                where=command,
-                kept=_KEPT,
+                where=words[0],
+                kept=_NOTE.kept,
                 todo="save it as UTF-8",
             ) from error
     # Most editors end the last line; the note does not.
     return after.removesuffix("\n") if after != text and not text.endswith("\n") else after
 
 
-def _words(command: str) -> list[str]:
+def open_outside(app: App[object], path: Path) -> None:
+    """Opens a file itself in the editor. Raises InvalidInputError when there is none or it ended with an error."""
+    _hand_over(app, _editor(_FILE), path, _FILE)
+
+
+def _editor(instead: _Instead) -> list[str]:
+    """The words of the editor's command."""
+    command = next((os.environ[name] for name in _EDITORS if os.environ.get(name, "").strip()), "")
+    if not command:
+        raise InvalidInputError(
+            "no editor is named",
+            where="$VISUAL, $EDITOR",
+            kept=instead.kept,
+            todo=f"set EDITOR, or {instead.todo}",
+        )
+    return _words(command, instead)
+
+
+def _hand_over(app: App[object], words: list[str], path: Path, instead: _Instead) -> None:
+    """Gives the terminal to the editor until it ends."""
+    try:
+        with app.suspend():
+            ended = _run([*words, str(path)])
+    except SuspendNotSupported:
+        raise InvalidInputError(
+            "the terminal cannot be handed to an editor here",
+            kept=instead.kept,
+            todo=instead.todo,
+        ) from None
+    if isinstance(ended, OSError):
+        raise InvalidInputError(
+            f"the editor does not start ({ended})",
+            where=" ".join(words),
+            kept=instead.kept,
+            todo=f"set EDITOR to another one, or {instead.todo}",
+        ) from ended
+    if ended != 0:
+        raise InvalidInputError(
+            f"the editor ended with an error ({ended})",
+            where=" ".join(words),
+            kept=instead.kept,
+            todo="try again",
+        )
+
+
+def _words(command: str, instead: _Instead) -> list[str]:
     """The command's words. Looked at before the terminal is handed over: a program that is not there gets nothing."""
     try:
         words = shlex.split(command)
@@ -73,15 +102,15 @@ def _words(command: str) -> list[str]:
         raise InvalidInputError(
             f"the editor's command cannot be read ({error})",
             where=command,
-            kept=_KEPT,
-            todo="set EDITOR, or press e",
+            kept=instead.kept,
+            todo=f"set EDITOR, or {instead.todo}",
         ) from error
     if not words or shutil.which(words[0]) is None:
         raise InvalidInputError(
             f"no program {words[0] if words else command} here",
             where="$VISUAL, $EDITOR",
-            kept=_KEPT,
-            todo="set EDITOR, or press e",
+            kept=instead.kept,
+            todo=f"set EDITOR, or {instead.todo}",
         )
     return words
 

@@ -16,6 +16,7 @@ from textual.widgets import Static
 from core.model.change import ChangeSet
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
@@ -35,10 +36,11 @@ class ReviewItem:
     lines: MakeLines
 
 
-class ReviewScreen(Dialog[Reviewed]):
+class ReviewScreen(Dialog[Reviewed | Waiting]):
     """Accepts or refuses changes; applies the accepted ones as one entry of the history.
 
-    partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones.
+    partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones; None where there is
+    nothing but to read. titles: of the two sides.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,7 +50,14 @@ class ReviewScreen(Dialog[Reviewed]):
     ]
 
     def __init__(
-        self, heading: str, subheading: str, items: Sequence[ReviewItem], apply: Apply, *, partly: bool = True
+        self,
+        heading: str,
+        subheading: str,
+        items: Sequence[ReviewItem],
+        apply: Apply | None,
+        *,
+        partly: bool = True,
+        titles: tuple[str, str] = ("Changes", "What it does"),
     ) -> None:
         super().__init__(classes="full")
         self.heading = heading
@@ -56,6 +65,7 @@ class ReviewScreen(Dialog[Reviewed]):
         self._items = tuple(items)
         self._apply_accepted = apply
         self._partly = partly
+        self._titles = titles
 
     def compose_inside(self) -> ComposeResult:
         """What is proposed at the left, the difference at the right."""
@@ -64,11 +74,11 @@ class ReviewScreen(Dialog[Reviewed]):
             changes = RowList(
                 list(map(_row, self._items)), multi_select=self._partly, id="changes", classes="pane"
             )
-            changes.border_title = Content("Changes")
+            changes.border_title = Content(self._titles[0])
             changes.select([item.key for item in self._items] if self._partly else [])
             yield changes
             difference = LineView(id="difference", classes="pane")
-            difference.border_title = Content("What it does")
+            difference.border_title = Content(self._titles[1])
             yield difference
 
     def on_mount(self) -> None:
@@ -86,6 +96,8 @@ class ReviewScreen(Dialog[Reviewed]):
 
     def key_line(self) -> Content:
         """The keys, with how many changes would be applied."""
+        if self._apply_accepted is None:
+            return key_content("tab  switch · esc  close")
         count = len(self.accepted) if self.is_attached else len(self._items)
         whole = len(self._items)
         apply = f"apply {count} of {whole}" if self._partly else "apply"
@@ -125,14 +137,14 @@ class ReviewScreen(Dialog[Reviewed]):
 
     def action_apply(self) -> None:
         """Writes the accepted changes; closes when none is accepted."""
-        if self.accepted:
-            self._apply()
+        if self.accepted and self._apply_accepted is not None:
+            self._apply(self._apply_accepted)
         else:
             self.dismiss(None)
 
     @work(group="apply", exclusive=True, exit_on_error=False)
-    async def _apply(self) -> None:
-        done = await self.attempt(self._apply_accepted(self.accepted))
+    async def _apply(self, apply: Apply) -> None:
+        done = await self.attempt(or_waiting(apply(self.accepted)))
         if done is not None:
             self.dismiss(done)
 

@@ -1,8 +1,8 @@
-"""Proposals for the review screen: a cleanup pass, lines for MEMORY.md, a merge."""
+"""Proposals for the review screen: a cleanup pass, lines for MEMORY.md, a merge, a repair, going back to a backup."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -10,13 +10,17 @@ from textual.content import Content
 
 from core.model.change import ChangeSet, NoteChange
 from core.model.snapshot import Snapshot
+from nuggets_tui import differences
 from nuggets_tui.desk import Desk
-from nuggets_tui.safe_text import plain, safe_line
+from nuggets_tui.differences import DiffLine, TitleOf
+from nuggets_tui.notices import in_keys
+from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
-from nuggets_tui.widgets.diff_lines import TitleOf, diff_text_lines, note_change_lines, wrapped
-from nuggets_tui.words import plural
+from nuggets_tui.widgets.diff_lines import diff_text_lines, note_change_lines, styled, wrapped
+from nuggets_tui.words import counted, plural
 
 if TYPE_CHECKING:
+    from core.memory import Finding
     from core.promotion import PromotionResult
     from core.reflection import ProposedChange, ReflectionResult
 
@@ -87,25 +91,96 @@ def _diff(diff: str, width: int) -> list[Content]:
     return wrapped(diff_text_lines(lines), width)
 
 
-def _note_lines(change: NoteChange, title_of: TitleOf, width: int) -> list[Content]:
-    return wrapped(note_change_lines(change, title_of=title_of), width)
-
-
 def merge_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
     """A merge, note by note; it is done whole or not at all."""
-    items = [
-        ReviewItem(
-            change.id,
-            "hidden after" if change.after is not None and change.after.hidden else "changed",
-            change.note.title,
-            change.note.nugget_name,
-            partial(_note_lines, change, _titles(desk.snapshot)),
-        )
-        for change in proposed.notes
-    ]
 
     async def apply(accepted: Collection[str]) -> Reviewed:
         return await desk.apply(proposed), ""
 
     note = "One note keeps every line of both; the other is hidden with a link to it."
-    return ReviewScreen("Merge", note, items, apply, partly=False)
+    return ReviewScreen("Merge", note, _items(proposed, desk.snapshot), apply, partly=False)
+
+
+def restore_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
+    """Going back to a backup, thing by thing; it is done whole or not at all."""
+
+    async def apply(accepted: Collection[str]) -> Reviewed:
+        return await desk.apply(proposed), ""
+
+    said = f"Would change {plural(proposed.size, 'thing')}: {counted(proposed)}. It is one entry of the audit log."
+    items = _items(proposed, desk.snapshot)
+    # The reason is written for the log, where it is done already.
+    heading = proposed.reason.replace("went back to", "Going back to", 1)
+    return ReviewScreen(heading, said, items, apply, partly=False)
+
+
+def _items(proposed: ChangeSet, snapshot: Snapshot) -> list[ReviewItem]:
+    """A change set thing by thing; a fact goes with its note."""
+    title_of = _titles(snapshot)
+    items = [
+        ReviewItem(f"note {number}", _verb(change), change.note.title, change.note.nugget_name,
+                   partial(_lines, partial(differences.note_lines, change, title_of=title_of)))
+        for number, change in enumerate(proposed.notes)
+    ]  # fmt: skip
+    mirrored = {(change.note.nugget_name, change.note.key) for change in proposed.notes}
+    for number, fact in enumerate(proposed.facts):
+        if (fact.nugget, fact.key) not in mirrored:
+            lines = partial(_lines, partial(differences.fact_lines, fact))
+            items.append(ReviewItem(f"fact {number}", "fact", fact.key, fact.nugget, lines))
+    for file in proposed.files:
+        lines = partial(_lines, partial(differences.file_lines, file))
+        items.append(ReviewItem(f"file {file.path}", "file", file.path, "", lines))
+    return items
+
+
+def _verb(change: NoteChange) -> str:
+    if change.before is None:
+        return "comes back"
+    if change.after is None:
+        return "goes"
+    return "hidden after" if change.after.hidden and not change.before.hidden else "changed"
+
+
+def _lines(make: Callable[[], list[DiffLine]], width: int) -> list[Content]:
+    return wrapped(map(styled, make()), width)
+
+
+def verify_review(desk: Desk, findings: Sequence[Finding]) -> ReviewScreen:
+    """What is not right in the memory; what can be mended without asking is mended as one entry of the log."""
+    mendable = sum(bool(finding.repair) for finding in findings)
+
+    async def repair(accepted: Collection[str]) -> Reviewed:
+        return await desk.repair(), f"Repaired {plural(mendable, 'finding')}"
+
+    said = f"{plural(len(findings), 'finding')}. "
+    if mendable == len(findings):
+        said += "All can be repaired, as one entry of the audit log that can be taken back."
+    elif mendable:
+        said += f"{mendable:,} can be repaired, as one entry that can be taken back; the rest is for you to decide."
+    else:
+        said += "These are for you to decide; each says how."
+    items = [_finding_item(str(number), each, desk.snapshot) for number, each in enumerate(findings)]
+    return ReviewScreen(
+        "Check of the memory",
+        said,
+        items,
+        repair if mendable else None,
+        partly=False,
+        titles=("Findings", "What it is"),
+    )
+
+
+def _finding_item(key: str, finding: Finding, snapshot: Snapshot) -> ReviewItem:
+    note = snapshot.by_id.get(finding.where)
+
+    def lines(width: int) -> list[Content]:
+        shown = [content(in_keys(finding.detail)), Content("")]
+        if finding.repair:
+            shown.append(Content.assemble(("To repair: ", "$text-success"), content(finding.repair)))
+        else:
+            waits = "It waits in the audit log: c settles it." if finding.kind == "conflict" else ""
+            shown.append(Content.styled(waits or "For you to decide.", "$text-warning"))
+        return wrapped([*shown, Content(""), content(finding.where, "$text-muted")], width)
+
+    where = note.title if note is not None else finding.where.removeprefix(f"{snapshot.home}/")
+    return ReviewItem(key, "repair" if finding.repair else "for you", where, finding.kind, lines)

@@ -7,15 +7,20 @@ from pathlib import Path
 from typing import Final
 
 from textual.content import Content
+from textual.events import Click
 from textual.reactive import reactive
+from textual.style import Style
 from textual.widget import Widget
 
+from nuggets_tui.commands import BY_NAME
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
-from nuggets_tui.words import ago, deed, plural
+from nuggets_tui.words import ago, plural
 
 _NAME: Final = Content.styled(" nuggets ", "bold $text-accent")
-_EVENT_WIDTH: Final = 46
+_EVENT_WIDTH: Final = 58
+_LEAST_EVENT: Final = 24
+_GAP: Final = "   "
 
 
 class HeaderLine(Widget):
@@ -24,19 +29,30 @@ class HeaderLine(Widget):
     view: reactive[View] = reactive(View())
     now: reactive[datetime | None] = reactive[datetime | None](None)
 
+    async def on_click(self, event: Click) -> None:
+        """Opens what waits for a person."""
+        action = event.style.meta.get("does")
+        if action:
+            await self.run_action(action)
+
     def render(self) -> Content:
-        """The line itself: what does not fit goes, the counts and the live sign last."""
+        """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         width = self.size.width - 1
-        live, event = _live(self.view), self._event(_EVENT_WIDTH)
-        for left, right in (
-            (self._left(full=True), Content("   ").join([live, event]) if event else live),
-            (self._left(full=False), Content("   ").join([live, event]) if event else live),
-            (self._left(full=False), live),
+        waits = Content(_GAP).join([_live(self.view), *_waiting(self.view)])
+        whole, short = self._left(full=True), self._left(full=False)
+        room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
+        for left, event in (
+            (whole, self._event(_EVENT_WIDTH)),
+            (short, self._event(min(_EVENT_WIDTH, room)) if room >= _LEAST_EVENT else None),
+            (short, None),
+            (_NAME, None),
         ):
+            right = Content(_GAP).join([waits, event]) if event is not None else waits
             gap = width - left.cell_length - right.cell_length
             if gap >= 2:
                 return Content.assemble(left, " " * gap, right)
-        return self._left(full=False).truncate(width, ellipsis=True)
+        left = Content.assemble(_NAME, " ", waits) if _waiting(self.view) else short
+        return left.truncate(width, ellipsis=True)
 
     def _left(self, *, full: bool) -> Content:
         view = self.view
@@ -56,19 +72,16 @@ class HeaderLine(Widget):
         return Content.assemble(_NAME, " ", Content.styled(" · ", "$text-muted").join(parts))
 
     def _event(self, limit: int) -> Content | None:
+        """What goes on, or what happened last, in at most so many cells."""
         if self.view.busy:
             return Content.styled(f"◔ {self.view.busy} …", "$text-accent")
-        history = [entry for entry in self.view.history if entry.kind != "hit"]
-        if not history or self.now is None:
+        last = self.view.log.last
+        if last is None or self.now is None:
             return None
-        last = history[-1]
-        told = deed(last)
-        text = safe_line(f"{last.author} {told.verb} {told.what}")
         age = ago(last.at, self.now)
-        return Content.assemble(
-            Content.styled(text, "$text-muted").truncate(limit, ellipsis=True),
-            (f", {age}" if age == "now" else f", {age} ago", "$text-muted"),
-        )
+        when = f", {age}" if age == "now" else f", {age} ago"
+        said = Content.styled(safe_line(f"{last.author} {last.told.verb} {last.told.what}"), "$text-muted")
+        return Content.assemble(said.truncate(limit - len(when), ellipsis=True), (when, "$text-muted"))
 
 
 def _live(view: View) -> Content:
@@ -76,12 +89,27 @@ def _live(view: View) -> Content:
         return Content.assemble(("◌ ", "bold $text-error"), ("not readable just now", "$text-error"))
     if view.snapshot.read_only:
         return Content.assemble(("◌ ", "$text-warning"), ("read only", "$text-warning"))
-    problems = len(view.snapshot.problems)
-    if problems:
-        return Content.assemble(("● ", "$text-warning"), (plural(problems, "problem"), "$text-warning"))
     if view.loaded or view.glanced is not None:
         return Content.assemble(("● ", "$text-success"), "live")
     return Content("")
+
+
+def _waiting(view: View) -> list[Content]:
+    """What waits for a person, each with the key that opens it."""
+    waits = []
+    if view.log.waiting:
+        conflicts = plural(len(view.log.waiting), "conflict")
+        wait = "waits" if len(view.log.waiting) == 1 else "wait"
+        waits.append(_badge(f"! {conflicts} {wait}", "conflicts"))
+    if view.snapshot.problems:
+        waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems"))
+    return waits
+
+
+def _badge(text: str, command: str) -> Content:
+    key = BY_NAME[command].shown_keys[0]
+    badge = Content.assemble((f"{text}: ", "$text-warning"), (key, "bold $text-accent"))
+    return badge.stylize(Style.from_meta({"does": f"screen.command('{command}')"}))
 
 
 def short_path(path: str) -> str:

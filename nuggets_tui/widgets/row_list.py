@@ -12,16 +12,16 @@ from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
-from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from nuggets_tui.widgets.glow import Glowing
 from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
 from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
 
 __all__ = ["GUTTER", "Row", "RowLine", "RowList", "RowSource"]
 
 
-class RowList(ScrollView, can_focus=True):
+class RowList(Glowing, can_focus=True):
     """A list of rows with a cursor, headings, optional multi-select, and marks that glow for a moment.
 
     Rows have one or more lines. Signs stand in a gutter before the rows, so that the list reads without
@@ -108,8 +108,6 @@ class RowList(ScrollView, can_focus=True):
         self._source = RowSource.of(rows)
         self._painter = RowPainter(self)
         self._selected: frozenset[str] = frozenset()
-        self._glowing: dict[str, int] = {}
-        self._glow_count = 0
         self._seen_height = 0
         self.set_reactive(RowList.cursor, self._source.selectable_from(0, 1))
 
@@ -129,11 +127,6 @@ class RowList(ScrollView, can_focus=True):
     def selected(self) -> frozenset[str]:
         """Keys of the selected rows."""
         return self._selected
-
-    @property
-    def glowing(self) -> frozenset[str]:
-        """Keys of the rows that glow."""
-        return frozenset(self._glowing)
 
     def row(self, index: int) -> Row:
         """The row at an index. Raises IndexError."""
@@ -336,28 +329,6 @@ class RowList(ScrollView, can_focus=True):
             source = self._source
             present = {key for key in map(source.key, range(source.count)) if key in self._selected}
             self._set_selected(frozenset(present))
-
-    # Glow -------------------------------------------------------------------------------------------
-
-    def glow(self, keys: Collection[str], seconds: float = 2.0) -> None:
-        """Mark the rows with these keys as changed, for so many seconds (0: until `clear_glow`)."""
-        if not keys:
-            return
-        self._glow_count += 1
-        batch = self._glow_count
-        self._glowing.update(dict.fromkeys(keys, batch))
-        self.refresh()
-        if seconds > 0:
-            self.set_timer(seconds, lambda: self._end_glow(batch))
-
-    def clear_glow(self) -> None:
-        """No row glows any more."""
-        self._glowing.clear()
-        self.refresh()
-
-    def _end_glow(self, batch: int) -> None:
-        self._glowing = {key: other for key, other in self._glowing.items() if other != batch}
-        self.refresh()
 
     # Painting ---------------------------------------------------------------------------------------
 

@@ -1,0 +1,262 @@
+"""The conflict screen: what was changed in two ways, its three versions, and a result that can be edited."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import ClassVar, Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container
+from textual.content import Content
+from textual.widgets import Input, Static, TextArea
+
+from core.model.change import ChangeSet
+from core.text.normalise import normalise_content, squeeze
+from nuggets_tui.clash import LINES, Clash, Version
+from nuggets_tui.desk import Desk, Side
+from nuggets_tui.notices import warn
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.widgets.fields import Field, TextField
+from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.version_lines import WENT, plain_lines, version_lines
+from nuggets_tui.words import ago, plural
+
+_MUTED: Final = "$text-muted"
+_NARROW: Final = 100
+_LONGEST_ABOUT: Final = 600
+_SIDE_NAMES: Final[dict[Side, str]] = {"ours": "yours", "theirs": "theirs"}
+_DECIDED: Final[dict[Side, str]] = {"ours": "Settled: yours is saved", "theirs": "Settled: theirs stays"}
+
+
+Settled = tuple[ChangeSet, str]
+
+
+class ConflictScreen(Dialog[Settled]):
+    """Settles a conflict of the log. Answers with what was written, and a sentence that says what was decided.
+
+    Without an answer the conflict goes on waiting.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "take('ours')", "take yours", show=False),
+        Binding("t", "take('theirs')", "take theirs", show=False),
+        Binding("e", "edit", "edit the result", show=False),
+        Binding("ctrl+s", "save", "save", show=False, priority=True),
+    ]
+
+    def __init__(self, desk: Desk, clash: Clash) -> None:
+        super().__init__(classes="full")
+        self.heading = f"Conflict: {clash.title}"
+        self._desk = desk
+        self._clash = clash
+        # What the result was taken from last.
+        self.choice: Side = "ours"
+
+    def compose_inside(self) -> ComposeResult:
+        """What it is about, the three versions, and the result."""
+        clash = self._clash
+        yield Static(self._about(), classes="words", id="about")
+        with Container(id="versions"):
+            yield _pane("base", "Before", _lines(clash.base, clash.base, "It was not there."))
+            yield _pane("ours", "Yours", _lines(clash.base, clash.ours, "It is deleted."))
+            yield _pane("theirs", "Theirs", _lines(clash.base, clash.theirs, "It is deleted."))
+        if not clash.textual:
+            yield Static("", id="choice", classes="words")
+        elif clash.field in LINES:
+            yield Field("Result", clash.ours.text, id="result")
+        else:
+            yield TextField("Result", clash.ours.text, id="result")
+
+    def on_mount(self) -> None:
+        """Letters act from the beginning."""
+        self.query_one("#ours").focus()
+        for field in self.query(TextArea):
+            field.move_cursor(field.document.end)
+        self._show_choice()
+
+    def on_resize(self) -> None:
+        """Side by side where there is room, else one below the other."""
+        self.set_class(self.size.width < _NARROW, "-narrow")
+
+    def _about(self) -> Content:
+        clash, more = self._clash, []
+        if clash.also:
+            names = ", ".join(clash.also)
+            more.append(
+                f"Its {names} too: what you take holds for that as well, an edited result with yours."
+            )
+        if clash.rest:
+            more.append(f"{plural(clash.rest, 'more change')} of yours is written along in each case.")
+        if clash.textual:
+            more.append(f"Underlined came; {WENT} marks where something went.")
+        return Content.assemble(
+            (safe_line(_sentence(clash.what), 200), "bold"),
+            (f" {' '.join(more)}"[:_LONGEST_ABOUT], _MUTED),
+        )
+
+    def _titles(self) -> dict[Side, Content]:
+        """What stands over the two versions: whose they are, and how old."""
+        now, made = self._desk.clock(), self._clash.made
+        yours = self._clash.entry.change_set
+        mine = yours.author.kind == "person"
+        theirs = ("Theirs", "" if made is None else str(made.author), "" if made is None else _age(made, now))
+        return {
+            "ours": _joined("Yours", "" if mine else str(yours.author), _age(yours, now)),
+            "theirs": _joined(*theirs),
+        }
+
+    # The result
+
+    @property
+    def result(self) -> str | None:
+        """The text that stands in the result; None where there is no text to write."""
+        if not self._clash.textual:
+            return None
+        field = self.query_one("#result")
+        return (
+            field.text if isinstance(field, TextArea) else field.value if isinstance(field, Input) else None
+        )
+
+    def _set_result(self, text: str) -> None:
+        field = self.query_one("#result")
+        if isinstance(field, TextArea):
+            # As an edit, so that it can be taken back in the field.
+            field.replace(text, (0, 0), field.document.end)
+            field.move_cursor(field.document.end)
+        elif isinstance(field, Input):
+            field.value = text
+
+    @property
+    def edited(self) -> bool:
+        """Whether the result is neither of the two."""
+        return self.result not in (None, self._clash.ours.text, self._clash.theirs.text)
+
+    def action_take(self, side: Side) -> None:
+        """Puts one of the two into the result."""
+        self.choice = side
+        if self._clash.textual:
+            version = self._clash.ours if side == "ours" else self._clash.theirs
+            self._set_result(version.text)
+        self._show_choice()
+
+    def action_edit(self) -> None:
+        """The cursor goes into the result."""
+        if self._clash.textual:
+            self.query_one("#result").focus()
+
+    @on(TextArea.Changed)
+    @on(Input.Changed)
+    def follow(self) -> None:
+        """Says what the result is now."""
+        self._show_choice()
+
+    def on_descendant_focus(self) -> None:
+        """Other keys act in the field."""
+        self._say_keys()
+
+    def _show_choice(self) -> None:
+        result = self.result
+        if result is not None:
+            self.choice = "theirs" if result == self._clash.theirs.text else "ours"
+        taken = "edited" if self.edited else _SIDE_NAMES[self.choice]
+        for side, title in self._titles().items():
+            chosen = side == self.choice and not self.edited
+            self.query_one(f"#{side}").border_title = Content.assemble("✓ " if chosen else "", title)
+        if result is None:
+            said = Content.assemble("Would stand: ", (taken, "bold"))
+            self.query_one("#choice", Static).update(said)
+        else:
+            self.query_one("#result").border_title = Content(f"Result: {taken}")
+        self._say_keys()
+
+    def key_line(self) -> Content:
+        """The keys, with what would be saved."""
+        taken = "as edited" if self.is_mounted and self.edited else _SIDE_NAMES[self.choice]
+        if self._typing:
+            return key_content(f"ctrl+s  save {taken} · esc  leave the field")
+        edit = " · e  edit" if self._clash.textual else ""
+        return key_content(f"y  yours · t  theirs{edit} · ctrl+s  save {taken} · esc  leave it waiting")
+
+    def _say_keys(self) -> None:
+        if self.is_mounted:
+            self.query_one("#dialog-keys", Static).update(self.key_line())
+
+    @property
+    def _typing(self) -> bool:
+        return isinstance(self.focused, TextArea | Input)
+
+    # Saving and leaving
+
+    def action_save(self) -> None:
+        """Writes what was decided."""
+        text = self.result
+        if text is not None and self.edited:
+            text = squeeze(text) if self._clash.field in LINES else normalise_content(text)
+            if not text:
+                warn(self, "The result is empty. Take yours with y or theirs with t, or write a text.")
+                return
+            self._save(text)
+        else:
+            self._save(None)
+
+    @work(group="save", exclusive=True, exit_on_error=False)
+    async def _save(self, text: str | None) -> None:
+        done = await self.attempt(self._desk.settle_conflict(self._clash.entry.id, self.choice, text))
+        if done is not None:
+            self.dismiss((done, "Settled: your result is saved" if text else _DECIDED[self.choice]))
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something written here would be lost; yours and theirs never are."""
+        return self.edited
+
+    def action_close(self) -> None:
+        """Leaves the field, then leaves the conflict waiting; asks first when the result was edited."""
+        if self._typing:
+            self.query_one("#ours").focus()
+        elif not self.edited:
+            self.dismiss(None)
+        else:
+            question = ConfirmScreen(
+                "Leave without saving?",
+                "What you wrote in the result will be gone. Yours and theirs stay as they are: the conflict goes "
+                "on waiting in the audit log.",
+                yes="leave",
+                no="keep editing",
+            )
+            self.app.push_screen(question, self._leave_if)
+
+    def _leave_if(self, sure: bool | None) -> None:
+        if sure:
+            self.dismiss(None)
+
+
+def _pane(id: str, title: str, make: MakeLines) -> LineView:
+    pane = LineView(make, id=id, classes="pane")
+    pane.border_title = Content(title)
+    return pane
+
+
+def _lines(base: Version, version: Version, gone: str) -> MakeLines:
+    if not version.there:
+        return lambda width: Content.styled(gone, _MUTED).wrap(width)
+    if version is base or not base.there:
+        return plain_lines(version.text)
+    return version_lines(base.text, version.text)
+
+
+def _joined(*parts: str) -> Content:
+    return content(" · ".join(part for part in parts if part))
+
+
+def _age(change_set: ChangeSet, now: datetime) -> str:
+    age = ago(change_set.at, now)
+    return age if age in ("", "now") else f"{age} ago"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text else ""

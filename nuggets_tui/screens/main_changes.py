@@ -1,0 +1,218 @@
+"""What a person changes with a key: the note shown in Note, and notes and facts that are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING
+
+from textual import work
+
+from core.errors import NuggetsError
+from core.model.change import ChangeSet
+from core.model.note import Note
+from nuggets_tui.notices import say, say_error, warn
+from nuggets_tui.safe_text import safe_line
+from nuggets_tui.screens.main_history import MainHistory
+from nuggets_tui.waiting import Waiting, or_waiting
+from nuggets_tui.widgets.facts import FactsPane
+from nuggets_tui.widgets.neighbours import NeighboursPane
+from nuggets_tui.widgets.row_text import PINNED
+
+if TYPE_CHECKING:
+    from core.model.draft import Draft
+
+
+class MainChanges(MainHistory):
+    """The commands that change a note or make one."""
+
+    def _note(self) -> Note:
+        note = self.view.note
+        assert note is not None
+        return note
+
+    @work(group="change", exit_on_error=False)
+    async def _change(
+        self, reason: str, edit: Callable[[Draft], object], said: str, *, reveal: bool = False
+    ) -> None:
+        done = await self.attempt(or_waiting(self.desk.change(reason, edit)))
+        if isinstance(done, Waiting):
+            self.open_conflict(done.entry_id)
+        elif done is not None:
+            self.changed(done[1], said)
+            if reveal:
+                self.reveal()
+
+    # Changing the note shown
+
+    def do_edit(self) -> None:
+        """The editor."""
+        from nuggets_tui.screens.editor import too_long_to_edit_here
+
+        note = self._note()
+        if too_long_to_edit_here(note):
+            warn(
+                self,
+                f"A text of {len(note.content):,} characters is too long to edit here. E opens it in $EDITOR.",
+            )
+        else:
+            self._edit(note, None)
+
+    def _edit(self, note: Note | None, text: str | None) -> None:
+        from nuggets_tui.screens.editor import EditorScreen
+
+        nugget = self.query_one(FactsPane).current_nugget if note is None else ""
+        self.app.push_screen(
+            EditorScreen(self.desk, self.view.snapshot, note, nugget=nugget, text=text), self._edited
+        )
+
+    def _edited(self, done: tuple[Note, ChangeSet] | Waiting | None) -> None:
+        if isinstance(done, Waiting):
+            self.open_conflict(done.entry_id)
+        elif done is not None:
+            note, change_set = done
+            self.changed(change_set)
+            self.show_note(note.id, follow=True)
+            self.reveal()
+
+    @work(group="change", exit_on_error=False)
+    async def do_edit_outside(self) -> None:
+        """The text in the person's own editor."""
+        from nuggets_tui.screens.outside import edit_outside
+
+        note, base = self._note(), self.view.snapshot
+        try:
+            text = edit_outside(self.app, note.content)
+        except NuggetsError as error:
+            say_error(self, error)
+            return
+        if text == note.content:
+            return
+        from core.graph.edits import edit_note
+
+        edit = partial(edit_note, id=note.id, content=text)
+        done = await self.attempt(or_waiting(self.desk.change_from(base, f"edited {note.title}", edit)))
+        if isinstance(done, Waiting):
+            self.open_conflict(done.entry_id)
+        elif done is not None:
+            self.changed(done[1])
+        else:
+            # What was written is not lost: it waits in the app's own editor.
+            self._edit(note, text)
+
+    def do_tags(self) -> None:
+        """A line to edit the tags in."""
+        from nuggets_tui.screens.forms import tags_form
+
+        self.app.push_screen(tags_form(self.desk, self.view.snapshot, self._note()), self._edited)
+
+    def do_pin(self) -> None:
+        """Pins, or lets go."""
+        from core.graph.edits import edit_note
+
+        note = self._note()
+        if PINNED in note.tags:
+            self._change(
+                f"unpinned {note.title}", partial(edit_note, id=note.id, remove_tags=[PINNED]), "Unpinned"
+            )
+        else:
+            self._change(f"pinned {note.title}", partial(edit_note, id=note.id, add_tags=[PINNED]), "Pinned")
+
+    def do_hide(self) -> None:
+        """Hides a note, or brings it back."""
+        from core.graph.edits import hide_note, unhide_note
+
+        note = self._note()
+        edit = unhide_note if note.hidden else hide_note
+        verb = "brought back" if note.hidden else "hid"
+        self._change(f"{verb} {note.title}", partial(edit, id=note.id), "", reveal=note.hidden)
+
+    def do_delete(self) -> None:
+        """Deletes for good, after asking."""
+        from nuggets_tui.screens.confirm import ConfirmScreen
+
+        note = self._note()
+        question = ConfirmScreen(
+            f"Delete “{safe_line(note.title, 120)}” for good?",
+            "It leaves the files, and links to it go too; from the audit log it can be brought back. To keep it out "
+            "of the way instead, press x in the main screen: that hides it.",
+            yes="delete it",
+        )
+
+        def answered(sure: bool | None) -> None:
+            from core.graph.edits import delete_note
+
+            if sure:
+                self._change(f"deleted {note.title}", partial(delete_note, id=note.id), "")
+
+        self.app.push_screen(question, answered)
+
+    def do_link(self) -> None:
+        """Chooses a note and a reason, then links."""
+        from nuggets_tui.screens.picker import PickerScreen
+
+        note = self._note()
+        picker = PickerScreen(self.desk, self.view.snapshot, note, "Link to", ask_reason=True)
+
+        def picked(choice: tuple[str, str] | None) -> None:
+            from core.graph.edits import link_notes
+
+            if choice is not None:
+                edit = partial(link_notes, a=note.id, b=choice[0], reason=choice[1])
+                self._change(f"linked {note.title}", edit, "")
+
+        self.app.push_screen(picker, picked)
+
+    def do_accept(self) -> None:
+        """Makes the suggested link under the cursor, or the first one suggested."""
+        from core.graph.edits import link_notes
+
+        suggestion = self.query_one(NeighboursPane).suggestion or self.view.suggested[0]
+        reason = f"shared context: {', '.join(suggestion.shared)}"
+        edit = partial(link_notes, a=self.view.note_id, b=suggestion.note.id, reason=reason)
+        self._change(f"linked {self._note().title}", edit, "")
+
+    def do_merge(self) -> None:
+        """Chooses a note, shows what merging would do, then merges."""
+        from nuggets_tui.screens.picker import PickerScreen
+
+        note = self._note()
+        picker = PickerScreen(self.desk, self.view.snapshot, note, "Merge into this note", ask_reason=False)
+
+        def picked(choice: tuple[str, str] | None) -> None:
+            if choice is not None:
+                self._review_merge(note, choice[0])
+
+        self.app.push_screen(picker, picked)
+
+    @work(group="change", exit_on_error=False)
+    async def _review_merge(self, note: Note, other_id: str) -> None:
+        from core.graph.edits import merge_notes
+        from nuggets_tui.screens.reviews import merge_review
+
+        edit = partial(merge_notes, survivor_id=note.id, other_id=other_id)
+        proposed = await self.attempt(self.desk.preview(f"merged into {note.title}", edit))
+        if proposed is not None:
+            self.app.push_screen(merge_review(self.desk, proposed), self._reviewed)
+
+    def _reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
+        if isinstance(done, Waiting):
+            self.open_conflict(done.entry_id)
+        elif done is not None and self._desk is None:
+            # The memory could not be opened before; it is opened again by itself.
+            say(self, f"{done[1]}.")
+        elif done is not None:
+            self.changed(*done)
+
+    # Making
+
+    def do_new_note(self) -> None:
+        """An empty editor."""
+        self._edit(None, None)
+
+    def do_new_fact(self) -> None:
+        """A form for key and value."""
+        from nuggets_tui.screens.forms import fact_form
+
+        nugget = self.query_one(FactsPane).current_nugget
+        self.app.push_screen(fact_form(self.desk, nugget), self._edited)

@@ -1,0 +1,79 @@
+"""How the audit log and the notices of the memory come onto the main screen."""
+
+from __future__ import annotations
+
+from textual import on, work
+
+from nuggets_tui.log import Log, Scope
+from nuggets_tui.messages import MoreLogWanted
+from nuggets_tui.notices import warn
+from nuggets_tui.screens.main_state import MainState
+
+
+class MainLog(MainState):
+    """Keeps `view.log` in step with the memory. Readings never overlap, and bursts become one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._scope = Scope()
+        self._log_is_old = False
+        self._more_log_wanted = False
+        self._reading_log = False
+
+    @property
+    def log_scope(self) -> Scope:
+        """What of the log is wanted."""
+        return self._scope
+
+    def show_log_of(self, scope: Scope) -> None:
+        """Shows another part of the log."""
+        self._scope = scope
+        self.read_log()
+
+    def read_log(self) -> None:
+        """Brings the log up to date."""
+        self._log_is_old = True
+        self._begin_reading()
+
+    @on(MoreLogWanted)
+    def read_on(self, event: MoreLogWanted) -> None:
+        """Reads older entries, when somebody comes near the end."""
+        event.stop()
+        self._more_log_wanted = True
+        self._begin_reading()
+
+    def _begin_reading(self) -> None:
+        if not self._reading_log and self._desk is not None:
+            self._reading_log = True
+            self._read()
+
+    @work(group="log", exit_on_error=False)
+    async def _read(self) -> None:
+        desk = self.desk
+        try:
+            while desk is self._desk and (self._log_is_old or self._more_log_wanted):
+                former = self.view.log
+                if self._log_is_old:
+                    self._log_is_old = False
+                    read = await self.attempt(desk.log(former, self._scope))
+                else:
+                    self._more_log_wanted = False
+                    read = await self.attempt(desk.more_log(former))
+                if read is None:
+                    return
+                if desk is self._desk and read is not former:
+                    self._show_log(read)
+        finally:
+            self._reading_log = False
+        if desk is not self._desk:
+            self._begin_reading()
+
+    def _show_log(self, log: Log) -> None:
+        self.view = self.view.with_(log=log)
+        self.refresh_bindings()
+
+    def tell_notices(self) -> None:
+        """Says what the memory has to tell."""
+        if self._desk is not None:
+            for notice in self._desk.take_notices():
+                warn(self, notice)
