@@ -9,15 +9,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
+from hostile import RAW
 from textual.pilot import Pilot
 from textual.widgets import Input
 
 from core.facts.edits import remember
 from core.graph.edits import create_note, hide_note, link_notes
 from core.memory import Memory
+from core.model.change import Author
 from core.model.draft import Draft
 from nuggets_tui.app import Opening
 from nuggets_tui.application import NuggetsApp
+from nuggets_tui.log import LogLine
 from nuggets_tui.screens.main import MainScreen
 from nuggets_tui.view import View
 
@@ -53,6 +56,11 @@ def small_memory(home: Path) -> Memory:
     return memory
 
 
+def agent_on(home: Path, name: str = "claude") -> Memory:
+    """The memory as an agent opens it, that uses this project's engine."""
+    return Memory.open(home, author=Author("agent", name), clock=lambda: NOW)
+
+
 class Driver:
     """A running app: its pilot, its screens, and waiting for a condition."""
 
@@ -71,6 +79,15 @@ class Driver:
     def view(self) -> View:
         """What the main screen shows."""
         return self.main.view
+
+    @property
+    def log(self) -> tuple[LogLine, ...]:
+        """The lines of the audit log, as far as they were read, newest first."""
+        return self.view.log.lines
+
+    async def ready(self) -> None:
+        """Waits until what the first frame does without is there: files settled, log read."""
+        await self.until(lambda: self.main.settled and self.view.log.loaded, "the log")
 
     async def press(self, *keys: str) -> None:
         """Presses keys and lets the app handle them."""
@@ -118,6 +135,11 @@ class Driver:
         return "\n".join(f"{notice.title} {notice.message}" for notice in self.app._notifications)
 
 
+def assert_harmless(app: Driver) -> None:
+    """Nothing that a terminal would obey stands on the screen."""
+    assert not RAW.search(app.text.replace("\n", ""))
+
+
 def screen_text(app: NuggetsApp) -> str:
     """What stands on the screen, line by line."""
     width, height = app.size
@@ -136,5 +158,7 @@ async def opened(
     async with app.run_test(size=size) as pilot:
         driver = Driver(app, pilot)
         await pilot.pause()
+        if opening.future.exception() is None:
+            await driver.ready()
         yield driver
     app.remove_copies()

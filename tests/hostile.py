@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 HOSTILE = (
     "[/x]",
     "a[/]b",
@@ -18,3 +20,6 @@ HOSTILE = (
     "x" * 100_000,
     "",
 )
+
+# What a terminal would obey: nothing of it may come to stand on the screen.
+RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")

@@ -100,7 +100,13 @@ def facts_of(home: Path, file_name: str) -> list[dict[str, Any]]:
     return found
 
 
+def _kept_beside(home: Path, path: Path) -> bool:
+    parts = path.relative_to(home).parts
+    beside = (".nuggets.lock", "backups", "quarantine")
+    return any(part in beside or part.startswith("ledger") for part in parts)
+
+
 def tree(home: Path) -> dict[str, bytes]:
-    """Every file under a folder with its bytes, but for the lock."""
-    files = (path for path in sorted(home.rglob("*")) if path.is_file() and path.name != ".nuggets.lock")
+    """Every file under a folder with its bytes, but for the lock and what is kept of former times."""
+    files = (path for path in sorted(home.rglob("*")) if path.is_file() and not _kept_beside(home, path))
     return {str(path.relative_to(home)): path.read_bytes() for path in files}

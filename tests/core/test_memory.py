@@ -24,8 +24,8 @@ from memory_files import (
 from core import Memory
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
 from core.facts.edits import forget, record_hit, remember
+from core.folder import default_home
 from core.graph.edits import create_note, edit_note, hide_note
-from core.memory import default_home
 from core.model.change import Author
 from core.model.draft import Draft
 

@@ -35,7 +35,7 @@ def test_every_default_would_be_accepted(tmp_path: Path) -> None:
     plain = Settings()
     lines = [
         line
-        for section in ("search", "reflection", "promotion")
+        for section in ("search", "reflection", "promotion", "backups", "ledger")
         for line in (
             f"[{section}]",
             *(f"{name} = {value}" for name, value in vars(getattr(plain, section)).items() if value != ""),
@@ -75,6 +75,13 @@ def test_every_default_would_be_accepted(tmp_path: Path) -> None:
         ("promotion", "threshold = 0"),
         ("promotion", "threshold = -3"),
         ("promotion", "memory_dir = 5"),
+        ("backups", "keep = 0"),
+        ("backups", "keep = 10001"),
+        ("backups", "keep = 1.5"),
+        ("backups", 'keep = "all"'),
+        ("ledger", "max_mb = 0"),
+        ("ledger", "max_mb = 100001"),
+        ("ledger", "max_mb = true"),
         ("inference", 'user_words = ["me", ""]'),
         ("inference", 'temporary_prefixes = [" "]'),
         ("inference", "style_words = [1]"),
@@ -120,8 +127,14 @@ def test_a_file_that_is_no_toml_is_named(tmp_path: Path, text: str) -> None:
 
 def test_names_that_mean_nothing_are_ignored_and_told(tmp_path: Path) -> None:
     (tmp_path / "settings.toml").write_text(
-        "nonsense = 3\n[promotion]\nmemory_dri = 'x'\nthreshold = 4\n[colours]\n"
+        "nonsense = 3\n[promotion]\nmemory_dri = 'x'\nthreshold = 4\n[colours]\n[backups]\nkept = 3\n"
     )
     settings = load_settings(tmp_path, {})
-    assert settings.unknown == ("colours", "nonsense", "promotion.memory_dri")
+    assert settings.unknown == ("backups.kept", "colours", "nonsense", "promotion.memory_dri")
     assert settings.promotion.threshold == 4
+
+
+def test_how_much_is_kept_of_backups_and_ledger_can_be_set(tmp_path: Path) -> None:
+    settings = load(tmp_path, "[backups]\nkeep = 10000\n[ledger]\nmax_mb = 1\n")
+    assert (settings.backups.keep, settings.ledger.max_mb) == (10_000, 1)
+    assert settings.unknown == ()

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_kit import opened, small_memory
+from app_kit import agent_on, opened, small_memory
 from textual.widgets import Input
 
-from core.graph.edits import create_note, delete_note, edit_note
+from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from core.model.note import Note
 from nuggets_tui.screens.confirm import ConfirmScreen
@@ -99,14 +99,16 @@ async def test_u_takes_back_my_last_change_and_names_it(home: Path) -> None:
         await app.show("Session store")
         await app.press("x")
         await app.until(lambda: stored(home, "Session store").hidden)
-        Memory.open(home).change("theirs", lambda draft: create_note(draft, "project", "Theirs", "Stays."))
+        agent_on(home).change("theirs", lambda draft: create_note(draft, "project", "Theirs", "Stays."))
         await app.until(lambda: "Theirs" in app.text)
         await app.press("u")
         await app.until(lambda: "Took back: hid Session store" in app.notices)
         assert not stored(home, "Session store").hidden
         assert stored(home, "Theirs")
         await app.press("u")
-        await app.until(lambda: "changed nothing" in app.notices)
+        await app.until(lambda: "Took back: added" in app.notices)
+        await app.press("u")
+        await app.until(lambda: "no change of yours" in app.notices)
 
 
 async def test_e_edits_title_text_and_tags_and_saves(home: Path) -> None:
@@ -150,60 +152,6 @@ async def test_a_wrong_value_keeps_the_editor_open_with_everything_in_it(home: P
         await app.until(lambda: "number from 0 to 1" in app.notices)
         assert app.app.screen is editor
         assert editor.values["text"] == "Much typed text"
-
-
-async def test_a_conflict_is_a_notice_and_the_text_stays_in_the_editor(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        note_id = app.view.note_id
-        await app.press("e")
-        editor = await app.screen(EditorScreen)
-        editor.query_one("#text").text = "Mine"  # type: ignore[attr-defined]
-        Memory.open(home).change("theirs", lambda draft: edit_note(draft, note_id, content="Theirs"))
-        await app.press("ctrl+s")
-        await app.screen(ConfirmScreen)
-        assert "“Session store” was changed meanwhile" in app.text
-        await app.press("n")
-        await app.until(lambda: app.app.screen is editor)
-        assert editor.values["text"] == "Mine"
-        assert stored(home, "Session store").content == "Theirs"
-
-
-async def test_after_a_conflict_y_saves_mine_over_theirs_and_u_brings_theirs_back(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        note_id = app.view.note_id
-        await app.press("e")
-        editor = await app.screen(EditorScreen)
-        editor.query_one("#text").text = "Mine"  # type: ignore[attr-defined]
-        Memory.open(home).change("theirs", lambda draft: edit_note(draft, note_id, content="Theirs"))
-        await app.press("ctrl+s")
-        await app.screen(ConfirmScreen)
-        await app.press("y")
-        await app.back_on_main()
-        assert stored(home, "Session store").content == "Mine"
-        assert len(app.view.history) == 2
-        await app.press("u")
-        await app.until(lambda: stored(home, "Session store").content == "Theirs")
-
-
-async def test_a_note_deleted_while_it_was_edited_can_be_saved_as_a_new_one(home: Path) -> None:
-    async with opened(home) as app:
-        await app.show("Session store")
-        note_id = app.view.note_id
-        await app.press("e")
-        editor = await app.screen(EditorScreen)
-        editor.query_one("#text").text = "Mine"  # type: ignore[attr-defined]
-        Memory.open(home).change("theirs", lambda draft: delete_note(draft, note_id))
-        await app.press("ctrl+s")
-        await app.screen(ConfirmScreen)
-        assert "was deleted meanwhile" in app.text
-        await app.press("y")
-        await app.back_on_main()
-        note = stored(home, "Session store")
-        assert note.id != note_id
-        assert note.content == "Mine"
-        assert "redis" in note.tags
 
 
 async def test_a_title_that_is_another_facts_key_is_no_other_programs_doing(home: Path) -> None:
@@ -429,7 +377,7 @@ async def test_the_audit_log_lists_changes_and_opens_them(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("x")
-        await app.until(lambda: app.view.history)
+        await app.until(lambda: len(app.log) == 2)
         await app.press("a")
         assert "you" in app.text
         assert "hid" in app.text
@@ -536,7 +484,7 @@ async def test_read_only_files_are_a_notice(home: Path, monkeypatch: pytest.Monk
         )
 
     async with opened(home) as app:
-        monkeypatch.setattr(Memory, "apply", refuse)
+        monkeypatch.setattr("core.storage.store.Store.apply", refuse)
         await app.show("Session store")
         await app.press("x")
         await app.until(lambda: "disk is full" in app.notices)

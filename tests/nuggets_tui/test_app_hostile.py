@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, opened
-from hostile import HOSTILE
+from app_kit import NARROW, WIDE, assert_harmless, opened
+from hostile import HOSTILE, RAW
 
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen
@@ -18,9 +17,6 @@ from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.recall import RecallScreen
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
-
-RAW = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-
 
 # All short texts in one, a very long one, and none: opening a dialog for each text alone would take long.
 FEW = (" ".join(text for text in HOSTILE if len(text) < 1000), "x" * 100_000, "")
@@ -57,11 +53,6 @@ def hostile_notes(number: int, text: str) -> list[dict[str, Any]]:
         common | {"id": second, "title": f"other {text}", "hidden": True, "links": [made | {"to": first}]},
         common | {"id": third, "kind": "fact", "title": f"{text}{number}", "sourceKey": f"{text}{number}"},
     ]
-
-
-def assert_harmless(app: Driver) -> None:
-    """Nothing that a terminal would obey stands on the screen."""
-    assert not RAW.search(app.text.replace("\n", ""))
 
 
 @pytest.mark.parametrize("size", [WIDE, NARROW])
@@ -141,7 +132,7 @@ async def test_hostile_notes_of_another_program_show_in_the_log_and_the_header(t
             graph = json.loads(path.read_text())
             graph["notes"].append(hostile_notes(number, text)[0])
             path.write_text(json.dumps(graph))
-            await app.until(lambda n=number: len(app.view.history) == n - 4, f"change {number}")  # type: ignore[misc]
+            await app.until(lambda n=number: len(app.log) == n - 4, f"change {number}")  # type: ignore[misc]
             await app.pilot.pause()
             assert_harmless(app)
         await app.press("a")

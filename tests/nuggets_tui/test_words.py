@@ -23,7 +23,7 @@ from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.names import iso
-from nuggets_tui.words import ago, clock_time, deed, plural
+from nuggets_tui.words import ago, clock_time, counted, deed, local_time, plural
 
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -121,7 +121,7 @@ def test_a_pin_is_called_a_pin_also_when_it_is_taken_back(memory: Memory) -> Non
     assert said(done) == "pinned Session store"
     undone = memory.undo(done)
     assert said(undone) == "took back: pinned Session store"
-    assert said(memory.undo(undone)) == "took back: unpinned Session store"
+    assert said(memory.undo(undone)) == "did again: pinned Session store"
 
 
 def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) -> None:
@@ -147,3 +147,39 @@ def test_what_another_program_deleted_is_counted_and_named(memory: Memory) -> No
             delete_note(draft, note_id(memory, title))
 
     assert said(memory.change("why", edit, kind="outside")[1]) == "deleted 2 notes: Session store, Deploy day"
+
+
+def test_what_was_done_again_restored_or_repaired_is_said_so(memory: Memory) -> None:
+    _, done = memory.change("why", partial(hide_note, id=note_id(memory, "Deploy day")))
+    memory.undo(done)
+    assert said(memory.redo()) == "did again: hid Deploy day"
+    for kind, prefix in (("restore", "restored:"), ("repair", "repaired:")):
+        _, done = memory.change(
+            "why", partial(edit_note, id=note_id(memory, "Session store"), content=kind), kind=kind
+        )
+        assert said(done) == f"{prefix} edited Session store"
+
+
+def test_a_merge_done_again_is_still_called_a_merge(memory: Memory) -> None:
+    store, day = note_id(memory, "Session store"), note_id(memory, "Deploy day")
+    _, done = memory.change("why", partial(merge_notes, survivor_id=store, other_id=day))
+    memory.undo(done)
+    assert said(memory.redo()) == "did again: merged Deploy day into Session store"
+
+
+def test_a_change_set_is_counted_without_names(memory: Memory) -> None:
+    def edit(draft: Draft) -> None:
+        create_note(draft, "project", "n", "x")
+        hide_note(draft, note_id(memory, "Deploy day"))
+        hide_note(draft, note_id(memory, "Session store"))
+
+    assert counted(memory.change("why", edit)[1]) in (
+        "2 notes hidden, 1 note added",
+        "1 note added, 2 notes hidden",
+    )
+    assert counted(memory.draft().change_set("nothing")) == ""
+
+
+def test_a_time_in_full_is_that_of_the_local_clock() -> None:
+    assert local_time("2026-11-18T09:41:07.500Z", UTC) == "2026-11-18 09:41:07"
+    assert local_time("soon") == "soon"

@@ -15,6 +15,7 @@ import pexpect
 import pyte
 import pytest
 from app_kit import small_memory
+from memory_files import tree
 
 pytestmark = pytest.mark.terminal
 
@@ -158,7 +159,7 @@ def test_hostile_notes_never_reach_the_terminal_raw(tmp_path: Path) -> None:
 def test_typing_right_after_the_start_goes_where_it_should(tmp_path: Path, size: tuple[int, int]) -> None:
     home = tmp_path / "memory"
     small_memory(home)
-    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    before = tree(home)
     terminal = Terminal(home, size)
     terminal.until("Auth middleware")
     # In one go, as a fast typist or a paste sends it: no letter may act as a command.
@@ -166,7 +167,7 @@ def test_typing_right_after_the_start_goes_where_it_should(tmp_path: Path, size:
     terminal.until("xXqu redis")
     terminal.press("\x1b\x1b")
     assert terminal.leave() == 0
-    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+    assert tree(home) == before
 
 
 @pytest.mark.parametrize(

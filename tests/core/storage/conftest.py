@@ -6,8 +6,12 @@ import os
 
 import pytest
 
+from core.storage import ledger
+
 
 @pytest.fixture(autouse=True)
 def _no_waiting_for_the_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "durable" not in request.node.name:
         monkeypatch.setattr(os, "fsync", lambda _: None)
+        monkeypatch.setattr(ledger, "DURABLE", "OFF")
+        monkeypatch.setattr(ledger, "RELAXED", "OFF")

@@ -6,10 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import opened, small_memory
+from app_kit import agent_on, opened, small_memory
 
 from core.graph.edits import create_note
-from core.memory import Memory
 from nuggets_tui.commands import CommandProvider
 from nuggets_tui.screens.help import help_lines
 from nuggets_tui.widgets.audit import AuditPane
@@ -24,10 +23,10 @@ def home(tmp_path: Path) -> Path:
 
 async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path) -> None:
     async with opened(home) as app:
-        other, audit = Memory.open(home), app.main.query_one(AuditPane)
+        other, audit = agent_on(home), app.main.query_one(AuditPane)
         for number in range(audit.scrollable_content_region.height + 4):
             other.change("why", partial(create_note, nugget="project", title=f"Fresh {number}", content="x"))
-            await app.until(lambda n=number: len(app.view.history) == n + 1, f"change {number}")  # type: ignore[misc]
+            await app.until(lambda n=number: len(app.log) == n + 2, f"change {number}")  # type: ignore[misc]
             await app.pilot.pause()
             assert (audit.cursor, audit.scroll_offset.y) == (0, 0)
             assert f"added        Fresh {number}" in app.text
@@ -41,7 +40,7 @@ async def test_the_palette_finds_undo_and_the_help_its_filters(home: Path) -> No
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("x")
-        await app.until(lambda: app.view.history)
+        await app.until(lambda: len(app.log) == 2)
         provider = CommandProvider(app.main)
         found = [hit.text async for hit in provider.search("undo")]  # type: ignore[union-attr]
         assert "Undo: take back my last change" in found

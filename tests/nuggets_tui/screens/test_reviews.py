@@ -46,8 +46,7 @@ async def test_reflection_shows_each_change_and_applies_the_accepted_ones_alone(
         await app.press("ctrl+s")
         await app.back_on_main()
         await app.until(lambda: "1 of" in app.notices)
-        (mine,) = app.main.desk.mine
-        assert mine.author.kind == "reflection"
+        await app.until(lambda: app.log[0].author.kind == "reflection")
 
 
 async def test_closing_a_review_changes_nothing(home: Path) -> None:

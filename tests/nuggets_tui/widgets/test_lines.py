@@ -84,7 +84,8 @@ def test_whole_notes_come_and_go_whole() -> None:
 
 def test_a_unified_difference_is_shown_without_its_places() -> None:
     shown = [line.plain for line in diff_text_lines(["@@ -1 +1 @@", "-a", "+b", " c"])]
-    assert shown == ["⋯", "- a", "+ b", "  c"]
+    assert shown == ["- a", "+ b", "  c"]
+    assert [line.plain for line in diff_text_lines(["@@ -9 +9 @@", "-a"])] == ["⋯", "- a"]
     assert text_difference("same", "same") == []
 
 

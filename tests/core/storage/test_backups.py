@@ -1,0 +1,281 @@
+"""Backups: the folder's files byte for byte, in archives that sort by time, read back with all their flaws told."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+import zipfile
+from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_files import GRAPH, fact_object, note_object, tree, write_graph, write_nugget
+
+from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyError, StorageError
+from core.settings import InferenceSettings
+from core.storage.backups import BACKUPS, backups, due_today, file_in_backup, make_backup, prune, read_backup
+from core.storage.reading import read_folder
+
+NOON = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
+RULES = InferenceSettings()
+
+
+def _home(home: Path) -> Path:
+    write_graph(home, [note_object(1), note_object(2)])
+    write_nugget(home, "memory", [fact_object("a")])
+    write_nugget(home, "newer", [fact_object("b")], suffix=".donna.json")
+    (home / "settings.toml").write_bytes(b"[backups]\r\nkeep = 3\r\n")
+    return home
+
+
+def _names(home: Path) -> list[str]:
+    return [backup.name for backup in backups(home)]
+
+
+def _made(home: Path, at: datetime = NOON, reason: str = "day") -> Path:
+    backup = make_backup(home, at=at, reason=reason)  # type: ignore[arg-type]
+    assert backup is not None
+    return backup.path
+
+
+def _damage(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[: len(data) // 2] = bytes(len(data) // 2)
+    path.write_bytes(data)
+
+
+def test_a_backup_holds_the_memory_files_byte_for_byte_and_nothing_else(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    (home / "broken.nugget.json").write_bytes(b'{"facts": [\xff')
+    kept = tree(home)
+    for name in (
+        "notes.txt",
+        "ledger.db",
+        ".hidden.nugget.json",
+        "graph/other.json",
+        "backups/old.nugget.json",
+    ):
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text("x")
+    path = _made(home)
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert {name: archive.read(name) for name in archive.namelist()} == kept
+    assert file_in_backup(path, "broken.nugget.json") == b'{"facts": [\xff'
+    assert file_in_backup(path, "none.nugget.json") is None
+
+
+def test_bytes_that_the_caller_has_at_hand_are_taken_instead_of_the_file(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    backup = make_backup(home, at=NOON, reason="bulk", files={"memory.nugget.json": [b"{", b"}"]})
+    assert backup is not None
+    assert file_in_backup(backup.path, "memory.nugget.json") == b"{}"
+    assert file_in_backup(backup.path, "graph/graph.json") == (home / GRAPH).read_bytes()
+
+
+def test_a_backup_says_when_and_why_it_was_made_and_is_for_its_owner_alone(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    at = datetime(2026, 11, 22, 2, 37, 6, tzinfo=timezone(timedelta(hours=1)))
+    backup = make_backup(home, at=at, reason="day")
+    assert backup is not None
+    assert (backup.name, backup.at, backup.reason) == (
+        "2026-11-22T013706Z-day",
+        "2026-11-22T01:37:06.000Z",
+        "daily",
+    )
+    assert backup.size == backup.path.stat().st_size
+    assert make_backup(home, at=at, reason="bulk") == backups(home)[0]
+    assert backups(home)[0].reason == "before a large change"
+    if os.name != "nt":
+        assert backup.path.stat().st_mode & 0o777 == 0o600
+        assert backup.path.parent.stat().st_mode & 0o777 == 0o700
+
+
+def test_a_memory_without_files_needs_no_backup(tmp_path: Path) -> None:
+    assert make_backup(tmp_path, at=NOON, reason="day") is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_backups_of_one_second_all_stay_and_are_listed_newest_first(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    made = [_made(home, NOON, reason) for reason in ("day", "bulk", "bulk", "day")]
+    made.append(_made(home, NOON + timedelta(seconds=1)))
+    made.insert(0, _made(home, NOON - timedelta(days=400), "bulk"))
+    assert [backup.path for backup in backups(home)] == made[::-1]
+    assert sorted(path.name for path in made) == [path.name for path in made]
+
+
+def test_strange_files_among_the_backups_are_passed_over(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    assert backups(home) == []
+    good = _made(home)
+    folder = good.parent
+    for name in ("2026-13-45T999999Z-day.zip", "2026-11-22T120000Z-week.zip", "x.zip", ".DS_Store",
+                 "2026-11-22T120000Z-day.zip.part", "2026-11-22T120000Z_1-day.zip"):  # fmt: skip
+        (folder / name).write_text("x")
+    (folder / "2026-11-20T120000Z-day.zip").mkdir()
+    assert [backup.path for backup in backups(home)] == [good]
+    assert prune(home, 1) == []
+
+
+def test_pruning_keeps_the_newest_of_each_kind_apart(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    days = [_made(home, NOON - timedelta(days=number)) for number in range(4)]
+    bulk = [_made(home, NOON + timedelta(minutes=number), "bulk") for number in range(9)]
+    removed = prune(home, 2)
+    assert {backup.path for backup in backups(home)} == {*days[:2], *bulk[-2:]}
+    assert {backup.path for backup in removed} == {*days[2:], *bulk[:-2]}
+    prune(home, 0)
+    assert {backup.path for backup in backups(home)} == {days[0], bulk[-1]}
+
+
+def test_what_a_killed_writer_left_half_written_is_tidied_away(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    folder = _made(home).parent
+    left = folder / ".2026-11-22T120000Z-day.zip.4242-0badcafe.tmp"
+    other = folder / ".mine.zip.4242-0badcafe.tmp"
+    for path in (left, other):
+        path.write_text("x")
+    prune(home, 5)
+    assert not left.exists()
+    assert other.exists()
+
+
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="needs time zones that a process can change")
+def test_one_backup_is_due_on_each_local_day(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = _home(tmp_path)
+    try:
+        monkeypatch.setenv("TZ", "XXX-9")  # nine hours east of Greenwich
+        time.tzset()
+        late = datetime(2026, 11, 22, 14, 30, tzinfo=UTC)  # half past eleven in the evening there
+        assert due_today(home, late)
+        _made(home, late, "bulk")
+        assert due_today(home, late)
+        _made(home, late)
+        assert not due_today(home, late)
+        assert not due_today(home, late - timedelta(hours=23))
+        assert due_today(home, late + timedelta(hours=1))
+        assert due_today(home, (late + timedelta(hours=1)).astimezone())
+        monkeypatch.setenv("TZ", "UTC")
+        time.tzset()
+        assert not due_today(home, late + timedelta(hours=1))
+    finally:
+        monkeypatch.setenv("TZ", "UTC")
+        time.tzset()
+
+
+def test_a_backup_reads_back_as_the_memory_that_it_was_made_of(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    before = read_folder(home, RULES).snapshot
+    path = _made(home)
+    write_graph(home, [])
+    (home / "memory.nugget.json").unlink()
+    found = read_backup(path, RULES)
+    assert found.notes == before.notes
+    assert found.nuggets == before.nuggets
+    assert found.problems == ()
+    assert found.home == str(home)
+
+
+def test_what_is_broken_in_a_backup_is_a_problem_and_the_rest_is_read(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    write_graph(home, [note_object(1), note_object(2, title=None)])
+    (home / "broken.nugget.json").write_text("{")
+    found = read_backup(_made(home), RULES)
+    assert [note.id for note in found.notes] == ["note-memory-00000001"]
+    assert found.set_aside == {"note-memory-00000002"}
+    assert found.nugget("broken").problem
+    assert [fact.key for fact in found.nugget("memory").facts] == ["a"]
+
+
+def test_a_backup_with_a_broken_note_graph_is_named(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    (home / GRAPH).write_text('{"notes": [')
+    path = _made(home)
+    with pytest.raises(BrokenFileError, match="cut off") as caught:
+        read_backup(path, RULES)
+    assert str(path) in caught.value.message
+    assert "\n" not in caught.value.message
+    assert file_in_backup(path, "graph/graph.json") == b'{"notes": ['
+
+
+def test_a_file_that_cannot_be_read_is_named_in_the_backup_and_is_not_taken_for_missing(
+    tmp_path: Path,
+) -> None:
+    home = _home(tmp_path)
+    (home / "memory.nugget.json").unlink()
+    (home / "memory.nugget.json").mkdir()
+    found = read_backup(_made(home), RULES)
+    assert "is no regular file" in found.nugget("memory").problem
+    assert found.nugget("newer").facts
+    (home / GRAPH).unlink()
+    (home / GRAPH).mkdir()
+    with pytest.raises(BrokenFileError, match="the note graph in this backup was left out"):
+        read_backup(_made(home), RULES)
+
+
+def test_a_damaged_backup_is_listed_and_named_when_it_is_read(tmp_path: Path) -> None:
+    home = _home(tmp_path)
+    path = _made(home)
+    _damage(path)
+    assert [backup.path for backup in backups(home)] == [path]
+    with pytest.raises(BrokenFileError, match="damaged"):
+        read_backup(path, RULES)
+    path.write_bytes(b"")
+    with pytest.raises(BrokenFileError, match="damaged"):
+        read_backup(path, RULES)
+    path.unlink()
+    with pytest.raises(NotFoundError, match="no such backup"):
+        read_backup(path, RULES)
+    path.mkdir()
+    with pytest.raises(StorageError, match="no regular file"):
+        file_in_backup(path, "graph/graph.json")
+
+
+@given(st.data())
+def test_a_backup_damaged_anywhere_is_read_or_named_and_never_a_surprise(
+    tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+) -> None:
+    home = tmp_path_factory.mktemp("damaged")
+    path = _made(_home(home))
+    whole = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(bytes(whole[: data.draw(st.integers(0, len(whole))) or None]))
+    with contextlib.suppress(NuggetsError):
+        assert len(read_backup(path, RULES).notes) <= 2
+
+
+@pytest.mark.parametrize("kind", ["outside", "file"])
+def test_a_backups_folder_that_leads_out_of_the_memory_is_refused(tmp_path: Path, kind: str) -> None:
+    home, outside = _home(tmp_path / "home"), tmp_path / "outside"
+    outside.mkdir()
+    if kind == "file":
+        (home / BACKUPS).write_text("x")
+        with pytest.raises(StorageError):
+            make_backup(home, at=NOON, reason="day")
+        assert backups(home) == []
+        return
+    (home / BACKUPS).symlink_to(outside)
+    (outside / "2020-01-01T000000Z-day.zip").write_text("x")
+    (outside / "2020-01-02T000000Z-day.zip").write_text("x")
+    with pytest.raises(ReadOnlyError, match="leads out"):
+        make_backup(home, at=NOON, reason="day")
+    with pytest.raises(ReadOnlyError, match="leads out"):
+        prune(home, 1)
+    assert len(list(outside.iterdir())) == 2
+
+
+def test_a_disk_that_refuses_leaves_no_half_backup(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = _home(tmp_path)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StorageError, match="No space left"):
+        make_backup(home, at=NOON, reason="day")
+    assert list((home / BACKUPS).iterdir()) == []

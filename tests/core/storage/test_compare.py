@@ -1,0 +1,313 @@
+"""What differs between two states of a memory, as plain changes and as what another program did."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drafts import make_fact_note, make_link, make_note
+from hypothesis import given
+from hypothesis import strategies as st
+from memory_files import fact_object, note_object, notes_of, tree, write_graph, write_nugget
+
+from core import Memory
+from core.model.change import Author, ChangeSet
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import Note, replace
+from core.model.snapshot import Problem, Snapshot
+from core.settings import InferenceSettings
+from core.storage.compare import differences, laid_over, outside_changes
+from core.storage.reading import read_folder
+from core.storage.rebase import rebase
+
+PROGRAM = Author("program")
+AT = "2026-05-05T12:00:00.000Z"
+LATER = "2026-05-05T13:00:00.000Z"
+
+
+def _memory(*notes: Note, facts: dict[str, str] | None = None, **more: Any) -> Snapshot:
+    stored = tuple(Fact(key=key, value=value) for key, value in (facts or {}).items())
+    nuggets = () if facts is None else (_nugget(*stored),)
+    return Snapshot(**({"notes": notes, "nuggets": nuggets} | more))
+
+
+def _nugget(*facts: Fact, name: str = "memory", **more: Any) -> Nugget:
+    return Nugget(meta=NuggetMeta(name=name), facts=facts, file=f"{name}.nugget.json", **more)
+
+
+def _outside(before: Snapshot, after: Snapshot) -> tuple[ChangeSet, ...]:
+    numbers = itertools.count()
+    return outside_changes(before, after, ids=lambda: f"{next(numbers):08x}", at=AT, author=PROGRAM)
+
+
+# Plain differences
+
+KEYS = st.sampled_from("abc")
+FACTS = st.lists(
+    st.builds(Fact, key=KEYS, value=st.sampled_from(["1", "2"]), hits=st.integers(0, 2), extra=st.just({})),
+    max_size=5,
+)
+
+
+@st.composite
+def _snapshots(draw: st.DrawFn) -> Snapshot:
+    numbers = draw(st.lists(st.integers(1, 5), unique=True).map(sorted))
+    notes = [
+        make_note(number, content=draw(st.sampled_from("xy")), hits=draw(st.integers(0, 1)))
+        for number in numbers
+    ]
+    nuggets = [
+        _nugget(*_in_order(draw(FACTS)), name=name)
+        for name in sorted(draw(st.sets(st.sampled_from(["m", "n"]))))
+    ]
+    return Snapshot(notes=tuple(notes), nuggets=tuple(nuggets))
+
+
+def _in_order(facts: list[Fact]) -> list[Fact]:
+    return sorted(facts, key=lambda fact: fact.key)
+
+
+@given(before=_snapshots(), after=_snapshots())
+def test_the_differences_laid_over_the_one_give_the_other(before: Snapshot, after: Snapshot) -> None:
+    assert _said(laid_over(before, differences(before, after))) == _said(after)
+
+
+@given(before=_snapshots(), after=_snapshots())
+def test_the_differences_are_a_change_set_that_can_be_applied_and_taken_back(
+    before: Snapshot, after: Snapshot
+) -> None:
+    found = differences(before, after)
+    change_set = ChangeSet(
+        id="0", at=AT, author=PROGRAM, reason="", kind="restore",
+        notes=found.notes, facts=found.facts, nuggets=found.nuggets,
+    )  # fmt: skip
+    unique = all(
+        len({fact.key for fact in nugget.facts}) == len(nugget.facts)
+        for nugget in (*before.nuggets, *after.nuggets)
+    )
+    if unique:
+        done = rebase(change_set, before)
+        assert _said(laid_over(before, done)) == _said(after)
+        undo = rebase(done.inverse(id="1", at=AT, author=PROGRAM, reason=""), after)
+        assert _said(laid_over(after, undo)) == _said(before)
+
+
+def _said(snapshot: Snapshot) -> object:
+    return snapshot.notes, [(nugget.name, nugget.facts) for nugget in snapshot.nuggets]
+
+
+def test_a_time_that_moved_is_a_difference() -> None:
+    before, after = _memory(make_note(1)), _memory(make_note(1, updated_at=LATER))
+    (change,) = differences(before, after).notes
+    assert (change.before, change.after) == (before.notes[0], after.notes[0])
+    assert differences(before, before) == ((), (), ())
+
+
+def test_what_goes_and_what_comes_bears_its_place() -> None:
+    one, two, three, four = (make_note(number) for number in range(1, 5))
+    found = differences(_memory(one, two, three), _memory(four, one, three))
+    assert [(change.id, change.index) for change in found.notes] == [(four.id, 0), (two.id, 1)]
+    found = differences(
+        _memory(facts={"a": "1", "b": "2", "c": "3"}), _memory(facts={"a": "1", "d": "4", "c": "0", "e": "5"})
+    )
+    assert [(change.key, change.index) for change in found.facts] == [
+        ("b", 1),
+        ("c", 2),
+        ("d", 1),
+        ("e", None),
+    ]
+
+
+def test_the_order_of_facts_is_no_difference() -> None:
+    assert not differences(_memory(facts={"a": "1", "b": "2"}), _memory(facts={"b": "2", "a": "1"})).facts
+
+
+def test_of_a_key_that_stands_twice_the_second_is_told_from_the_first() -> None:
+    twice = Snapshot(nuggets=(_nugget(Fact(key="a", value="1"), Fact(key="a", value="2")),))
+    once = Snapshot(nuggets=(_nugget(Fact(key="a", value="1")),))
+    (change,) = differences(twice, once).facts
+    assert (change.index, change.before) == (1, Fact(key="a", value="2"))
+
+
+def test_what_cannot_be_read_any_more_is_not_gone() -> None:
+    note = make_note(1)
+    before = _memory(note, facts={"a": "1"})
+    broken = Nugget(meta=NuggetMeta(name="memory"), file="memory.nugget.json", problem="cannot be read")
+    set_aside = Snapshot(nuggets=(broken,), set_aside=frozenset({note.id}))
+    assert differences(before, set_aside) == ((), (), ())
+    in_part = Problem("memory.nugget.json: fact 1", "cannot be read (...)", "memory.nugget.json", "memory")
+    assert differences(before, _memory(note, facts={}, problems=(in_part,))) == ((), (), ())
+    assert len(differences(before, _memory(note, facts={})).facts) == 1
+
+
+# What another program did
+
+
+def test_recalls_are_told_apart_from_what_was_changed() -> None:
+    before = _memory(make_note(1), make_note(2), make_fact_note(3, "k", "v"), facts={"k": "v"})
+    first, second, third = before.notes
+    hit = {"hits": 1, "last_hit_session": "s", "last_accessed_at": LATER, "updated_at": LATER}
+    after = Snapshot(
+        notes=(replace(first, **hit), replace(second, content="New."), replace(third, **hit)),
+        nuggets=(_nugget(Fact(key="k", value="v", hits=1, last_hit_session="s")),),
+    )
+    recalled, changed = _outside(before, after)
+    assert (recalled.kind, changed.kind) == ("hit", "outside")
+    assert [change.id for change in recalled.notes] == [first.id, third.id]
+    assert [change.key for change in recalled.facts] == ["k"]
+    assert [change.id for change in changed.notes] == [second.id]
+    assert (recalled.reason, changed.reason) == ("recalled 2 memories", "~1 note")
+    assert recalled.id != changed.id
+    assert {recalled.author, changed.author} == {PROGRAM}
+
+
+def test_of_a_note_that_was_both_recalled_and_changed_each_goes_to_its_own() -> None:
+    before = make_note(1)
+    after = replace(before, content="New.", hits=2, last_hit_session="s", updated_at=LATER)
+    recalled, changed = _outside(_memory(before), _memory(after))
+    between = recalled.notes[0].after
+    assert between == replace(before, hits=2, last_hit_session="s")
+    assert (changed.notes[0].before, changed.notes[0].after) == (between, after)
+
+
+def test_a_single_recall_is_named() -> None:
+    before = make_fact_note(1, "user:name", "Ada")
+    (recalled,) = _outside(_memory(before), _memory(replace(before, hits=1)))
+    assert recalled.reason == "recalled user:name"
+
+
+@pytest.mark.parametrize(
+    "moved",
+    [
+        {"updated_at": LATER},
+        {"vector": replace(make_note(9), title="Other").vector},
+        {"content": "A  B\n\n\n    C", "updated_at": LATER},
+        {"content": "A B C"},
+    ],
+)
+def test_what_loading_and_saving_moves_is_no_change(moved: dict[str, Any]) -> None:
+    before = make_note(1, content="A  B\n\n\n    C")
+    assert _outside(_memory(before), _memory(replace(before, **moved))) == ()
+
+
+def test_squeezed_white_space_is_not_part_of_another_change() -> None:
+    before = make_note(1, content="- a\n  - b")
+    after = replace(before, content="- a\n- b", tags=(*before.tags, "theirs"))
+    (changed,) = _outside(_memory(before), _memory(after))
+    assert changed.notes[0].note.content == before.content
+
+
+def test_no_change_is_no_change_set() -> None:
+    before = _memory(make_note(1), facts={"a": "1", "b": "2"})
+    assert _outside(before, before) == ()
+    assert _outside(before, _memory(make_note(1), facts={"b": "2", "a": "1"})) == ()
+
+
+def test_loading_by_the_original_changes_only_what_it_renamed(
+    store: Path, golden: Path, replayed: Callable[[Path], None]
+) -> None:
+    before = _read(store)
+    replayed(store)
+    (changed,) = _outside(before, _read(store))
+    assert changed.reason == "+4 notes, -4 notes"
+    assert len(changed.facts) == 8
+
+
+@pytest.fixture
+def replayed(golden: Path) -> Callable[[Path], None]:
+    """Puts the files that the original left after loading into a folder."""
+    files = json.loads((golden / "store_after_loadall.json").read_bytes())["files"]
+
+    def put(home: Path) -> None:
+        for name, content in files.items():
+            text = content if isinstance(content, str) else json.dumps(content)
+            (home / name).write_text(text, encoding="utf-8")
+
+    return put
+
+
+# Taking it back
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    notes = [note_object(number) for number in (1, 2)]
+    fact = note_object(3, kind="fact", sourceKey="a", title="a", id="fact-memory-00000003", content="a value")
+    write_graph(tmp_path, [notes[0], fact, notes[1]])
+    write_nugget(tmp_path, "memory", [fact_object("a"), fact_object("b"), fact_object("c")])
+    return tmp_path
+
+
+def _taken_back(home: Path, change: Callable[[], object]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The files before a change from outside, and after it was taken back."""
+    memory = Memory.open(home)
+    before, snapshot = _files(home), _read(home)
+    change()
+    (changed,) = _outside(snapshot, _read(home))
+    memory.undo(changed)
+    return before, _files(home)
+
+
+def _files(home: Path) -> dict[str, Any]:
+    return {name: json.loads(data) for name, data in tree(home).items() if name.endswith(".json")}
+
+
+def _read(home: Path) -> Snapshot:
+    return read_folder(home, InferenceSettings()).snapshot
+
+
+def test_a_fact_file_that_was_deleted_comes_back(home: Path) -> None:
+    before, after = _taken_back(home, (home / "memory.nugget.json").unlink)
+    assert after.keys() == before.keys()
+    assert after["memory.nugget.json"]["facts"] == before["memory.nugget.json"]["facts"]
+
+
+def test_a_fact_file_that_was_added_goes_again(home: Path) -> None:
+    before, after = _taken_back(home, lambda: write_nugget(home, "other", [fact_object("x")]))
+    assert after == before
+
+
+def test_removed_notes_and_facts_come_back_to_their_places(home: Path) -> None:
+    def remove() -> None:
+        write_graph(home, [note for id, note in notes_of(home).items() if not id.startswith("fact")])
+        write_nugget(home, "memory", [fact_object("b"), fact_object("c")])
+
+    before, after = _taken_back(home, remove)
+    assert after == before
+
+
+def test_added_notes_and_facts_go_again(home: Path) -> None:
+    def add() -> None:
+        write_graph(home, [note_object(9, links=[]), *notes_of(home).values()])
+        write_nugget(home, "memory", [fact_object(key) for key in "axbc"])
+
+    before, after = _taken_back(home, add)
+    assert after == before
+
+
+def test_a_link_from_outside_can_be_taken_back(home: Path) -> None:
+    def link() -> None:
+        notes = notes_of(home)
+        one, two = notes["note-memory-00000001"], notes["note-memory-00000002"]
+        for holder, other in ((one, two), (two, one)):
+            holder["links"] = [{"to": other["id"], "reason": "kin", "createdAt": AT}]
+        write_graph(home, notes.values())
+
+    before, after = _taken_back(home, link)
+    assert notes_of(home)["note-memory-00000001"]["links"] == []
+    assert after == before
+
+
+def test_laying_over_keeps_what_a_change_set_does_not_touch() -> None:
+    one, two = make_note(1), make_note(2)
+    linked = replace(one, links=(make_link(two),))
+    over = laid_over(
+        _memory(one, two, facts={"a": "1"}, home="/h"), differences(_memory(one), _memory(linked))
+    )
+    assert over.notes == (linked, two)
+    assert over.home == "/h"
+    assert over.nugget("memory").facts == (Fact(key="a", value="1"),)

@@ -1,0 +1,191 @@
+"""A writer that is killed at any moment: the folder opens, no memory is lost, log and files agree.
+
+The number of kills at random moments is small here; NUGGETS_KILLS=200 makes it the full test.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from memory_files import fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
+
+from core import Memory
+from core.verify import findings
+
+ROOT = Path(__file__).parents[3]
+KILLS = int(os.environ.get("NUGGETS_KILLS", "10"))
+NOTES = 12
+
+# Writes in every way, and says of each change, once it is told to be done, what must be there from then on.
+WRITER = """
+import sys
+from core import Memory
+from core.facts.edits import forget, remember
+from core.graph.edits import create_note, edit_note, hide_note, link_notes, unhide_note
+memory, start = Memory.open(sys.argv[1]), int(sys.argv[2])
+print("ready", flush=True)
+for turn in range(start, start + 100_000):
+    note = f"note-memory-{turn % 12:08x}"
+    memory.change("edit", lambda draft: edit_note(draft, note, content=f"turn {turn}"))
+    print("note", note, turn, flush=True)
+    memory.change("fact", lambda draft: remember(draft, "memory", f"key {turn}", f"value {turn}"))
+    print("fact", turn, flush=True)
+    if turn % 3 == 0:
+        memory.change("forget", lambda draft: forget(draft, "memory", f"key {turn}"))
+        print("gone", turn, flush=True)
+    if turn % 4 == 1:
+        memory.undo()
+        print("undone", turn, flush=True)
+    memory.change("link", lambda draft: link_notes(draft, note, f"note-memory-{(turn + 5) % 12:08x}", str(turn)))
+"""
+
+# Ends the process, as kill -9 would, right before the nth step that reaches the disk.
+AT_STEP = """
+import os, sqlite3, sys
+import core.storage.exchange as exchange, core.storage.files as files, core.storage.ledger as ledger
+from core import Memory
+from core.facts.edits import remember
+from core.graph.edits import hide_note
+left = int(sys.argv[2])
+def step():
+    global left
+    left -= 1
+    if left < 0:
+        os._exit(9)
+def stepping(work):
+    def carried_out(*given, **named):
+        step()
+        return work(*given, **named)
+    return carried_out
+memory = Memory.open(sys.argv[1])
+exchange._swap = stepping(exchange._swap)
+os.fsync, os.replace, os.link, os.unlink = map(stepping, (os.fsync, os.replace, os.link, os.unlink))
+begin, finish, abandon = ledger.Ledger.begin, ledger.Ledger.finish, ledger.Ledger.abandon
+ledger.Ledger.begin, ledger.Ledger.finish = stepping(begin), stepping(finish)
+def transaction(self, **named):
+    step()
+    with plain(self, **named) as connection:
+        yield connection
+        step()
+import contextlib
+plain = ledger.Ledger.transaction
+ledger.Ledger.transaction = contextlib.contextmanager(transaction)
+memory.change("hide", lambda draft: hide_note(draft, "fact-memory-000000aa"))
+memory.change("remember", lambda draft: remember(draft, "fresh", "new", "value"))
+print("done", flush=True)
+"""
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    write_graph(tmp_path, [note_object(number) for number in range(NOTES)])
+    write_nugget(tmp_path, "memory", [fact_object("first")])
+    Memory.open(tmp_path).repair()
+    return tmp_path
+
+
+def _agree(home: Path) -> Memory:
+    """Opens a memory and holds that nothing in it, in its folder or in its log is left half done."""
+    memory = Memory.open(home)
+    assert memory.snapshot.problems == ()
+    assert findings(memory.snapshot) == []
+    ledger = memory._store.ledger
+    assert ledger is not None
+    assert ledger.pending_count() == 0
+    assert memory.conflicts() == ()
+    assert memory._store.settled
+    return memory
+
+
+def test_a_writer_killed_at_random_moments_loses_nothing_that_it_said_was_done(home: Path) -> None:
+    chance = random.Random(7)
+    contents: dict[str, int] = {}
+    facts: dict[str, bool] = {}
+    turn = 0
+    for _ in range(KILLS):
+        writer = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(home), str(turn)],
+            cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == b"ready\n"
+        # A random moment of its work: after so many lines, plus however long the kill takes.
+        told = [writer.stdout.readline().decode().split() for _ in range(chance.randrange(1, 12))]
+        writer.send_signal(signal.SIGKILL)
+        rest, errors = writer.communicate()
+        assert errors == b""
+        told += [line.split() for line in rest.decode().splitlines()]
+        memory = _agree(home)
+        notes, stored = notes_of(home), {fact["key"] for fact in facts_of(home, "memory.nugget.json")}
+        assert len([id for id in notes if id.startswith("note-memory-")]) == NOTES
+        for line in told:
+            turn = max(turn, int(line[-1]))
+            match line:
+                case ["note", id, number]:
+                    contents[id] = int(number)
+                case ["fact", number]:
+                    facts[number] = True
+                case ["gone", number]:
+                    facts[number] = False
+                case ["undone", number]:
+                    facts.pop(number, None)
+        for id, number in contents.items():
+            written = int(notes[id]["content"].removeprefix("turn "))
+            assert written >= number
+        # What was not said to be done yet may have been done: the last fact may be gone by then.
+        for number, there in facts.items():
+            if int(number) < turn:
+                assert (f"key {number}" in stored) is there
+        entries = memory.log(limit=None)
+        assert len({entry.id for entry in entries}) == len(entries)
+        turn += 1
+
+
+def test_a_writer_killed_before_any_step_leaves_a_change_whole_or_undone(home: Path) -> None:
+    Memory.open(home).change("fact", lambda draft: _with_fact_note(draft))
+    step = 0
+    while True:
+        copy = home.with_name(f"copy-{step}")
+        _copy(home, copy)
+        done = subprocess.run(
+            [sys.executable, "-c", AT_STEP, str(copy), str(step)], cwd=ROOT, capture_output=True, check=False
+        )
+        assert done.stderr == b""
+        _agree(copy)
+        notes = notes_of(copy)
+        hidden = notes["fact-memory-000000aa"]
+        keys = {fact["key"] for fact in facts_of(copy, "memory.nugget.json")}
+        assert ("there" in keys) is not hidden["hidden"]
+        assert hidden["hidden"] is ("hiddenFact" in hidden)
+        fresh = copy / "fresh.nugget.json"
+        stored = {fact["key"] for fact in facts_of(copy, fresh.name)} if fresh.exists() else set()
+        assert stored == {note["sourceKey"] for note in notes.values() if note["nuggetName"] == "fresh"}
+        if done.stdout == b"done\n":
+            assert step > 15
+            break
+        step += 1
+
+
+def _with_fact_note(draft: object) -> None:
+    from core.facts.edits import remember
+    from core.model.draft import Draft
+    from core.model.note import replace
+
+    assert isinstance(draft, Draft)
+    made = remember(draft, "memory", "there", "a value")
+    draft.remove(made.id)
+    draft.put(replace(made, id="fact-memory-000000aa"))
+
+
+def _copy(home: Path, copy: Path) -> None:
+    for path in home.rglob("*"):
+        if path.is_file():
+            target = copy / path.relative_to(home)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(path.read_bytes())

@@ -1,0 +1,296 @@
+"""What becomes unreadable in another program's hands: its last good version stays known, is told, and comes back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memory_files import (
+    GRAPH,
+    fact_object,
+    facts_of,
+    graph_of,
+    note_object,
+    notes_of,
+    replace_bytes,
+    write_graph,
+    write_nugget,
+)
+
+from core import Memory
+from core.facts.edits import forget, remember
+from core.graph.edits import edit_note
+from core.storage.quarantine import record_bytes
+
+FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
+FACTS = "memory.nugget.json"
+BREAKAGES: tuple[dict[str, Any], ...] = ({"content": 5}, {"tags": "text"}, {"links": {}})
+
+
+def seen(home: Path, notes: list[dict[str, Any]]) -> None:
+    """The folder holds these notes, and the memory has seen them."""
+    write_graph(home, notes)
+    Memory.open(home)
+
+
+def three() -> list[dict[str, Any]]:
+    return [note_object(number) for number in (1, 2, 3)]
+
+
+def broken_note(home: Path, **fields: Any) -> list[dict[str, Any]]:
+    """Three notes were seen; then the second could not be read, and that was seen too."""
+    notes = three()
+    seen(home, notes)
+    bad = [notes[0], notes[1] | (fields or {"content": 5}), notes[2]]
+    seen(home, bad)
+    return bad
+
+
+@pytest.mark.parametrize("fields", BREAKAGES)
+def test_a_note_that_is_readable_again_was_changed_not_added(tmp_path: Path, fields: dict[str, Any]) -> None:
+    broken_note(tmp_path, **fields)
+    notes = three()
+    write_graph(tmp_path, [notes[0], notes[1] | {"content": "Theirs."}, notes[2]])
+    memory = Memory.open(tmp_path)
+    [entry] = memory.log()
+    [change] = entry.change_set.notes
+    assert change.before is not None
+    assert change.after is not None
+    assert (change.before.content, change.after.content) == ("Content of note 2.", "Theirs.")
+    memory.undo(entry.change_set.id)
+    assert notes_of(tmp_path)[SECOND]["content"] == "Content of note 2."
+
+
+def test_a_note_that_is_readable_again_as_it_was_is_no_change(tmp_path: Path) -> None:
+    broken_note(tmp_path)
+    write_graph(tmp_path, three())
+    assert Memory.open(tmp_path).log() == ()
+
+
+def test_a_note_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(tmp_path: Path) -> None:
+    bad = broken_note(tmp_path)
+    seen(tmp_path, bad)
+    write_graph(tmp_path, [bad[0], bad[2]])
+    memory = Memory.open(tmp_path)
+    [entry] = memory.log()
+    assert [(c.id, c.after) for c in entry.change_set.notes] == [(SECOND, None)]
+    memory.undo(entry.change_set.id)
+    assert graph_of(tmp_path)["notes"] == three()
+
+
+def test_what_cannot_be_read_is_not_called_removed_when_we_write_or_others_do(tmp_path: Path) -> None:
+    bad = broken_note(tmp_path)
+    memory = Memory.open(tmp_path)
+    memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
+    assert [entry.change_set.kind for entry in memory.log()] == ["edit"]
+    ours = graph_of(tmp_path)["notes"]
+    write_graph(tmp_path, [*ours, note_object(4)])
+    memory.refresh()
+    assert [entry.change_set.reason for entry in memory.log()][:1] == ["+1 note"]
+    write_graph(tmp_path, [ours[0], three()[1] | {"content": "Back."}, ours[2], note_object(4)])
+    memory.refresh()
+    [change] = memory.log()[0].change_set.notes
+    assert change.before is not None
+    assert change.before.content == "Content of note 2."
+    assert bad[1]["content"] == 5
+
+
+def test_a_file_cut_off_after_a_note_could_not_be_read_is_mended_with_its_last_good_version(
+    tmp_path: Path,
+) -> None:
+    broken_note(tmp_path)
+    path = tmp_path / GRAPH
+    replace_bytes(path, path.read_bytes()[:-30])
+    Memory.open(tmp_path, tolerant=True).repair()
+    assert [note["content"] for note in graph_of(tmp_path)["notes"]] == [
+        f"Content of note {number}." for number in (1, 2, 3)
+    ]
+
+
+# Facts
+
+
+def broken_fact(home: Path, bad: object) -> list[object]:
+    good = [fact_object(key, f"value of {key}") for key in "abc"]
+    write_nugget(home, "memory", good)
+    Memory.open(home)
+    facts = [good[0], bad, good[2]]
+    write_nugget(home, "memory", facts)
+    Memory.open(home)
+    return facts
+
+
+BAD_FACTS = [fact_object("b") | {"value": 5}, 7, {"value": "no key"}]
+
+
+@pytest.mark.parametrize("bad", BAD_FACTS)
+def test_a_fact_that_goes_while_it_cannot_be_read_is_told_and_can_come_back(
+    tmp_path: Path, bad: object
+) -> None:
+    facts = broken_fact(tmp_path, bad)
+    assert not [e for e in Memory.open(tmp_path).log() if any(c.after is None for c in e.change_set.facts)]
+    write_nugget(tmp_path, "memory", [facts[0], facts[2]])
+    memory = Memory.open(tmp_path)
+    entry = memory.log()[0]
+    [change] = entry.change_set.facts
+    assert (change.key, change.after) == ("b", None)
+    memory.undo(entry.change_set.id)
+    assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["value of a", "value of b", "value of c"]
+
+
+def test_a_fact_that_is_readable_again_was_changed_not_added(tmp_path: Path) -> None:
+    facts = broken_fact(tmp_path, BAD_FACTS[0])
+    write_nugget(tmp_path, "memory", [facts[0], fact_object("b", "theirs"), facts[2]])
+    [change] = Memory.open(tmp_path).log()[0].change_set.facts
+    assert change.before is not None
+    assert change.before.value == "value of b"
+
+
+def test_a_fact_that_we_forget_beside_an_unreadable_one_does_not_come_back(tmp_path: Path) -> None:
+    facts = broken_fact(tmp_path, BAD_FACTS[0])
+    memory = Memory.open(tmp_path)
+    memory.change("forget", lambda draft: forget(draft, "memory", "c"))
+    memory.change("more", lambda draft: remember(draft, "memory", "d", "new"))
+    memory.repair()
+    assert [fact["key"] for fact in facts_of(tmp_path, FACTS)] == ["a", "b", "d"]
+    assert facts[1] == BAD_FACTS[0]
+
+
+@pytest.mark.parametrize("bad", BAD_FACTS)
+def test_repair_brings_a_fact_back_as_it_could_last_be_read(tmp_path: Path, bad: object) -> None:
+    broken_fact(tmp_path, bad)
+    memory = Memory.open(tmp_path)
+    [finding] = [one for one in memory.verify() if one.kind == "unreadable-fact"]
+    assert finding.repair
+    memory.repair()
+    assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["value of a", "value of b", "value of c"]
+    assert not [one for one in memory.verify() if one.kind.startswith("unreadable")]
+
+
+# Notes mended
+
+
+@pytest.mark.parametrize("fields", BREAKAGES)
+def test_repair_brings_a_note_back_as_it_could_last_be_read(tmp_path: Path, fields: dict[str, Any]) -> None:
+    bad = broken_note(tmp_path, **fields)
+    path = tmp_path / GRAPH
+    was = path.read_bytes()
+    memory = Memory.open(tmp_path)
+    [finding] = memory.verify()
+    assert finding.kind == "unreadable-note"
+    assert "last could be read" in finding.repair
+    assert "restore" not in finding.detail
+    memory.repair()
+    assert graph_of(tmp_path)["notes"] == three()
+    assert memory.verify() == ()
+    assert SECOND in memory.snapshot.by_id
+    kept = [record_bytes(record) for record in memory.set_aside()]
+    assert was in kept
+    assert bad[1] in [json.loads(data) for data in kept]
+    assert any("as it last could be" in notice for notice in memory.take_notices())
+
+
+def test_repair_leaves_a_note_of_which_nothing_was_ever_read(tmp_path: Path) -> None:
+    path = write_graph(tmp_path, [note_object(1), note_object(2, content=5)])
+    was = path.read_bytes()
+    memory = Memory.open(tmp_path)
+    [finding] = memory.verify()
+    assert finding.repair == ""
+    assert "Mend it in the file" in finding.detail
+    assert "restore" not in finding.detail
+    assert memory.repair().empty
+    assert path.read_bytes() == was
+
+
+def test_repair_tells_of_no_former_change_when_it_leaves_nothing_to_log(tmp_path: Path) -> None:
+    broken_note(tmp_path)
+    memory = Memory.open(tmp_path)
+    memory.change("earlier", lambda draft: edit_note(draft, FIRST, content="Ours."), kind="repair")
+    assert memory.repair().empty
+    assert notes_of(tmp_path)[SECOND]["content"] == "Content of note 2."
+
+
+def test_what_others_did_before_a_repair_is_put_down_to_them(tmp_path: Path) -> None:
+    bad = broken_note(tmp_path)
+    memory = Memory.open(tmp_path)
+    write_graph(tmp_path, [bad[0] | {"content": "Theirs."}, bad[1], bad[2]])
+    memory.repair()
+    theirs = memory.log()[-1].change_set
+    assert (theirs.kind, [change.id for change in theirs.notes]) == ("outside", [FIRST])
+    assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["Theirs.", "Content of note 2."]
+
+
+# Bytes that are no text
+
+
+def test_a_note_with_bytes_that_are_no_utf_8_is_set_aside_with_them(tmp_path: Path) -> None:
+    path = write_graph(tmp_path, [note_object(1, content="@"), note_object(2)])
+    replace_bytes(path, path.read_bytes().replace(b'"@"', b'"latin \xe9\xff"'))
+    memory = Memory.open(tmp_path)
+    assert [note.id for note in memory.snapshot.notes] == [SECOND]
+    assert memory.snapshot.set_aside == {FIRST}
+    [problem] = memory.snapshot.problems
+    assert "holds bytes that are no UTF-8" in problem.what
+    memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Other words."))
+    assert b'"latin \xe9\xff"' in path.read_bytes()
+    assert any(b"latin \xe9\xff" in record_bytes(record) for record in memory.set_aside())
+
+
+@pytest.mark.parametrize("value", [b'"caf\xe9"', b'{"odd": "\xff"}'])
+def test_bytes_that_are_no_utf_8_in_a_field_nobody_knows_set_the_note_aside(
+    tmp_path: Path, value: bytes
+) -> None:
+    path = write_graph(tmp_path, [note_object(1, theirs="@"), note_object(2)])
+    replace_bytes(path, path.read_bytes().replace(b'"@"', value))
+    assert Memory.open(tmp_path).snapshot.set_aside == {FIRST}
+
+
+@pytest.mark.parametrize("field", ["key", "value"])
+def test_a_fact_with_bytes_that_are_no_utf_8_is_set_aside_and_comes_back_by_repair(
+    tmp_path: Path, field: str
+) -> None:
+    good = [fact_object("a"), fact_object("b", "@v"), fact_object("c")]
+    path = write_nugget(tmp_path, "memory", good)
+    Memory.open(tmp_path)
+    sound = {"key": b'"b"', "value": b'"@v"'}[field]
+    replace_bytes(path, path.read_bytes().replace(sound, b'"latin \xe9"'))
+    memory = Memory.open(tmp_path)
+    assert [fact.key for fact in memory.snapshot.nugget("memory").facts] == ["a", "c"]
+    assert "no UTF-8" in memory.snapshot.problems[0].what
+    memory.change("more", lambda draft: remember(draft, "memory", "d", "new"))
+    assert b'"latin \xe9"' in path.read_bytes()
+    memory.repair()
+    assert [fact["key"] for fact in facts_of(tmp_path, FACTS)] == ["a", "b", "c", "d"]
+    assert facts_of(tmp_path, FACTS)[1]["value"] == "@v"
+
+
+def test_text_of_any_script_and_escapes_of_half_characters_are_no_bad_bytes(tmp_path: Path) -> None:
+    path = write_graph(tmp_path, [note_object(1, content="@"), note_object(2, content="Größe 日本 🎈")])
+    replace_bytes(path, path.read_bytes().replace(b'"@"', rb'"half \udce9 and \ud83d"'))
+    memory = Memory.open(tmp_path)
+    assert memory.snapshot.problems == ()
+    assert memory.snapshot.note(FIRST).content == "half \udce9 and \ud83d"
+
+
+def test_what_we_wrote_and_cannot_be_read_now_is_not_written_a_second_time(tmp_path: Path) -> None:
+    write_graph(tmp_path, [note_object(1), note_object(2)])
+    write_nugget(tmp_path, "memory", [fact_object("a"), fact_object("b")])
+    memory = Memory.open(tmp_path)
+    memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Ours."))
+    memory.change("more", lambda draft: remember(draft, "memory", "b", "ours"))
+    count = len(graph_of(tmp_path)["notes"])
+    for turn in ("one", "two", "three"):
+        notes, facts = graph_of(tmp_path)["notes"], facts_of(tmp_path, FACTS)
+        notes[0]["content"] = facts[0]["value"] = turn
+        notes[1]["content"] = facts[1]["value"] = 5
+        write_graph(tmp_path, notes)
+        write_nugget(tmp_path, "memory", facts)
+        memory.refresh()
+    assert [note["content"] for note in graph_of(tmp_path)["notes"]][:2] == ["three", 5]
+    assert len(graph_of(tmp_path)["notes"]) == count
+    assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["three", 5]
+    memory.repair()
+    assert notes_of(tmp_path)[SECOND]["content"] == "Ours."
+    assert [fact["value"] for fact in facts_of(tmp_path, FACTS)] == ["three", "ours"]

@@ -1,0 +1,590 @@
+"""Taking back and doing again: any change, by anybody, in part or whole, after a restart as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from memory_files import (
+    fact_object,
+    facts_of,
+    note_object,
+    notes_of,
+    replace_bytes,
+    tree,
+    write_graph,
+    write_nugget,
+)
+
+from core import Memory
+from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError
+from core.facts.edits import forget, remember
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, merge_notes
+from core.model.change import Author, ChangeSet
+from core.model.draft import Draft
+
+ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
+AGENT = Author("agent", "claude")
+LATER = "2026-06-01T00:00:00.000Z"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    write_graph(tmp_path, [note_object(number) for number in (1, 2, 3)])
+    write_nugget(tmp_path, "memory", [fact_object("user:a"), fact_object("user:b")])
+    Memory.open(tmp_path).repair()
+    for path in tmp_path.glob("ledger*"):
+        path.unlink()
+    return tmp_path
+
+
+def _write(memory: Memory, content: str, note: str = ONE, **fields: object) -> ChangeSet:
+    edit = lambda draft: edit_note(draft, note, content=content, **fields)  # noqa: E731
+    return memory.change(f"wrote {content}", edit)[1]
+
+
+def _tag(memory: Memory, tag: str, note: str = ONE) -> ChangeSet:
+    return memory.change(f"tagged {tag}", lambda draft: edit_note(draft, note, add_tags=[tag]))[1]
+
+
+def _content(home: Path, note: str = ONE) -> str:
+    return str(notes_of(home)[note]["content"])
+
+
+def _texts(home: Path) -> dict[str, str]:
+    return {id: note["content"] for id, note in notes_of(home).items()}
+
+
+# Back and forth
+
+
+def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: Path) -> None:
+    for content in ("A.", "B.", "C."):
+        _write(Memory.open(home), content)
+    states = ["C.", "B.", "A.", "Content of note 1."]
+    for state in states[1:]:
+        Memory.open(home).undo()
+        assert _content(home) == state
+    with pytest.raises(NotFoundError, match="no change of yours"):
+        Memory.open(home).undo()
+    for state in reversed(states[:-1]):
+        Memory.open(home).redo()
+        assert _content(home) == state
+    with pytest.raises(NotFoundError, match="nothing to do again"):
+        Memory.open(home).redo()
+    Memory.open(home).undo()
+    assert _content(home) == "B."
+
+
+def test_files_are_byte_for_byte_as_they_were(home: Path) -> None:
+    memory = Memory.open(home)
+    states = [tree(home)]
+
+    def everything(draft: Draft) -> None:
+        made = create_note(draft, "fresh", "New", "Text.")
+        link_notes(draft, made.id, ONE, "kin")
+        remember(draft, "fresh", "user:k", "v")
+
+    for edit in (
+        everything,
+        lambda draft: forget(draft, "memory", "user:a"),
+        lambda draft: merge_notes(draft, ONE, TWO),
+        lambda draft: delete_note(draft, THREE),
+        lambda draft: edit_note(
+            draft, next(n.id for n in draft.notes() if n.key == "user:b"), title="user:z"
+        ),
+    ):
+        memory.change("edit", edit)
+        states.append(tree(home))
+    for state in reversed(states[:-1]):
+        memory.undo()
+        assert tree(home).keys() == state.keys()
+        assert {name: data for name, data in tree(home).items() if data != state[name]} == {}
+    for state in states[1:]:
+        memory.redo()
+        assert tree(home).keys() == state.keys()
+
+
+def test_a_new_change_ends_what_redo_would_do_but_not_redo_by_name(home: Path) -> None:
+    memory = Memory.open(home)
+    undone = _tag(memory, "first")
+    memory.undo()
+    _write(memory, "Other.")
+    with pytest.raises(NotFoundError, match="nothing to do again"):
+        memory.redo()
+    memory.redo(undone.id)
+    assert "first" in notes_of(home)[ONE]["tags"]
+    assert _content(home) == "Other."
+    memory.undo()
+    assert _content(home) == "Content of note 1."
+
+
+def test_what_others_do_meanwhile_does_not_end_redo(home: Path) -> None:
+    memory, agent = Memory.open(home), Memory.open(home, author=AGENT)
+    _write(memory, "Ours.")
+    memory.undo()
+    _write(agent, "Theirs.", TWO)
+    write_graph(home, [*notes_of(home).values(), note_object(9)])
+    memory.refresh()
+    memory.recall("user:a", session="s")
+    memory.redo()
+    assert _content(home) == "Ours."
+
+
+def test_redo_does_again_what_was_taken_back_last_first(home: Path) -> None:
+    memory = Memory.open(home)
+    for content in ("A.", "B.", "C."):
+        _write(memory, content)
+    memory.undo()
+    memory.undo()
+    memory.redo()
+    assert _content(home) == "B."
+    memory.undo()
+    assert _content(home) == "A."
+    memory.redo()
+    memory.redo()
+    assert _content(home) == "C."
+
+
+def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
+    memory = Memory.open(home)
+    done = _write(memory, "Ours.")
+    undone = memory.undo()
+    assert (undone.kind, undone.about) == ("undo", done.id)
+    again = memory.undo(undone.id)
+    assert (again.kind, again.about) == ("redo", done.id)
+    assert _content(home) == "Ours."
+    assert not memory.entry(done.id).undone
+    with pytest.raises(InvalidInputError, match="turned round since"):
+        memory.undo(undone.id)
+    back = memory.undo(again.id)
+    assert (back.kind, back.about) == ("undo", done.id)
+    assert _content(home) == "Content of note 1."
+    assert memory.taken_back() == {done.id}
+
+
+def test_what_is_taken_back_is_not_taken_back_twice(home: Path) -> None:
+    memory = Memory.open(home)
+    done = _write(memory, "Ours.")
+    with pytest.raises(InvalidInputError, match="not taken back"):
+        memory.redo(done.id)
+    memory.undo(done.id)
+    with pytest.raises(InvalidInputError, match="taken back already"):
+        memory.undo(done.id)
+    with pytest.raises(InvalidInputError, match="taken back already"):
+        memory.undo(done)
+    memory.redo(done.id)
+    with pytest.raises(InvalidInputError, match="not taken back"):
+        memory.redo(done.id)
+    assert [entry.change_set.kind for entry in memory.log()] == ["redo", "undo", "edit"]
+
+
+def test_an_undo_without_a_name_takes_the_newest_that_is_not_taken_back(home: Path) -> None:
+    memory = Memory.open(home)
+    first, second, third = (_tag(memory, tag) for tag in ("one", "two", "three"))
+    memory.undo(second.id)
+    memory.undo()
+    assert memory.taken_back() == {second.id, third.id}
+    memory.undo()
+    assert memory.taken_back() == {first.id, second.id, third.id}
+    with pytest.raises(NotFoundError):
+        memory.undo()
+
+
+# By name
+
+
+@pytest.mark.parametrize("how", ["id", "beginning", "change set", "with space"])
+def test_a_change_is_named_by_its_id_or_the_beginning_of_it(home: Path, how: str) -> None:
+    memory = Memory.open(home)
+    done = _write(memory, "Ours.")
+    _write(memory, "Other.", TWO)
+    names = {"id": done.id, "beginning": done.id[:6], "change set": done, "with space": f" {done.id}\n"}
+    memory.undo(names[how])  # type: ignore[arg-type]
+    assert _texts(home)[ONE] == "Content of note 1."
+    assert _texts(home)[TWO] == "Other."
+
+
+def test_names_that_name_nothing_are_refused(home: Path) -> None:
+    numbers = iter(("aa000001", "aa000002"))
+    memory = Memory.open(home, ids=lambda: next(numbers))
+    _write(memory, "A.")
+    _write(memory, "B.")
+    with pytest.raises(AmbiguousError):
+        memory.undo("aa")
+    for nothing in ("zz", "aa0000011", "aa000001.9", "aa000001.0"):
+        with pytest.raises(NotFoundError):
+            memory.undo(nothing)
+    for odd in ("", " ", "aa000001.", "aa000001.x", "aa000001.-1", ".1", "aa000001.\u0661"):
+        with pytest.raises(NuggetsError):
+            memory.undo(odd)
+        with pytest.raises(NuggetsError):
+            memory.redo(odd)
+    with pytest.raises(NuggetsError):
+        memory.undo("aa000001." + "9" * 5000)
+    assert _content(home) == "B."
+
+
+def test_a_change_set_that_the_log_does_not_know_is_taken_back_as_it_is(home: Path) -> None:
+    memory = Memory.open(home)
+    done = _write(memory, "Ours.")
+    for path in home.glob("ledger*"):
+        path.unlink()
+    memory.undo(done)
+    assert _content(home) == "Content of note 1."
+
+
+# One part
+
+
+def test_one_part_of_a_change_is_taken_back_and_done_again_alone(home: Path) -> None:
+    memory = Memory.open(home)
+
+    def edit(draft: Draft) -> None:
+        edit_note(draft, ONE, content="One.")
+        edit_note(draft, TWO, content="Two.")
+        remember(draft, "memory", "user:c", "value")
+
+    done = memory.change("three things", edit)[1]
+    numbers = {part.notes[0].id: number for number, part in enumerate(_parts(done), 1) if part.notes}
+    memory.undo(done.id, numbers[TWO])
+    assert (_texts(home)[ONE], _texts(home)[TWO]) == ("One.", "Content of note 2.")
+    assert len(facts_of(home, "memory.nugget.json")) == 3
+    assert not memory.entry(done.id).undone
+    assert memory.taken_back() == {f"{done.id}.{numbers[TWO]}"}
+    with pytest.raises(InvalidInputError, match="taken back already"):
+        memory.undo(f"{done.id}.{numbers[TWO]}")
+    memory.redo(f"{done.id}.{numbers[TWO]}")
+    assert _texts(home)[TWO] == "Two."
+    memory.undo(f"{done.id}.{numbers[ONE]}")
+    memory.undo()
+    assert _texts(home)[ONE] == "Content of note 1."
+    assert _texts(home)[TWO] == "Content of note 2."
+    assert len(facts_of(home, "memory.nugget.json")) == 2
+    assert [note["title"] for note in notes_of(home).values() if note["kind"] == "fact"] == [
+        "user:a",
+        "user:b",
+    ]
+
+
+def test_a_change_of_which_every_part_was_taken_back_is_passed_over_by_undo(home: Path) -> None:
+    memory = Memory.open(home)
+    _write(memory, "First.", THREE)
+
+    def edit(draft: Draft) -> None:
+        edit_note(draft, ONE, content="One.")
+        edit_note(draft, TWO, content="Two.")
+
+    done = memory.change("two things", edit)[1]
+    memory.undo(done.id, 1)
+    memory.undo(done.id, 2)
+    memory.undo()
+    assert _texts(home)[THREE] == "Content of note 3."
+
+
+def test_a_fact_goes_with_its_note_and_a_link_with_both_its_ends(home: Path) -> None:
+    memory = Memory.open(home)
+
+    def edit(draft: Draft) -> None:
+        link_notes(draft, ONE, TWO, "kin")
+        remember(draft, "memory", "user:c", "value")
+
+    done = memory.change("link and fact", edit)[1]
+    assert len(_parts(done)) == 2
+    memory.undo(done.id, 1)
+    assert notes_of(home)[ONE]["links"] == notes_of(home)[TWO]["links"] == []
+    assert len(facts_of(home, "memory.nugget.json")) == 3
+    memory.undo(done.id, 2)
+    assert len(facts_of(home, "memory.nugget.json")) == 2
+    assert len([note for note in notes_of(home).values() if note["kind"] == "fact"]) == 2
+
+
+def _parts(done: ChangeSet) -> tuple[ChangeSet, ...]:
+    from core.model.parts import parts
+
+    return parts(done)
+
+
+# What came later
+
+
+def test_an_older_change_is_taken_back_beside_what_came_later(home: Path) -> None:
+    memory = Memory.open(home)
+    older = memory.change("both", lambda draft: edit_note(draft, ONE, content="Ours.", add_tags=["ours"]))[1]
+    _tag(memory, "later")
+    link = memory.change("link", lambda draft: link_notes(draft, ONE, TWO, "kin"))[1]
+    memory.recall("user:a", session="s")
+    Memory.open(home).undo(older.id)
+    note = notes_of(home)[ONE]
+    assert note["content"] == "Content of note 1."
+    assert "later" in note["tags"]
+    assert "ours" not in note["tags"]
+    assert [one["to"] for one in note["links"]] == [TWO]
+    Memory.open(home).undo(link.id)
+    assert notes_of(home)[TWO]["links"] == []
+    assert "later" in notes_of(home)[ONE]["tags"]
+
+
+def test_what_stands_in_the_way_of_taking_back_is_named(home: Path) -> None:
+    memory = Memory.open(home)
+    older = _write(memory, "First.")
+    newer = _write(Memory.open(home, author=AGENT), "Second.")
+    before = tree(home)
+    with pytest.raises(ConflictError) as caught:
+        memory.undo(older.id)
+    assert newer.id in caught.value.message
+    assert "claude: wrote Second." in caught.value.message
+    assert (caught.value.base, caught.value.ours, caught.value.theirs) == (
+        "First.", "Content of note 1.", "Second.",
+    )  # fmt: skip
+    assert tree(home) == before
+    assert memory.conflicts() == ()
+    memory.undo(newer.id)
+    memory.undo(older.id)
+    assert _content(home) == "Content of note 1."
+
+
+def test_what_was_taken_back_itself_stands_in_nobodys_way(home: Path) -> None:
+    memory = Memory.open(home)
+    older, newer = _write(memory, "First."), _write(memory, "Second.")
+    memory.undo(newer.id)
+    memory.undo(older.id)
+    assert _content(home) == "Content of note 1."
+    with pytest.raises(ConflictError):
+        memory.redo(newer.id)
+    memory.redo(older.id)
+    memory.redo(newer.id)
+    assert _content(home) == "Second."
+
+
+def test_a_note_that_was_edited_since_it_was_made_is_not_taken_away_unseen(home: Path) -> None:
+    memory = Memory.open(home)
+    note, made = memory.change("made", lambda draft: create_note(draft, "memory", "New", "Text."))
+    edited = _write(memory, "More.", note.id)
+    with pytest.raises(ConflictError) as caught:
+        memory.undo(made.id)
+    assert edited.id in caught.value.message
+    assert note.id in notes_of(home)
+
+
+def test_a_fact_that_was_stored_anew_is_not_overwritten_by_taking_its_forgetting_back(home: Path) -> None:
+    memory = Memory.open(home)
+    forgotten = memory.change("forget", lambda draft: forget(draft, "memory", "user:a"))[1]
+    memory.change("anew", lambda draft: remember(draft, "memory", "user:a", "another value"))
+    with pytest.raises(ConflictError) as caught:
+        memory.undo(forgotten.id)
+    assert caught.value.exit_code == 3
+    assert {fact["key"]: fact["value"] for fact in facts_of(home, "memory.nugget.json")} == {
+        "user:b": "a value", "user:a": "another value",
+    }  # fmt: skip
+
+
+# Whose change
+
+
+def test_undo_takes_back_what_its_own_author_did(home: Path) -> None:
+    memory, agent = Memory.open(home), Memory.open(home, author=AGENT)
+    other = Memory.open(home, author=Author("agent", "codex"))
+    _write(memory, "By the person.")
+    _write(agent, "By an agent.", TWO)
+    memory.undo()
+    assert (_texts(home)[ONE], _texts(home)[TWO]) == ("Content of note 1.", "By an agent.")
+    with pytest.raises(NotFoundError):
+        memory.undo()
+    with pytest.raises(NotFoundError):
+        other.undo()
+    agent.undo()
+    assert _texts(home)[TWO] == "Content of note 2."
+    with pytest.raises(NotFoundError):
+        other.redo()
+    agent.redo()
+    assert (_texts(home)[ONE], _texts(home)[TWO]) == ("Content of note 1.", "By an agent.")
+
+
+def test_what_reflection_does_for_a_person_is_that_persons_to_take_back(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("more", lambda draft: create_note(draft, "memory", "Title 1", "Content of note 1."))
+    before = tree(home)
+    result = memory.reflect(limit=10)
+    assert not result.change_set.empty
+    assert Memory.open(home).undo().about == Memory.open(home).log(limit=2)[1].id
+    assert tree(home) == before
+
+
+def test_a_change_of_another_program_is_taken_back_by_name_alone(home: Path) -> None:
+    memory = Memory.open(home)
+    notes = notes_of(home)
+    notes[ONE] |= {"content": "Theirs.", "updatedAt": LATER}
+    del notes[THREE]
+    write_graph(home, notes.values())
+    write_nugget(home, "memory", [fact_object("user:a", "theirs"), *facts_of(home, "memory.nugget.json")[1:]])
+    memory.refresh()
+    with pytest.raises(NotFoundError):
+        memory.undo()
+    entry = memory.log(author="program")[0]
+    memory.undo(entry.id)
+    assert _texts(home)[ONE] == "Content of note 1."
+    assert THREE in notes_of(home)
+    assert facts_of(home, "memory.nugget.json")[0]["value"] == "a value"
+    memory.redo()
+    assert THREE not in notes_of(home)
+    assert _texts(home)[ONE] == "Theirs."
+    with pytest.raises(NotFoundError):
+        memory.undo()
+    memory.undo(entry.id)
+    assert _texts(home)[ONE] == "Content of note 1."
+
+
+def test_what_a_person_takes_back_of_others_is_that_persons_to_do_again(home: Path) -> None:
+    memory, agent = Memory.open(home), Memory.open(home, author=AGENT)
+    done = _write(agent, "By an agent.")
+    memory.undo(done.id)
+    with pytest.raises(NotFoundError):
+        agent.redo()
+    with pytest.raises(NotFoundError):
+        agent.undo()
+    memory.redo()
+    assert _content(home) == "By an agent."
+
+
+def test_promotion_to_a_file_is_taken_back_and_done_again(home: Path, tmp_path: Path) -> None:
+    target = tmp_path / "project"
+    memory = Memory.open(home)
+    for turn in range(3):
+        memory.recall("user:a", session=f"s-{turn}")
+    note = next(note for note in memory.snapshot.notes if note.key == "user:a")
+    memory.change("durable", lambda draft: edit_note(draft, note.id, content="a durable value"))
+    result = memory.promote(memory_dir=target)
+    path = Path(result.path)
+    written = path.read_bytes()
+    memory.undo()
+    assert not path.exists()
+    memory.redo()
+    assert path.read_bytes() == written
+    path.write_bytes(written + b"A person's own words.\n")
+    with pytest.raises(ConflictError):
+        memory.undo()
+    assert path.read_bytes().endswith(b"own words.\n")
+
+
+# Conflicts
+
+
+@pytest.fixture
+def waiting(home: Path) -> tuple[Memory, str]:
+    """A memory with one conflict in its log: content, with a tag that is in nobody's way."""
+    memory = Memory.open(home)
+    draft = memory.draft()
+    edit_note(draft, ONE, content="Ours.", add_tags=["ours"])
+    notes = notes_of(home)
+    notes[ONE] |= {"content": "Theirs.", "updatedAt": LATER}
+    write_graph(home, notes.values())
+    with pytest.raises(ConflictError) as caught:
+        memory.apply(draft.change_set("an edit"))
+    assert caught.value.entry
+    return memory, caught.value.entry
+
+
+@pytest.mark.parametrize(
+    ("take", "text", "content"),
+    [
+        ("ours", None, "Ours."),
+        ("theirs", None, "Theirs."),
+        ("ours", "Both.\n", "Both."),
+        ("theirs", "Both.", "Both."),
+    ],
+)
+def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
+    waiting: tuple[Memory, str], take: str, text: str | None, content: str
+) -> None:
+    memory, id = waiting
+    again = Memory.open(memory.home)
+    assert [entry.id for entry in again.conflicts()] == [id]
+    conflict = again.conflicts()[0].conflict
+    assert conflict is not None
+    assert (conflict.where, conflict.field) == (ONE, "content")
+    assert (conflict.base, conflict.ours, conflict.theirs) == ("Content of note 1.", "Ours.", "Theirs.")
+    with pytest.raises(InvalidInputError, match="never written"):
+        again.undo(id)
+    settled = again.settle_conflict(id, take, text)  # type: ignore[arg-type]
+    assert settled.about == id
+    assert _content(memory.home) == content
+    assert "ours" in notes_of(memory.home)[ONE]["tags"]
+    assert again.conflicts() == ()
+    assert again.entry(id).state == "settled"
+    with pytest.raises(InvalidInputError):
+        again.settle_conflict(id, "ours")
+    again.undo()
+    assert _content(memory.home) == "Theirs."
+    assert "ours" not in notes_of(memory.home)[ONE]["tags"]
+
+
+def test_a_conflict_is_passed_over_by_undo_and_redo(waiting: tuple[Memory, str]) -> None:
+    memory, id = waiting
+    with pytest.raises(NotFoundError):
+        memory.undo()
+    with pytest.raises(NotFoundError):
+        memory.redo()
+    with pytest.raises(InvalidInputError):
+        memory.redo(id)
+    assert len(memory.conflicts()) == 1
+
+
+def test_the_same_conflict_met_again_waits_beside_the_first(waiting: tuple[Memory, str]) -> None:
+    memory, id = waiting
+    change_set = memory.entry(id).change_set
+    with pytest.raises(ConflictError) as caught:
+        memory.apply(change_set)
+    assert {entry.id for entry in memory.conflicts()} == {id, caught.value.entry}
+    for entry in memory.conflicts():
+        memory.settle_conflict(entry.id, "theirs")
+    assert memory.conflicts() == ()
+    assert _content(memory.home) == "Theirs."
+
+
+def test_a_conflict_about_a_deleted_note_is_settled_either_way(home: Path) -> None:
+    for take, there in (("ours", True), ("theirs", False)):
+        notes = {f"note-memory-{number:08x}": note_object(number) for number in (1, 2, 3)}
+        replace_bytes(home / "graph" / "graph.json", b'{"version": 3, "notes": []}\n')
+        write_graph(home, notes.values())
+        memory = Memory.open(home)
+        draft = memory.draft()
+        edit_note(draft, TWO, content=f"Ours, {take}.")
+        del notes[TWO]
+        write_graph(home, notes.values())
+        with pytest.raises(ConflictError) as caught:
+            memory.apply(draft.change_set("an edit"))
+        memory.settle_conflict(caught.value.entry, take)  # type: ignore[arg-type]
+        assert (TWO in notes_of(home)) is there
+        assert memory.conflicts() == ()
+
+
+def test_the_log_of_one_run_tells_what_was_done_in_it(home: Path, clock: Callable[[], object]) -> None:
+    memory = Memory.open(home, clock=clock)  # type: ignore[arg-type]
+    done = _write(memory, "Ours.")
+    undone = memory.undo()
+    again = memory.redo()
+    assert [change_set.id for change_set in memory.history] == [done.id, undone.id, again.id]
+    assert Memory.open(home).history == ()
+    assert [entry.change_set.reason for entry in memory.log()] == [
+        "again: wrote Ours.", "took back: wrote Ours.", "wrote Ours.",
+    ]  # fmt: skip
+    assert memory.log()[0].change_set.at > memory.log()[2].change_set.at
+
+
+def test_hiding_and_forgetting_come_back_with_everything_they_took(home: Path) -> None:
+    memory = Memory.open(home)
+    note = next(note for note in memory.snapshot.notes if note.key == "user:a")
+    memory.change("link", lambda draft: link_notes(draft, note.id, ONE, "kin"))
+    before = tree(home)
+    for edit in (
+        lambda draft: hide_note(draft, note.id),
+        lambda draft: forget(draft, "memory", "user:a"),
+        lambda draft: delete_note(draft, note.id),
+    ):
+        memory.change("away", edit)
+        assert tree(home) != before
+        Memory.open(home).undo()
+        memory.refresh()
+        assert tree(home) == before

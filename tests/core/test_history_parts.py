@@ -1,0 +1,80 @@
+"""Parts of an entry taken back and done again in every order: the log always says what is so."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from memory_files import note_object, write_graph
+
+from core import Memory
+from core.errors import InvalidInputError, NotFoundError
+from core.graph.edits import edit_note, hide_note
+
+IDS = [f"note-memory-{number:08x}" for number in (1, 2, 3)]
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    write_graph(tmp_path, [note_object(number) for number in (1, 2, 3)])
+    return Memory.open(tmp_path)
+
+
+def _hide_all(memory: Memory) -> str:
+    return memory.change("hid three", lambda draft: [hide_note(draft, id) for id in IDS])[1].id
+
+
+def _hidden(memory: Memory) -> list[bool]:
+    return [memory.snapshot.note(id).hidden for id in IDS]
+
+
+def test_what_was_taken_back_in_pieces_is_done_again_whole_by_the_name_of_the_entry(memory: Memory) -> None:
+    id = _hide_all(memory)
+    memory.undo(f"{id}.1")
+    memory.undo(id)
+    assert _hidden(memory) == [False, False, False]
+    assert memory.entry(id).undone
+    memory.redo(id)
+    assert _hidden(memory) == [True, True, True]
+    assert memory.taken_back() == frozenset()
+
+
+def test_bare_redo_does_the_pieces_again_in_turn_and_undo_then_takes_all_back(memory: Memory) -> None:
+    id = _hide_all(memory)
+    memory.undo(f"{id}.2")
+    memory.undo()
+    memory.redo()
+    assert _hidden(memory) == [True, False, True]
+    assert not memory.entry(id).undone
+    memory.redo()
+    assert _hidden(memory) == [True, True, True]
+    memory.undo(id)
+    assert _hidden(memory) == [False, False, False]
+
+
+def test_several_parts_are_named_at_once(memory: Memory) -> None:
+    id = _hide_all(memory)
+    memory.undo(f"{id}.1,3")
+    assert _hidden(memory) == [False, True, False]
+    assert memory.taken_back() == {f"{id}.1", f"{id}.3"}
+    memory.redo(f"{id}.3")
+    assert _hidden(memory) == [False, True, True]
+    with pytest.raises(NotFoundError, match="has 3 changes"):
+        memory.undo(f"{id}.4")
+    with pytest.raises(InvalidInputError, match="names no change"):
+        memory.undo(f"{id}.x")
+
+
+def test_an_entry_of_one_part_is_taken_back_by_either_name_and_only_once(memory: Memory) -> None:
+    first = memory.change("first", lambda draft: edit_note(draft, IDS[0], content="First."))[1].id
+    second = memory.change("second", lambda draft: edit_note(draft, IDS[1], content="Second."))[1].id
+    memory.undo(f"{second}.1")
+    entries = len(memory.log())
+    with pytest.raises(InvalidInputError, match="taken back already"):
+        memory.undo(second)
+    assert len(memory.log()) == entries
+    memory.redo(f"{second}.1")
+    assert memory.undo().about == second
+    assert memory.undo().about == first
+    with pytest.raises(NotFoundError):
+        memory.undo()

@@ -1,0 +1,376 @@
+"""Going back: the memory, or one note of it, becomes what it was, and going back can be taken back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from drafts import make_fact_note, make_link, make_note
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from memory_files import fact_object, note_object, tree, write_graph, write_nugget
+from steps import SEQUENCES, Step, assert_facts_and_notes_are_one, make_folder, take_step
+
+from core import Memory
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
+from core.facts.edits import forget, remember
+from core.graph.edits import delete_note, edit_note, hide_note, link_notes
+from core.model.change import PERSON, ChangeSet
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import Note, replace
+from core.model.snapshot import Problem, Snapshot
+from core.restore import at_moment, restoration
+
+AT = "2026-05-05T12:00:00.000Z"
+FEW = settings(max_examples=25)
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def _back(current: Snapshot, wanted: Snapshot, note: str | None = None) -> ChangeSet:
+    return restoration(current, wanted, note=note, id="back", at=AT, author=PERSON, reason="went back")
+
+
+def _facts(snapshot: Snapshot) -> dict[str, dict[str, Fact]]:
+    """Facts by nugget and key; nuggets without facts do not count."""
+    return {n.name: {fact.key: fact for fact in n.facts} for n in snapshot.nuggets if n.facts}
+
+
+def _memory(*notes: Note, facts: dict[str, str] | None = None, **more: Any) -> Snapshot:
+    nuggets = () if facts is None else (_nugget(facts),)
+    return Snapshot(**({"notes": notes, "nuggets": nuggets} | more))
+
+
+def _nugget(values: dict[str, str], name: str = "memory", **more: Any) -> Nugget:
+    facts = tuple(Fact(key=key, value=value) for key, value in values.items())
+    return Nugget(**({"meta": NuggetMeta(name=name), "facts": facts, "file": f"{name}.nugget.json"} | more))
+
+
+def _take(memory: Memory, steps: list[Step]) -> list[tuple[ChangeSet, Snapshot]]:
+    """Each applied change set with the snapshot before it."""
+    done = []
+    for step in steps:
+        before = memory.snapshot
+        change_set = take_step(memory, step)
+        if change_set is not None and not change_set.empty:
+            done.append((change_set, before))
+    return done
+
+
+# The laws
+
+
+@FEW
+@given(before=SEQUENCES, since=SEQUENCES)
+def test_going_back_gives_the_memory_as_it_was_and_taking_that_back_the_one_before(
+    before: list[Step], since: list[Step]
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        memory = make_folder(Path(name))
+        _take(memory, before)
+        wanted = memory.snapshot
+        _take(memory, since)
+        newest = memory.snapshot
+        change_set = _back(newest, wanted)
+        applied = memory.apply(change_set)
+        assert dict(memory.snapshot.by_id) == dict(wanted.by_id)
+        assert _facts(memory.snapshot) == _facts(wanted)
+        assert_facts_and_notes_are_one(memory.snapshot)
+        assert _back(memory.snapshot, wanted).empty
+        memory.undo(applied)
+        assert memory.snapshot.notes == newest.notes
+        assert _facts(memory.snapshot) == _facts(newest)
+
+
+@FEW
+@given(before=SEQUENCES, since=SEQUENCES, data=st.data())
+def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
+    before: list[Step], since: list[Step], data: st.DataObject
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        memory = make_folder(Path(name))
+        _take(memory, before)
+        wanted = memory.snapshot
+        _take(memory, since)
+        newest = memory.snapshot
+        if not wanted.notes:
+            return
+        former = data.draw(st.sampled_from(wanted.notes))
+        try:
+            change_set = _back(newest, wanted, former.id)
+        except ConflictError:
+            return
+        applied = memory.apply(change_set)
+        found = memory.snapshot.note(former.id)
+        linked = {link.to for link in former.links}
+        assert {(link.to, link.reason) for link in found.links} == {
+            (link.to, link.reason) for link in former.links if link.to in memory.snapshot.by_id
+        }
+        for other in memory.snapshot.notes:
+            if other.id != former.id:
+                plain = {"links": (), "vector": found.vector}
+                assert replace(other, **plain) == replace(newest.note(other.id), **plain)
+            assert all(link.to in memory.snapshot.by_id for link in other.links)
+            assert (other.id in linked and other.id in newest.by_id) == any(
+                link.to == former.id for link in other.links
+            ) or other.id == former.id
+        assert replace(found, links=(), vector=former.vector) == replace(former, links=())
+        assert_facts_and_notes_are_one(memory.snapshot)
+        memory.undo(applied)
+        assert memory.snapshot.notes == newest.notes
+        assert _facts(memory.snapshot) == _facts(newest)
+
+
+@FEW
+@given(steps=SEQUENCES, data=st.data())
+def test_unwinding_the_log_gives_every_state_that_ever_was(steps: list[Step], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        memory = make_folder(Path(name))
+        done = _take(memory, steps)
+        for change_set, _ in data.draw(st.permutations(done))[:2]:
+            before = memory.snapshot
+            try:
+                done.append((memory.undo(change_set), before))
+            except ConflictError:
+                continue
+        newest = memory.snapshot
+        log = [change_set for change_set, _ in reversed(done)]
+        for number, (_, before) in enumerate(reversed(done), 1):
+            found = at_moment(newest, log[:number])
+            assert found.notes == before.notes
+            assert [(n.name, n.facts) for n in found.nuggets] == [(n.name, n.facts) for n in before.nuggets]
+
+
+@FEW
+@given(steps=SEQUENCES)
+def test_a_log_that_does_not_fit_is_unwound_as_far_as_it_does(steps: list[Step]) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        memory = make_folder(Path(name))
+        start = memory.snapshot
+        log = [change_set for change_set, _ in _take(memory, steps)]
+        for current in (start, Snapshot(), memory.snapshot):
+            for entries in (log, log[::-1], log + log):
+                found = at_moment(current, entries)
+                assert len(found.notes) == len(found.by_id)
+                _back(current, found)
+
+
+# All of it
+
+
+def test_what_went_comes_back_to_its_place_and_what_came_since_goes() -> None:
+    one, two, three, four = (make_note(number) for number in range(1, 5))
+    wanted = _memory(one, two, three, facts={"a": "1", "b": "2", "c": "3"})
+    current = _memory(one, replace(three, content="Other."), four, facts={"a": "1", "c": "4", "d": "5"})
+    found = _back(current, wanted)
+    assert found.kind == "restore"
+    assert [(c.id, c.before, c.after, c.index) for c in sorted(found.notes, key=lambda c: c.id)] == [
+        (two.id, None, two, 1),
+        (three.id, current.note(three.id), three, None),
+        (four.id, four, None, 2),
+    ]
+    assert sorted((c.key, c.after.value if c.after else None) for c in found.facts) == [
+        ("b", "2"),
+        ("c", "3"),
+        ("d", None),
+    ]
+
+
+def test_a_nugget_whose_file_is_gone_is_made_again(tmp_path: Path) -> None:
+    write_graph(tmp_path, [])
+    path = write_nugget(tmp_path, "projects", [fact_object("a"), fact_object("b")], D=2048)
+    memory = Memory.open(tmp_path)
+    wanted = memory.snapshot
+    path.unlink()
+    memory.refresh()
+    memory.apply(_back(memory.snapshot, wanted))
+    nugget = Memory.open(tmp_path).snapshot.nugget("projects")
+    assert ([fact.key for fact in nugget.facts], nugget.meta.D) == (["a", "b"], 2048)
+
+
+def test_a_nugget_that_came_since_keeps_its_file_without_facts(tmp_path: Path) -> None:
+    write_graph(tmp_path, [])
+    memory = Memory.open(tmp_path)
+    wanted = memory.snapshot
+    path = write_nugget(tmp_path, "later", [fact_object("a")], unknown={"kept": 1})
+    memory.refresh()
+    applied = memory.apply(_back(memory.snapshot, wanted))
+    assert b'"unknown":{"kept":1}' in path.read_bytes()
+    assert not memory.snapshot.nugget("later").facts
+    memory.undo(applied)
+    assert [fact.key for fact in memory.snapshot.nugget("later").facts] == ["a"]
+
+
+def test_what_cannot_be_read_then_or_now_is_left_alone() -> None:
+    mirror = make_fact_note(1, "a", "1")
+    note, other = make_note(2), make_note(3)
+    whole = _memory(mirror, note, facts={"a": "1"})
+    broken = _memory(nuggets=(_nugget({}, problem="cut off"),), set_aside=frozenset({note.id}))
+    for current, wanted in ((broken, whole), (whole, broken)):
+        found = _back(current, wanted)
+        assert found.notes == found.facts == ()
+    renamed = _nugget({"a": "1"}, name="mine", file="memory.nugget.json")
+    found = _back(_memory(other, nuggets=(renamed,)), broken)
+    assert found.facts == ()
+    assert [change.id for change in found.notes] == [other.id]
+
+
+def test_newcomers_stay_where_what_was_could_not_be_read_whole() -> None:
+    problem = Problem("graph.json: note 3", "cannot be read (null)", "graph.json")
+    part = Problem("memory.nugget.json: fact 2", "cannot be read (x)", "memory.nugget.json", "memory")
+    wanted = _memory(make_note(1), facts={"a": "1"}, problems=(problem, part))
+    current = _memory(make_note(1), make_note(2), facts={"a": "1", "b": "2"})
+    assert _back(current, wanted).empty
+
+
+def test_a_nugget_that_no_file_can_be_named_after_does_not_hold_up_the_rest() -> None:
+    bad = _nugget({"a": "1"}, name="../evil")
+    found = _back(Snapshot(), Snapshot(notes=(make_note(1),), nuggets=(bad, _nugget({"b": "2"}))))
+    assert [change.nugget for change in found.facts] == ["memory"]
+    assert len(found.notes) == 1
+    assert "'../evil'" in found.reason
+
+
+def test_a_key_that_stands_twice_is_left_as_it_is() -> None:
+    two = (Fact(key="a", value="1"), Fact(key="a", value="2"))
+    twice = _nugget({}, facts=(*two, Fact(key="b", value="2")))
+    once = _nugget({"a": "1", "b": "3"})
+    for current, wanted in ((twice, once), (once, twice)):
+        found = _back(_memory(nuggets=(current,)), _memory(nuggets=(wanted,)))
+        assert [change.key for change in found.facts] == ["b"]
+
+
+def test_a_note_and_a_fact_that_disagreed_come_back_disagreeing(tmp_path: Path) -> None:
+    fact_note = note_object(1, kind="fact", sourceKey="a", title="a", content="the note says this")
+    write_graph(tmp_path, [fact_note, note_object(2)])
+    write_nugget(tmp_path, "memory", [fact_object("a", "the fact says that")])
+    memory = Memory.open(tmp_path)
+    wanted = memory.snapshot
+    write_graph(tmp_path, [note_object(2)])
+    memory.refresh()
+    memory.apply(_back(memory.snapshot, wanted))
+    assert memory.snapshot.note(fact_note["id"]).content == "the note says this"
+    assert memory.snapshot.nugget("memory").facts[0].value == "the fact says that"
+
+
+def test_links_to_what_is_no_longer_there_do_not_come_back() -> None:
+    gone = make_note(9)
+    note = make_note(1, links=(make_link(gone),))
+    found = _back(Snapshot(), Snapshot(notes=(note,), set_aside=frozenset({gone.id})))
+    [change] = found.notes
+    assert change.after is not None
+    assert change.after.links == ()
+    stays = _back(Snapshot(set_aside=frozenset({gone.id})), Snapshot(notes=(note,)))
+    assert stays.notes[0].after == note
+
+
+def test_what_is_the_same_in_both_gives_nothing() -> None:
+    snapshot = _memory(make_note(1), make_fact_note(2, "a", "1"), facts={"a": "1"})
+    assert _back(snapshot, Snapshot(notes=snapshot.notes, nuggets=snapshot.nuggets)).empty
+
+
+# One note
+
+
+def _edited(memory: Memory, edit: Any) -> Snapshot:
+    memory.change("edit", edit)
+    return memory.snapshot
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    return make_folder(tmp_path)
+
+
+A, B, C = (f"fact-memory-{number:08x}" for number in (0x10, 0x11, 0x12))
+ONE, TWO = (f"note-memory-{number:08x}" for number in (1, 2))
+
+
+def _keys(memory: Memory) -> list[str]:
+    return [fact.key for fact in memory.snapshot.nugget("memory").facts]
+
+
+def test_a_deleted_fact_note_comes_back_with_its_fact_and_its_links(memory: Memory) -> None:
+    wanted = _edited(memory, lambda draft: link_notes(draft, B, ONE, "kin"))
+    _edited(memory, lambda draft: (delete_note(draft, B), edit_note(draft, A, content="newer")))
+    memory.apply(_back(memory.snapshot, wanted, B))
+    assert memory.snapshot.note(B) == wanted.note(B)
+    assert memory.snapshot.note(ONE).links == wanted.note(ONE).links
+    assert memory.snapshot.note(A).content == "newer"
+    assert _keys(memory) == ["a", "b", "c", "d"]
+    assert [note.id for note in memory.snapshot.notes] == [note.id for note in wanted.notes]
+
+
+def test_a_changed_note_comes_back_and_its_newer_links_go_at_both_ends(memory: Memory) -> None:
+    wanted = memory.snapshot
+    _edited(memory, lambda draft: (edit_note(draft, B, content="newer"), link_notes(draft, B, ONE),
+                                   link_notes(draft, ONE, TWO)))  # fmt: skip
+    memory.apply(_back(memory.snapshot, wanted, B))
+    assert memory.snapshot.note(B) == wanted.note(B)
+    assert [link.to for link in memory.snapshot.note(ONE).links] == [TWO]
+    assert memory.snapshot.nugget("memory").facts[1].value == "b"
+
+
+def test_a_renamed_fact_gets_its_old_key_back_in_its_place(memory: Memory) -> None:
+    wanted = memory.snapshot
+    _edited(memory, lambda draft: edit_note(draft, B, title="z"))
+    memory.apply(_back(memory.snapshot, wanted, B))
+    assert _keys(memory) == ["a", "b", "c", "d"]
+    assert memory.snapshot.note(B) == wanted.note(B)
+
+
+def test_a_hidden_fact_comes_back_and_goes_again(memory: Memory) -> None:
+    shown = memory.snapshot
+    hidden = _edited(memory, lambda draft: hide_note(draft, B))
+    memory.apply(_back(memory.snapshot, shown, B))
+    assert (_keys(memory), memory.snapshot.note(B)) == (["a", "b", "c", "d"], shown.note(B))
+    memory.apply(_back(memory.snapshot, hidden, B))
+    assert (_keys(memory), memory.snapshot.note(B)) == (["a", "c", "d"], hidden.note(B))
+
+
+def test_a_key_that_was_stored_anew_is_not_overwritten(memory: Memory) -> None:
+    wanted = memory.snapshot
+    _edited(memory, lambda draft: (delete_note(draft, B), remember(draft, "memory", "b", "another")))
+    before = tree(memory.home)
+    with pytest.raises(ConflictError, match="remembered anew") as caught:
+        _back(memory.snapshot, wanted, B)
+    assert (caught.value.ours, caught.value.theirs) == ("b", "another")
+    assert tree(memory.home) == before
+
+
+def test_a_note_whose_nugget_is_gone_brings_it_back(memory: Memory) -> None:
+    _edited(memory, lambda draft: remember(draft, "other", "k", "v"))
+    wanted = memory.snapshot
+    note = wanted.fact_notes["other", "k"]
+    _edited(memory, lambda draft: forget(draft, "other", "k"))
+    (memory.home / "other.nugget.json").unlink()
+    memory.refresh()
+    memory.apply(_back(memory.snapshot, wanted, note.id))
+    assert memory.snapshot.nugget("other").facts == wanted.nugget("other").facts
+    assert memory.snapshot.note(note.id) == note
+
+
+def test_a_note_that_was_not_there_or_cannot_be_read_is_named() -> None:
+    note, mirror = make_note(1), make_fact_note(2, "a", "1")
+    with pytest.raises(NotFoundError, match="was not there"):
+        _back(_memory(note), Snapshot(), note.id)
+    for current, wanted in ((_memory(note), Snapshot(set_aside=frozenset({note.id}))),
+                            (Snapshot(set_aside=frozenset({note.id})), _memory(note))):  # fmt: skip
+        with pytest.raises(BrokenFileError, match="cannot be read"):
+            _back(current, wanted, note.id)
+    closed = _memory(nuggets=(_nugget({}, problem="cut off"),))
+    with pytest.raises(BrokenFileError, match="fact file cannot be read"):
+        _back(closed, _memory(mirror, facts={"a": "1"}), mirror.id)
+    evil = replace(mirror, nugget_name="../evil")
+    with pytest.raises(InvalidInputError):
+        _back(Snapshot(), _memory(evil, nuggets=(_nugget({"a": "1"}, name="../evil"),)), evil.id)
+
+
+def test_a_note_that_is_as_it_was_gives_nothing(memory: Memory) -> None:
+    assert _back(memory.snapshot, memory.snapshot, B).empty

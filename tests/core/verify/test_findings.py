@@ -1,0 +1,377 @@
+"""What each rule finds, what it says, and what mending leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from drafts import (
+    LONG_AGO,
+    NOW_TEXT,
+    draft_over,
+    facts_in,
+    found,
+    make_draft,
+    make_fact_note,
+    make_link,
+    make_note,
+)
+from hostile import HOSTILE
+
+from core import Memory
+from core.model.draft import Draft
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
+from core.model.snapshot import Problem, Snapshot
+from core.verify import Finding, findings, repair
+
+KEPT = HiddenFact(key="k", value="v", hits=2, last_hit_session="s-1", index=1)
+
+
+def only(draft: Draft) -> Finding:
+    [finding] = findings(draft.snapshot)
+    return finding
+
+
+def mended(draft: Draft) -> Draft:
+    repair(draft)
+    assert [finding for finding in findings(draft.present()) if finding.repair] == []
+    return draft
+
+
+def notes_in(draft: Draft, *, hidden: bool) -> list[Note]:
+    return [note for note in draft.notes() if note.hidden is hidden]
+
+
+# A fact and its note
+
+
+def test_a_fact_that_is_missing_in_its_file_comes_back_from_its_note() -> None:
+    draft = make_draft(make_fact_note(1, "k", "v", hits=3, last_hit_session="s-1"), facts={"j": "w"})
+    draft = make_draft(*draft.snapshot.notes, make_fact_note(2, "j", "w"), facts={"j": "w"})
+    finding = only(draft)
+    assert (finding.kind, finding.where) == ("missing-fact", "memory: k")
+    assert finding.repair == "puts the fact back with the note's text"
+    assert facts_in(mended(draft)) == {"j": "w", "k": "v"}
+    held = draft.nugget("memory")
+    assert held is not None
+    assert held.facts[1] == Fact(key="k", value="v", hits=3, last_hit_session="s-1")
+
+
+def test_a_note_without_text_cannot_bring_its_fact_back() -> None:
+    finding = only(make_draft(make_fact_note(1, "k", ""), facts={}))
+    assert finding.repair == ""
+    assert finding.detail.endswith("edit it or hide it.")
+
+
+def test_facts_of_a_file_that_is_gone_come_back_together() -> None:
+    draft = make_draft(make_fact_note(1, "k", "v"), make_fact_note(2, "j", "w"))
+    assert only(draft) == Finding(
+        "missing-file",
+        "memory",
+        'The nugget "memory" has no fact file, but 2 notes mirror facts of it.',
+        "makes it anew with 2 facts from the notes",
+    )
+    assert facts_in(mended(draft)) == {"k": "v", "j": "w"}
+
+
+def test_facts_of_a_file_that_cannot_be_read_are_not_judged() -> None:
+    broken = Nugget(meta=NuggetMeta(name="memory"), file="memory.nugget.json", problem="no JSON")
+    problem = Problem(
+        "memory.nugget.json", "the fact file cannot be read (no JSON)", "memory.nugget.json", "memory"
+    )
+    draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(broken,), problems=(problem,)))
+    finding = only(draft)
+    assert (finding.kind, finding.repair) == ("unreadable-file", "")
+    assert finding.detail.startswith("The fact file cannot be read (no JSON). ")
+    repair(draft)
+    assert draft.change_set("repaired").empty
+
+
+def test_a_nugget_that_a_broken_file_may_hold_is_not_made_anew() -> None:
+    broken = Nugget(meta=NuggetMeta(name="renamed"), file="renamed.nugget.json", problem="no JSON")
+    snapshot = Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(broken,))
+    assert findings(snapshot) == []
+
+
+def test_a_fact_that_may_be_one_that_cannot_be_read_is_not_judged() -> None:
+    fact = Problem("memory.nugget.json: fact 2", "cannot be read (x)", "memory.nugget.json", "memory")
+    draft = make_draft(make_fact_note(1, "k", "v"), facts={}, problems=(fact,))
+    assert only(draft).kind == "unreadable-fact"
+    note = Problem("graph.json: note 2", "cannot be read (x)", "graph.json")
+    assert only(make_draft(facts={"k": "v"}, problems=(note,))).kind == "unreadable-note"
+
+
+def test_a_fact_without_a_note_gets_one_with_its_recalls() -> None:
+    draft = make_draft(facts={"user:k": "v"})
+    draft.put_fact("memory", Fact(key="user:k", value="v", hits=4, last_hit_session="s-1"))
+    draft = draft_over(draft.present())
+    assert only(draft).detail == 'The fact "user:k" has no note: it is neither searched nor promoted.'
+    [note] = mended(draft).notes()
+    assert (note.title, note.source_key, note.content, note.kind) == ("user:k", "user:k", "v", "fact")
+    assert (note.scope, note.hits, note.last_hit_session) == ("user", 4, "s-1")
+
+
+def test_where_fact_and_note_disagree_the_notes_text_wins_and_the_value_is_kept() -> None:
+    note = make_fact_note(1, "k", "the note")
+    draft = make_draft(note, facts={"k": "the value", "j": "x"})
+    draft = make_draft(note, make_fact_note(2, "j", "x"), facts={"k": "the value", "j": "x"})
+    finding = only(draft)
+    assert finding.kind == "value-differs"
+    assert finding.detail == 'Agents are answered "the value" for "k"; its note says "the note".'
+    assert finding.repair == 'gives the fact the note\'s text and keeps "the value" in a hidden note'
+    assert facts_in(mended(draft)) == {"k": "the note", "j": "x"}
+    [kept] = notes_in(draft, hidden=True)
+    assert (kept.content, kept.archived_at) == ("the value", NOW_TEXT)
+    assert kept.hidden_fact == HiddenFact(key="k", value="the value", index=2)
+    assert found(draft, note) == note
+
+
+def test_texts_that_differ_by_white_space_alone_are_the_same() -> None:
+    assert findings(make_draft(make_fact_note(1, "k", "a  b\n"), facts={"k": "a b"}).snapshot) == []
+
+
+def test_an_empty_note_takes_the_value_of_its_fact() -> None:
+    draft = mended(make_draft(make_fact_note(1, "k", ""), facts={"k": "v"}))
+    assert [note.content for note in draft.notes()] == ["v"]
+    assert facts_in(draft) == {"k": "v"}
+
+
+@pytest.mark.parametrize(("noted", "stored"), [("k", "user:k"), ("user:k", "k"), ("K", "k")])
+def test_a_note_follows_the_key_that_another_program_gave_its_fact(noted: str, stored: str) -> None:
+    note = make_fact_note(1, noted, "v")
+    draft = make_draft(note, facts={stored: "v"})
+    assert only(draft).kind == "key-differs"
+    after = found(mended(draft), note)
+    assert (after.id, after.title, after.source_key, after.content) == (note.id, stored, stored, "v")
+    assert facts_in(draft) == {stored: "v"}
+
+
+def test_of_two_notes_of_one_fact_the_one_that_says_what_the_fact_says_stays() -> None:
+    other, same = make_fact_note(1, "k", "w"), make_fact_note(2, "k", "v")
+    draft = make_draft(other, same, facts={"k": "v"})
+    assert only(draft).repair == "hides it"
+    assert only(draft).where == other.id
+    mended(draft)
+    assert found(draft, other) == replace(other, hidden=True, archived_at=NOW_TEXT)
+    assert found(draft, same) == same
+
+
+def test_a_key_that_stands_twice_keeps_its_first_value_and_the_other_in_a_hidden_note() -> None:
+    facts = tuple(Fact(key="k", value=value) for value in ("v", "w"))
+    nugget = Nugget(meta=NuggetMeta(name="memory"), facts=facts, file="memory.nugget.json")
+    draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(nugget,)))
+    finding = only(draft)
+    assert (finding.kind, finding.where) == ("duplicate-key", "memory: k")
+    assert (
+        finding.detail
+        == 'The fact file of "memory" holds the key "k" twice; agents are answered with the first.'
+    )
+    assert facts_in(mended(draft)) == {"k": "v"}
+    assert [note.content for note in notes_in(draft, hidden=True)] == ["w"]
+    changes = draft.change_set("repaired").facts
+    assert [(change.before, change.after, change.namesake) for change in changes] == [(facts[1], None, True)]
+
+
+# Hidden facts
+
+
+def test_a_visible_note_in_which_its_standing_fact_waits_is_hidden_again() -> None:
+    note = make_fact_note(1, "k", "v", hidden_fact=KEPT, archived_at=LONG_AGO)
+    draft = make_draft(make_fact_note(2, "j", "w"), note, facts={"k": "v", "j": "w"})
+    assert only(draft).repair == 'hides it again and takes the fact "k" out of the fact file'
+    after = found(mended(draft), note)
+    assert facts_in(draft) == {"j": "w"}
+    assert (after.hidden, after.archived_at, after.hidden_fact) == (True, LONG_AGO, KEPT)
+
+
+def test_a_visible_note_whose_key_was_remembered_anew_keeps_the_old_value_in_a_hidden_note() -> None:
+    note = make_fact_note(1, "k", "new", hidden_fact=KEPT, archived_at=LONG_AGO)
+    draft = make_draft(note, facts={"k": "new"})
+    assert only(draft).repair == 'leaves it to the new value and keeps "v" in a hidden note'
+    after = found(mended(draft), note)
+    assert (after.hidden, after.archived_at, after.hidden_fact, after.content) == (False, None, None, "new")
+    [kept] = notes_in(draft, hidden=True)
+    assert (kept.hidden_fact, kept.content, kept.hits) == (KEPT, "v", 2)
+    assert facts_in(draft) == {"k": "new"}
+
+
+def test_a_visible_note_whose_fact_waits_in_it_alone_brings_the_fact_back_to_its_place() -> None:
+    note = make_fact_note(1, "k", "v", hidden_fact=KEPT)
+    others = [make_fact_note(number, key, "x") for number, key in ((2, "a"), (3, "b"))]
+    draft = make_draft(note, *others, facts={"a": "x", "b": "x"})
+    assert only(draft).repair == "puts the fact back into the fact file"
+    assert list(facts_in(mended(draft))) == ["a", "k", "b"]
+    assert found(draft, note).hidden_fact is None
+
+
+def test_a_visible_note_with_a_waiting_fact_beside_a_newer_note_is_hidden_again() -> None:
+    old, new = make_fact_note(1, "k", "v", hidden_fact=KEPT), make_fact_note(2, "k", "new")
+    draft = make_draft(old, new, facts={"k": "new"})
+    assert only(draft).repair == "hides it again"
+    assert found(mended(draft), old).hidden_fact == KEPT
+    assert facts_in(draft) == {"k": "new"}
+
+
+@pytest.mark.parametrize("kept", [None, KEPT])
+def test_a_hidden_fact_that_agents_still_recall_leaves_its_file(kept: HiddenFact | None) -> None:
+    note = make_fact_note(1, "k", "v", hidden=True, hidden_fact=kept)
+    draft = make_draft(note, facts={"k": "v"})
+    assert only(draft).detail == 'The note "k" is hidden, but agents still recall its fact "k".'
+    after = found(mended(draft), note)
+    assert facts_in(draft) == {}
+    assert after.hidden_fact is not None
+    assert (after.hidden_fact.value, after.hidden_fact.index) == ("v", 1 if kept else 0)
+
+
+def test_a_fact_that_was_remembered_anew_beside_its_hidden_note_gets_a_note_of_its_own() -> None:
+    hidden = make_fact_note(1, "k", "v", hidden=True, hidden_fact=KEPT)
+    draft = mended(make_draft(hidden, facts={"k": "new"}))
+    assert found(draft, hidden) == hidden
+    assert [note.content for note in notes_in(draft, hidden=False)] == ["new"]
+
+
+# Notes
+
+
+def test_links_are_returned_and_those_to_nowhere_dropped() -> None:
+    target = make_note(2)
+    link = make_link(target)
+    held = (link, link, Link(to="note-memory-0000dead", reason="x"), Link(to="note-memory-00000001"))
+    broken = replace(make_note(1), links=(*held, Link(to="aside")))
+    draft = make_draft(broken, target, set_aside=frozenset({"aside"}))
+    kinds = [finding.kind for finding in findings(draft.snapshot)]
+    assert kinds == ["duplicate-link", "dangling-link", "link-to-itself", "one-way-link", "wrong-vector"]
+    mended(draft)
+    assert found(draft, broken).links == (link, Link(to="aside"))
+    assert found(draft, target).links == (Link(to=broken.id, reason="kin", created_at=LONG_AGO),)
+    assert found(draft, broken).updated_at == LONG_AGO
+
+
+def test_tags_and_vectors_are_set_right() -> None:
+    right = make_note(1, tags=("own",))
+    wrong = replace(right, tags=("Own", "scope:self"), vector=VectorSpec(seed=1, basis=("x",)))
+    draft = make_draft(wrong)
+    tags, vector = findings(draft.snapshot)
+    assert tags.detail == (
+        'The tags of "Title 1" lack "memory", "own", "scope:user" and "type:note" '
+        'and hold "Own" and "scope:self" by mistake.'
+    )
+    assert vector.repair == "computes it anew"
+    after = found(mended(draft), wrong)
+    assert set(after.tags) == set(right.tags)
+
+
+def test_of_many_wrong_tags_a_few_are_named() -> None:
+    wrong = replace(make_note(1), tags=("memory", "scope:user", "type:note", *(f"T{n}" for n in range(50))))
+    detail = findings(make_draft(wrong).snapshot)[0].detail
+    assert '"t3" and 46 more and hold "T0"' in detail
+
+
+def test_ids_that_two_notes_bear_are_told_apart_and_copies_dropped() -> None:
+    first, second = make_note(1), make_note(1, title="Other")
+    draft = make_draft(first, second, first)
+    kinds = [(finding.kind, finding.repair) for finding in findings(draft.snapshot)]
+    assert kinds == [
+        ("duplicate-id", 'gives "Other", which stands later in the file, an id of its own'),
+        ("duplicate-id", "takes the second copy out"),
+    ]
+    after = list(mended(draft).notes())
+    assert [note.title for note in after] == ["Title 1", "Other"]
+    assert after[1].id == "note-memory-000000a0"
+    changes = [(c.id, c.after and c.after.id, c.index, c.namesake) for c in draft.change_set("x").notes]
+    assert changes == [(first.id, after[1].id, 1, True), (first.id, None, 2, True)]
+
+
+# What a person must act on
+
+
+def test_values_that_the_format_does_not_know_are_only_told() -> None:
+    odd = make_note(
+        1, created_at="yesterday", confidence=7.0, scope="team", source="rumour", stability="firm"
+    )
+    draft = make_draft(odd)
+    assert [finding.kind for finding in findings(draft.snapshot)] == [
+        "no-time",
+        "confidence",
+        "unknown-scope",
+        "unknown-source",
+        "unknown-stability",
+    ]
+    repair(draft)
+    assert draft.change_set("repaired").empty
+
+
+def test_names_that_no_file_can_bear_and_names_alike_but_for_case_are_told() -> None:
+    notes = (make_note(1, nugget_name="../evil"), make_note(2, nugget_name="Memory"))
+    draft = make_draft(*notes, make_note(3))
+    told = [(finding.kind, finding.where) for finding in findings(draft.snapshot)]
+    assert told == [("nugget-name", "../evil"), ("nugget-name", "memory")]
+
+
+def test_facts_are_never_stored_under_a_name_that_no_file_can_bear() -> None:
+    draft = make_draft(make_fact_note(1, "k", "v", nugget_name="../evil"))
+    kinds = {finding.kind: finding.repair for finding in findings(draft.snapshot)}
+    assert kinds == {"nugget-name": "", "missing-file": ""}
+    repair(draft)
+    assert draft.change_set("repaired").empty
+
+
+def test_a_second_file_of_a_nugget_and_a_newer_version_are_told() -> None:
+    path = "/m/memory.nugget.json"
+    second = Problem(path, "a second file of the nugget memory; memory.donna.json is used", path, "memory")
+    newer = "/m/graph/graph.json has version 9, newer than this program knows (3)"
+    draft = make_draft(facts={}, problems=(second,), read_only=newer, home="/m")
+    assert [(finding.kind, finding.where) for finding in findings(draft.snapshot)] == [
+        ("newer-version", "/m"),
+        ("second-file", path),
+    ]
+
+
+def test_what_a_file_holds_that_cannot_be_read_is_told_as_it_is_loaded(tmp_path: Path) -> None:
+    (tmp_path / "graph").mkdir()
+    (tmp_path / "graph" / "graph.json").write_bytes(b'{"version": 3, "notes": [{"id": "x"}]}')
+    for name in ("memory.nugget.json", "memory.donna.json"):
+        (tmp_path / name).write_bytes(b'{"name": "memory", "facts": [7]}')
+    (tmp_path / "other.nugget.json").write_bytes(b"{")
+    told = [finding.kind for finding in findings(Memory.open(tmp_path).snapshot)]
+    assert sorted(told) == [
+        "second-file",
+        "unreadable-fact",
+        "unreadable-fact",
+        "unreadable-file",
+        "unreadable-note",
+    ]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_every_finding_is_one_line_of_bounded_length_whatever_a_note_says(text: str) -> None:
+    notes = (
+        make_fact_note(1, text, text, source_key=text, links=(Link(to=text, reason=text),)),
+        make_fact_note(2, "k", text, tags=(text,), title=text),
+    )
+    snapshot = make_draft(*notes, facts={"k": "v", text: "w"}).snapshot
+    for finding in findings(snapshot):
+        assert "\n" not in finding.detail + finding.repair
+        assert len(finding.detail) < 500
+        assert finding.to_dict() == {
+            "kind": finding.kind,
+            "where": finding.where,
+            "detail": finding.detail,
+            "repair": finding.repair,
+        }
+    draft = draft_over(snapshot)
+    mended(draft)
+
+
+# The memory that the original wrote
+
+
+def test_the_originals_own_memory_needs_two_links_and_two_tags(store: Path) -> None:
+    told = [(finding.kind, finding.where) for finding in findings(Memory.open(store).snapshot)]
+    assert told == [
+        ("one-way-link", "note-projects-00000014"),
+        ("one-way-link", "note-projects-00000014"),
+        ("wrong-tags", "note-memory-0000000d"),
+        ("wrong-tags", "note-memory-00000012"),
+    ]

@@ -1,0 +1,188 @@
+"""Repairing a memory in its files: one change set that holds what was promised, and can be taken back."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from damaged import snapshots
+from hypothesis import given, settings
+from memory_files import (
+    GRAPH,
+    fact_object,
+    facts_of,
+    graph_of,
+    note_object,
+    replace_bytes,
+    write_graph,
+    write_nugget,
+)
+
+from core import Memory
+from core.model.change import ChangeSet
+from core.model.note import Note, to_file_dict
+from core.model.snapshot import Snapshot
+from core.text.normalise import squeeze
+from core.verify import Finding, findings, repair
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+
+
+def repaired(memory: Memory) -> ChangeSet:
+    return memory.change("repaired the memory", repair, kind="repair")[1]
+
+
+def repairable(memory: Memory) -> list[Finding]:
+    return [found for found in findings(memory.snapshot) if found.repair]
+
+
+@contextmanager
+def in_files(snapshot: Snapshot) -> Iterator[Path]:
+    """The folder of a damaged memory. What could not be read there cannot be read here."""
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        unreadable: list[object] = [{"id": id, "title": 7} for id in sorted(snapshot.set_aside)]
+        write_graph(home, [*(to_file_dict(note) for note in snapshot.notes), *unreadable])
+        unread = {problem.nugget for problem in snapshot.problems}
+        for nugget in snapshot.nuggets:
+            facts: list[object] = [fact_object(f.key, f.value, hits=f.hits) for f in nugget.facts]
+            path = write_nugget(home, nugget.name, [*facts, *([7] if nugget.name in unread else [])])
+            if nugget.problem:
+                path.write_bytes(b"{")
+        yield home
+
+
+def meaning(note: Note) -> tuple[Any, ...]:
+    """What a person would miss of a note: not what every write sets right, its tags, its links, its vector."""
+    kept = note.hidden_fact
+    waiting = (kept.key, squeeze(kept.value)) if kept is not None else None
+    texts = (note.id, note.nugget_name, note.title, note.content, note.kind, note.source_key)
+    return (*texts, note.hidden, note.hits, note.created_at, note.archived_at, repr(note.extra), waiting)
+
+
+def whole(snapshot: Snapshot) -> tuple[Counter[Any], dict[str, Any]]:
+    return Counter(map(meaning, snapshot.notes)), {n.name: n.facts for n in snapshot.nuggets}
+
+
+@settings(max_examples=60)
+@given(snapshots())
+def test_a_repaired_memory_is_sound_in_its_files_and_repairing_can_be_taken_back(damaged: Snapshot) -> None:
+    with in_files(damaged) as home:
+        memory = Memory.open(home)
+        before = memory.snapshot
+        change_set = repaired(memory)
+        fresh = Memory.open(home)
+        assert repairable(fresh) == []
+        assert repaired(fresh).empty
+        if not change_set.empty:
+            memory.undo(change_set)
+            assert whole(Memory.open(home).snapshot) == whole(before)
+
+
+def test_two_notes_of_one_id_are_both_kept_and_told_apart(tmp_path: Path) -> None:
+    first = note_object(1)
+    second = note_object(1, title="Second", content="Other words.", theirs=[1])
+    write_graph(tmp_path, [first, {"id": "x", "title": 7}, second, first])
+    memory = Memory.open(tmp_path)
+    change_set = repaired(memory)
+    stored = graph_of(tmp_path)["notes"]
+    assert [note["title"] for note in stored] == [first["title"], 7, "Second"]
+    assert stored[0] == first
+    assert stored[2]["id"] not in (first["id"], "x")
+    assert {name: stored[2][name] for name in ("content", "theirs")} == {
+        "content": "Other words.",
+        "theirs": [1],
+    }
+    memory.undo(change_set)
+    assert [note["id"] for note in graph_of(tmp_path)["notes"]] == [
+        first["id"],
+        "x",
+        first["id"],
+        first["id"],
+    ]
+
+
+def test_a_note_with_anothers_id_keeps_what_another_program_writes_meanwhile(tmp_path: Path) -> None:
+    first, second = note_object(1, title="First"), note_object(1, title="Second", content="Theirs.")
+    write_graph(tmp_path, [first, second])
+    memory = Memory.open(tmp_path)
+    draft = memory.draft()
+    repair(draft)
+    write_graph(tmp_path, [note_object(2), first, second | {"hits": 4}])
+    memory.apply(draft.change_set("repaired", kind="repair"))
+    stored = {note["title"]: note for note in graph_of(tmp_path)["notes"]}
+    assert stored["Second"]["hits"] == 4
+    assert len({note["id"] for note in stored.values()}) == 3
+
+
+def test_what_somebody_else_repaired_meanwhile_is_not_repaired_again(tmp_path: Path) -> None:
+    write_graph(
+        tmp_path, [note_object(1), note_object(1), note_object(2, title="b"), note_object(2, title="c")]
+    )
+    write_nugget(tmp_path, "memory", [fact_object("k"), fact_object("k"), fact_object("k", "w")])
+    one, other = Memory.open(tmp_path), Memory.open(tmp_path)
+    draft = other.draft()
+    repair(draft)
+    repaired(one)
+    bytes_before = (tmp_path / GRAPH).read_bytes()
+    done = other.apply(draft.change_set("repaired", kind="repair"))
+    assert not [change for change in done.facts if change.after is None]
+    assert [note["title"] for note in graph_of(tmp_path)["notes"]].count("c") == 1
+    assert len(bytes_before) <= len((tmp_path / GRAPH).read_bytes())
+
+
+def test_a_key_that_stands_twice_keeps_the_first_and_the_other_value_in_a_hidden_note(tmp_path: Path) -> None:
+    note = note_object(
+        1, kind="fact", sourceKey="k", title="k", content="v", id="fact-memory-00000001", type="fact"
+    )
+    write_graph(tmp_path, [note])
+    write_nugget(
+        tmp_path,
+        "memory",
+        [fact_object("j", "1"), fact_object("k", "v"), fact_object("k", "w"), fact_object("k", "v", hits=5)],
+    )
+    memory = Memory.open(tmp_path)
+    change_set = repaired(memory)
+    stored = facts_of(tmp_path, "memory.nugget.json")
+    assert [(fact["key"], fact["value"], fact["hits"]) for fact in stored] == [("j", "1", 0), ("k", "v", 5)]
+    kept = [note.hidden_fact for note in memory.snapshot.notes if note.hidden_fact is not None]
+    assert [(fact.key, fact.value, fact.index) for fact in kept] == [("k", "w", 2)]
+    memory.undo(change_set)
+    assert [fact["value"] for fact in facts_of(tmp_path, "memory.nugget.json")] == ["1", "v", "w", "v"]
+
+
+def test_a_further_note_of_one_fact_is_hidden_with_its_text_and_can_be_brought_back(tmp_path: Path) -> None:
+    fact: dict[str, Any] = {"kind": "fact", "sourceKey": "k", "title": "k"}
+    write_graph(tmp_path, [note_object(1, content="w", **fact), note_object(2, content="v", **fact)])
+    write_nugget(tmp_path, "memory", [fact_object("k", "v")])
+    memory = Memory.open(tmp_path)
+    change_set = repaired(memory)
+    assert [(note["content"], note["hidden"]) for note in graph_of(tmp_path)["notes"]] == [
+        ("w", True),
+        ("v", False),
+    ]
+    assert facts_of(tmp_path, "memory.nugget.json")[0]["value"] == "v"
+    memory.undo(change_set)
+    assert [note["hidden"] for note in graph_of(tmp_path)["notes"]] == [False, False]
+
+
+def test_one_broken_fact_file_does_not_keep_the_rest_from_being_repaired(tmp_path: Path) -> None:
+    stuck = note_object(1, nugget="broken", kind="fact", sourceKey="k", title="k", tags=[])
+    write_graph(tmp_path, [stuck, note_object(2, tags=[])])
+    replace_bytes(tmp_path / "broken.nugget.json", b"{")
+    memory = Memory.open(tmp_path)
+    repaired(memory)
+    stored = graph_of(tmp_path)["notes"]
+    assert stored[0] == stuck
+    assert "memory" in stored[1]["tags"]
+    assert (tmp_path / "broken.nugget.json").read_bytes() == b"{"
+    assert "mend that first" in " ".join(found.detail for found in findings(memory.snapshot))

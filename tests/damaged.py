@@ -1,0 +1,93 @@
+"""Memories with everything wrong that may be wrong in them, for laws of verifying and repairing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import HiddenFact, Link, Note, VectorSpec
+from core.model.snapshot import Problem, Snapshot
+
+NUGGETS = (*("memory",) * 6, "other", "../evil", "Other", "broken")
+KEYS = (*("k", "j") * 3, "K", "user:k", " ", "")
+VALUES = (*("v", "w") * 3, " v\n", "x y", "")
+IDS = tuple(f"note-memory-{number:08x}" for number in range(12))
+REASONS = ("kin", "", " kin")
+TAGS = ("memory", "scope:user", "scope:self", "type:note", "type:fact", "Mixed Case", "own", "", "own")
+
+
+def links() -> st.SearchStrategy[Link]:
+    """Links to notes that are there, unreadable, or gone."""
+    return st.builds(Link, to=st.sampled_from((*IDS, "aside", "gone")), reason=st.sampled_from(REASONS))
+
+
+def hidden_facts() -> st.SearchStrategy[HiddenFact]:
+    """Facts that wait in a note."""
+    return st.builds(
+        HiddenFact,
+        key=st.sampled_from(KEYS),
+        value=st.sampled_from(VALUES),
+        hits=st.integers(0, 2),
+        index=st.integers(0, 3),
+    )
+
+
+def notes() -> st.SearchStrategy[Note]:
+    """Notes of few ids, keys and texts, so that they get into each other's way."""
+    return st.builds(
+        Note,
+        id=st.sampled_from(IDS),
+        nugget_name=st.sampled_from(NUGGETS),
+        title=st.sampled_from(KEYS),
+        content=st.sampled_from(VALUES),
+        tags=st.lists(st.sampled_from(TAGS), max_size=4).map(tuple),
+        links=st.lists(links(), max_size=3).map(tuple),
+        vector=st.just(VectorSpec(seed=3, basis=("kind:note",))),
+        hidden=st.sampled_from((False, False, True)),
+        kind=st.sampled_from((*("fact",) * 6, "note", "odd")),
+        source_key=st.sampled_from((None, None, None, *KEYS)),
+        hits=st.integers(0, 2),
+        created_at=st.sampled_from(("2026-01-02T03:04:05.678Z", "yesterday", "")),
+        archived_at=st.none() | st.just("2026-01-02T03:04:05.678Z"),
+        subject=st.just("user:primary"),
+        scope=st.sampled_from(("user", "self", "Odd Scope")),
+        type=st.sampled_from(("note", "fact", "odd")),
+        source=st.sampled_from(("explicit_user", "odd")),
+        confidence=st.sampled_from((0.9, 7.0, -1.0)),
+        stability=st.sampled_from(("durable", "odd")),
+        hidden_fact=st.one_of(*(st.none() for _ in range(3)), hidden_facts()),
+        extra=st.just({}) | st.just({"theirs": 1}),
+    )
+
+
+def _nugget(name: str, facts: list[Fact]) -> Nugget:
+    return Nugget(meta=NuggetMeta(name=name), facts=tuple(facts), file=f"{name}.nugget.json")
+
+
+def facts() -> st.SearchStrategy[list[Fact]]:
+    """Facts of one file, with keys that stand in it several times."""
+    one = st.builds(Fact, key=st.sampled_from(KEYS), value=st.sampled_from(VALUES), hits=st.integers(0, 2))
+    return st.lists(one, max_size=5)
+
+
+@st.composite
+def snapshots(draw: st.DrawFn) -> Snapshot:
+    """A damaged memory: notes, fact files or none, and now and then something that could not be read."""
+    nuggets = [_nugget(name, draw(facts())) for name in ("memory", "other") if draw(st.integers(0, 3))]
+    problems: list[Problem] = []
+    if draw(st.integers(0, 2)) == 0:
+        nuggets.append(Nugget(meta=NuggetMeta(name="broken"), file="broken.nugget.json", problem="no JSON"))
+        problems.append(Problem("broken.nugget.json", "cannot be read", "broken.nugget.json", "broken"))
+    if draw(st.integers(0, 4)) == 0:
+        problems.append(
+            Problem("memory.nugget.json: fact 3", "cannot be read", "memory.nugget.json", "memory")
+        )
+    aside: dict[str, Any] = {}
+    if draw(st.integers(0, 3)) == 0:
+        problems.append(Problem("graph.json: note 3", "cannot be read", "graph.json"))
+        aside = {"set_aside": frozenset({"aside"})}
+    made = draw(st.lists(notes(), max_size=8))
+    copies = draw(st.lists(st.sampled_from(made), max_size=1)) if made else []
+    return Snapshot(notes=(*made, *copies), nuggets=tuple(nuggets), problems=tuple(problems), **aside)

@@ -1,0 +1,319 @@
+"""Undo, redo and the audit log: across restarts, wholly or one change, mine with a key and others' on purpose only."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, WIDE, agent_on, opened, small_memory
+
+from core.graph.edits import create_note, edit_note, hide_note
+from core.memory import Memory
+from core.model.change import ChangeSet
+from core.model.draft import Draft
+from core.model.note import Note
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.entry import EntryScreen
+from nuggets_tui.widgets.audit import AuditPane
+from nuggets_tui.widgets.row_list import RowList
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory."""
+    small_memory(tmp_path / "memory")
+    return tmp_path / "memory"
+
+
+def stored(home: Path, title: str) -> Note:
+    """A note as it stands in the files."""
+    return next(note for note in Memory.open(home).snapshot.notes if note.title == title)
+
+
+def ids_of(home: Path, *titles: str) -> list[str]:
+    """Ids of notes by their titles."""
+    return [stored(home, title).id for title in titles]
+
+
+def tag_three(memory: Memory) -> ChangeSet:
+    """An entry of three parts."""
+    ids = ids_of(memory.home, "Session store", "Deploy day", "Auth middleware")
+
+    def edit(draft: Draft) -> None:
+        for id in ids:
+            edit_note(draft, id, add_tags=["checked"])
+
+    return memory.change("tagged three", edit)[1]
+
+
+async def test_u_and_capital_u_go_back_and_forth_across_restarts(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("x")
+        await app.until(lambda: stored(home, "Session store").hidden)
+    async with opened(home) as app:
+        await app.press("u")
+        await app.until(lambda: "Took back: hid Session store" in app.notices)
+        assert not stored(home, "Session store").hidden
+        assert "U does it again" in app.notices
+    async with opened(home) as app:
+        await app.press("U")
+        await app.until(lambda: "Did again: hid Session store" in app.notices)
+        assert stored(home, "Session store").hidden
+        await app.press("U")
+        await app.until(lambda: "nothing to do again" in app.notices)
+
+
+async def test_u_never_takes_back_what_others_did(home: Path) -> None:
+    agent_on(home).change("theirs", partial(create_note, nugget="project", title="Theirs", content="x"))
+    async with opened(home) as app:
+        await app.press("u")
+        await app.until(lambda: "Took back: added" in app.notices)
+        assert [note.title for note in Memory.open(home).snapshot.notes] == ["Theirs"]
+        await app.press("u")
+        await app.until(lambda: "no change of yours" in app.notices)
+        assert stored(home, "Theirs")
+
+
+async def test_the_log_shows_what_was_done_before_the_app_was_opened(home: Path) -> None:
+    agent_on(home).change("seen", partial(create_note, nugget="project", title="Seen before", content="x"))
+    async with opened(home) as app:
+        assert "claude          added        Seen before" in app.text
+        assert "claude added Seen before" in app.text.split("\n")[0]
+        assert not app.main.query_one(AuditPane).glowing
+
+
+async def test_what_another_program_writes_without_the_engine_comes_into_the_log(home: Path) -> None:
+    path = home / "graph" / "graph.json"
+    async with opened(home) as app:
+        graph = json.loads(path.read_text())
+        graph["notes"][2]["content"] = "Written by hand."
+        path.write_text(json.dumps(graph))
+        await app.until(lambda: "another program edited       Session store" in app.text)
+        await app.press("a", "enter")
+        await app.screen(EntryScreen)
+        await app.press("u")
+        await app.until(lambda: "Redis" in stored(home, "Session store").content)
+
+
+async def test_another_programs_change_is_taken_back_from_its_entry_and_done_again(home: Path) -> None:
+    store = stored(home, "Session store")
+    agent_on(home).change("newer", partial(edit_note, id=store.id, content="Valkey, not Redis."))
+    async with opened(home) as app:
+        await app.press("a", "enter")
+        screen = await app.screen(EntryScreen)
+        assert "- Redis holds sessions for an hour." in app.text
+        assert "+ Valkey, not Redis." in app.text
+        assert "u take it back" in app.text
+        await app.press("u")
+        await app.until(lambda: stored(home, "Session store").content == store.content)
+        await app.until(lambda: "U do it again" in app.text)
+        assert "↶ taken back" in app.text
+        await app.press("u")
+        await app.until(lambda: "U does it again" in app.notices)
+        await app.press("U")
+        await app.until(lambda: stored(home, "Session store").content == "Valkey, not Redis.")
+        await app.until(lambda: "u take it back" in app.text)
+        assert app.app.screen is screen
+        await app.press("escape")
+        await app.back_on_main()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_one_change_of_an_entry_is_taken_back_alone_and_done_again(
+    home: Path, size: tuple[int, int]
+) -> None:
+    tag_three(agent_on(home))
+    async with opened(home, size) as app:
+        await app.press("a", "enter")
+        screen = await app.screen(EntryScreen)
+        assert screen.query_one(RowList).count == 3
+        await app.press("down")
+        await app.until(lambda: "+ tag checked" in app.text)
+        await app.press("space")
+        await app.until(lambda: "checked" not in stored(home, "Deploy day").tags)
+        assert "checked" in stored(home, "Session store").tags
+        await app.until(lambda: "do this one again" in app.text)
+        await app.press("space")
+        await app.until(lambda: "checked" in stored(home, "Deploy day").tags)
+        await app.until(lambda: "take this one back" in app.text)
+        await app.press("u")
+        await app.until(lambda: "checked" not in stored(home, "Auth middleware").tags)
+        await app.until(lambda: "do it again" in app.text)
+        assert "this one" not in app.text
+
+
+async def test_capital_u_does_one_change_again_that_was_taken_back_alone(home: Path) -> None:
+    tag_three(agent_on(home))
+    async with opened(home) as app:
+        await app.press("a", "enter")
+        await app.screen(EntryScreen)
+        await app.press("down", "space")
+        await app.until(lambda: "checked" not in stored(home, "Deploy day").tags)
+        await app.until(lambda: "do this one again" in app.text)
+        await app.press("up", "U")
+        await app.until(lambda: "checked" in stored(home, "Deploy day").tags)
+        await app.until(lambda: "space takes it back" in app.notices)
+
+
+async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) -> None:
+    def write_many(draft: Draft) -> None:
+        for number in range(21):
+            create_note(draft, "project", f"Page {number}", "x")
+
+    agent_on(home).change("wrote many", write_many)
+    async with opened(home) as app:
+        await app.press("a", "enter")
+        screen = await app.screen(EntryScreen)
+        await app.press("u")
+        await app.screen(ConfirmScreen)
+        assert "takes back 21 things" in app.text
+        assert "U does it again" in app.text
+        await app.press("enter")
+        await app.until(lambda: app.app.screen is screen)
+        assert stored(home, "Page 20")
+        await app.press("u")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.until(lambda: len(Memory.open(home).snapshot.notes) == 7)
+        await app.until(lambda: "U do it again" in app.text)
+        await app.press("U")
+        await app.until(lambda: len(Memory.open(home).snapshot.notes) == 28)
+
+
+async def test_an_entry_of_which_parts_are_taken_back_says_so_in_the_log(home: Path) -> None:
+    done = tag_three(agent_on(home))
+    Memory.open(home).undo(f"{done.id}.2")
+    async with opened(home, (170, 50)) as app:
+        assert "↶ 1 taken back" in app.text
+        await app.press("a", "down", "enter")
+        await app.screen(EntryScreen)
+        assert "↶ 1 taken back" in app.text
+
+
+async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path) -> None:
+    store = stored(home, "Session store")
+    agent_on(home).change("first", partial(edit_note, id=store.id, content="First."))
+    agent_on(home, "codex").change("second", partial(edit_note, id=store.id, content="Second."))
+    async with opened(home) as app:
+        await app.press("a", "down", "enter")
+        await app.screen(EntryScreen)
+        await app.press("u")
+        await app.until(lambda: "cannot be taken back as it is" in app.text)
+        shown = " ".join(app.text.replace("│", " ").split())
+        assert "“Session store”" in shown
+        assert "codex: second" in shown
+        assert stored(home, "Session store").content == "Second."
+
+
+async def test_u_says_what_stands_in_the_way_of_my_last_change(home: Path) -> None:
+    store = stored(home, "Session store")
+    Memory.open(home).change("mine", partial(edit_note, id=store.id, content="Mine."))
+    agent_on(home).change("newer", partial(edit_note, id=store.id, content="Newer."))
+    async with opened(home) as app:
+        await app.press("u")
+        await app.until(lambda: "“Session store”" in app.notices)
+        assert "claude: newer" in app.notices
+        assert stored(home, "Session store").content == "Newer."
+
+
+async def test_taking_back_an_undo_from_its_entry_does_it_again(home: Path) -> None:
+    memory = Memory.open(home)
+    (store,) = ids_of(home, "Session store")
+    memory.change("hid", partial(hide_note, id=store))
+    memory.undo()
+    async with opened(home) as app:
+        assert "took back:   hid Session store" in app.text
+        await app.press("a", "enter")
+        await app.screen(EntryScreen)
+        assert "U do it again" in app.text
+        await app.press("U")
+        await app.until(lambda: stored(home, "Session store").hidden)
+        await app.until(lambda: "U do it again" not in app.text)
+        await app.press("U")
+        await app.until(lambda: "nothing to do again" in app.notices)
+
+
+async def test_recalls_are_passed_over_until_they_are_asked_for(home: Path) -> None:
+    agent_on(home).recall("test command", session="one")
+    async with opened(home) as app:
+        assert "recalled" not in "\n".join(app.text.split("\n")[28:])
+        await app.press("R")
+        await app.until(lambda: "recalled     test command" in app.text)
+        assert "6 Audit log · with recalls" in app.text
+        await app.press("R")
+        await app.until(lambda: "recalled     test command" not in app.text)
+
+
+async def test_the_log_of_the_note_shown_alone_and_all_of_it_again(home: Path) -> None:
+    store = stored(home, "Session store")
+    memory = agent_on(home)
+    memory.change("newer", partial(edit_note, id=store.id, content="Newer."))
+    memory.change("seen", partial(create_note, nugget="project", title="Another one", content="x"))
+    async with opened(home) as app:
+        await app.show("Session store")
+        await app.press("A")
+        await app.until(lambda: "6 Audit log · of Session store" in app.text)
+        await app.until(lambda: len(app.log) == 2)
+        await app.press("A")
+        await app.until(lambda: len(app.log) == 3)
+
+
+async def test_a_long_log_is_read_on_as_somebody_comes_near_its_end(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nuggets_tui.log.PAGE", 60)
+    memory = agent_on(home)
+    (store,) = ids_of(home, "Session store")
+    for number in range(130):
+        memory.change(f"edit {number}", partial(edit_note, id=store, content=f"Version {number}."))
+    async with opened(home) as app:
+        assert len(app.log) == 60
+        await app.press("a", "end")
+        await app.until(lambda: len(app.log) > 60)
+        await app.press("end")
+        await app.until(lambda: app.view.log.complete)
+        await app.press("end")
+        assert len(app.log) == 131
+        row = app.main.query_one(AuditPane).cursor_row
+        assert row is not None
+        assert row.key == app.log[-1].id
+
+
+async def test_what_the_memory_has_to_tell_is_a_notice(home: Path) -> None:
+    for path in home.glob("ledger.db*"):
+        path.unlink()
+    (home / "ledger.db").write_bytes(b"no database at all, but bytes")
+    async with opened(home) as app:
+        await app.until(lambda: "the log of changes was broken" in app.notices)
+        assert "Session store" in app.text
+
+
+async def test_the_first_frame_does_not_wait_for_the_log(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import threading
+
+    from app_kit import NOW, Driver
+
+    from nuggets_tui.app import Opening
+    from nuggets_tui.application import NuggetsApp
+
+    release, refresh = threading.Event(), Memory.refresh
+
+    def wait_then_refresh(memory: Memory, **settings: bool) -> bool:
+        release.wait(20)
+        return refresh(memory, **settings)
+
+    opening = Opening(home, lambda: NOW)
+    opening.open()
+    monkeypatch.setattr(Memory, "refresh", wait_then_refresh)
+    app = NuggetsApp(opening)
+    async with app.run_test(size=WIDE) as pilot:
+        driver = Driver(app, pilot)
+        await driver.until(lambda: "Session store" in driver.text)
+        assert "Reading the log" in driver.text
+        await driver.press("down", "down")
+        release.set()
+        await driver.ready()
+        await driver.until(lambda: "you             added" in driver.text)

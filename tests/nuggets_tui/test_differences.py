@@ -1,0 +1,101 @@
+"""What a change did, line by line."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+from drafts import make_draft, make_fact_note, make_note
+from hostile import HOSTILE
+
+from core.facts.edits import remember
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
+from core.model.change import PERSON, ChangeSet, FileChange
+from core.model.draft import Draft
+from nuggets_tui.differences import DiffLine, change_lines, text_lines, unified_lines
+
+ONE, OTHER = make_note(1, title="One", content="first\nsecond"), make_note(2, title="Other")
+
+
+def shown(edit: object, draft: Draft | None = None, **titles: str) -> list[str]:
+    """The lines of what an edit does to the notes above, each with its sign."""
+    draft = draft or make_draft(ONE, OTHER)
+    edit(draft)  # type: ignore[operator]
+    change_set = draft.change_set("why")
+    return [
+        f"{line.sign} {line.text}"
+        for lines in change_lines(change_set, lambda id: titles.get(id, "?"))
+        for line in lines
+    ]
+
+
+def test_an_edited_text_shows_what_went_and_what_came() -> None:
+    lines = shown(partial(edit_note, id=ONE.id, content="first\nthird"))
+    assert lines == ["# One", "  first", "- second", "+ third"]
+
+
+def test_a_new_and_a_deleted_note_are_shown_whole() -> None:
+    assert shown(partial(create_note, nugget="memory", title="New", content="a\nb")) == [
+        "# New", "+ the whole note", "+ a", "+ b",
+    ]  # fmt: skip
+    assert shown(partial(delete_note, id=ONE.id)) == ["# One", "- the whole note", "- first", "- second"]
+
+
+def test_other_fields_are_named() -> None:
+    assert shown(partial(hide_note, id=ONE.id)) == ["# One", "+ hidden from search and recall"]
+    assert shown(partial(edit_note, id=ONE.id, title="Two")) == ["# Two", "- title: One", "+ title: Two"]
+    assert "+ tag red" in shown(partial(edit_note, id=ONE.id, add_tags=["red"]))
+
+
+def test_links_are_shown_by_title_at_both_ends() -> None:
+    draft = make_draft(ONE, OTHER)
+    edit = partial(link_notes, a=ONE.id, b=OTHER.id, reason="kin")
+    lines = [
+        line.text
+        for lines in change_lines(_changed(draft, edit), {ONE.id: "One", OTHER.id: "Other"}.__getitem__)
+        for line in lines
+    ]
+    assert "link to “Other” (kin)" in lines
+    assert "link to “One” (kin)" in lines
+
+
+def _changed(draft: Draft, edit: object) -> ChangeSet:
+    edit(draft)  # type: ignore[operator]
+    return draft.change_set("why")
+
+
+def test_a_fact_stands_with_its_note_once() -> None:
+    note = make_fact_note(3, "test cmd", "pytest")
+    draft = make_draft(note, facts={"test cmd": "pytest"})
+    lines = shown(partial(remember, nugget="memory", key="test cmd", value="pytest -q"), draft)
+    assert lines.count("# test cmd") == 1
+    assert lines[-2:] == ["- pytest", "+ pytest -q"]
+
+
+def test_a_file_shows_its_lines() -> None:
+    change = FileChange(path="MEMORY.md", before=None, after=b"# Memory\n- one")
+    change_set = ChangeSet(id="a", at="", author=PERSON, reason="", files=(change,))
+    (lines,) = change_lines(change_set)
+    assert lines == [DiffLine("#", "MEMORY.md"), DiffLine("+", "# Memory"), DiffLine("+", "- one")]
+
+
+def test_lines_are_left_out_only_where_some_are() -> None:
+    before = [str(number) for number in range(20)]
+    changed = [*before[:3], "x", *before[4:12], "y", *before[13:]]
+    lines = [line for line in text_lines("\n".join(before), "\n".join(changed)) if line.sign != " "]
+    assert [f"{line.sign}{line.text}" for line in lines] == ["-3", "+x", "@⋯", "-12", "+y"]
+    late = text_lines("\n".join(before), "\n".join([*before[:12], "y", *before[13:]]))
+    assert late[0] == DiffLine("@", "⋯")
+
+
+def test_very_long_texts_are_told_by_their_length() -> None:
+    assert text_lines("x" * 70_000, "") == [DiffLine("~", "text of 70,000 characters, now 0")]
+    many = unified_lines(["+x"] * 3_000)
+    assert len(many) == 2_001
+    assert many[-1] == DiffLine("~", "… 1,000 more lines")
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_come_through_as_they_are(text: str) -> None:
+    lines = text_lines("", text)
+    assert all(line.sign in "+@~" for line in lines)

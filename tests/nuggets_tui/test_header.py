@@ -1,0 +1,64 @@
+"""The first line at every width: what waits for a person stays longest, and nothing is cut off at its end."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from app_kit import agent_on, opened, small_memory
+from textual.geometry import Size
+
+from core.errors import ConflictError
+from core.graph.edits import edit_note
+from core.memory import Memory
+from nuggets_tui.widgets.header import HeaderLine
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory in which a conflict waits and a file could not be read."""
+    home = tmp_path / "memory"
+    me = small_memory(home)
+    store = next(note for note in me.snapshot.notes if note.title == "Session store").id
+    draft = me.draft()
+    edit_note(draft, store, content="Mine")
+    agent_on(home).change("newer", lambda newest: edit_note(newest, store, content="Theirs"))
+    with pytest.raises(ConflictError):
+        me.apply(draft.change_set("edited", author=me.author))
+    (home / "other.nugget.json").write_bytes(b"{")
+    return home
+
+
+@pytest.mark.parametrize("width", [70, 79, 80, 99, 100, 120, 160, 200])
+async def test_what_waits_is_named_with_its_key_at_every_width(home: Path, width: int) -> None:
+    async with opened(home, (width, 30)) as app:
+        header = app.main.query_one(HeaderLine)
+        await app.until(lambda: header.view.log.waiting)
+        await app.pilot.pause()
+        line = app.text.split("\n")[0].rstrip()
+        assert line.startswith(" nuggets")
+        assert "! 1 conflict waits: c" in line
+        assert "1 could not be read: !" in line
+        assert header.size == Size(width, 1)
+        if width >= 160:
+            assert "claude edited Session store" in line
+            assert "6 notes" in line
+
+
+async def test_a_sound_memory_has_nothing_to_wait_for(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory") as app:
+        line = app.text.split("\n")[0]
+        assert "● live" in line
+        assert "waits" not in line
+        assert "could not" not in line
+        assert not app.main.can("conflicts")
+        assert not app.main.can("problems")
+
+
+async def test_keys_for_what_does_not_wait_do_nothing(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory") as app:
+        await app.press("c", "exclamation_mark", "o")
+        assert app.app.screen is app.main
+        assert Memory.open(tmp_path / "memory").conflicts() == ()

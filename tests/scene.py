@@ -1,0 +1,214 @@
+"""A memory that we and the original write in turns, and a log beside it in which what comes from outside is judged."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from drafts import make_fact_note
+from memory_files import fact_object, note_object, write_graph, write_nugget
+from original_writer import Original
+
+from core.model.basis import settled
+from core.model.change import Author, ChangeSet, FactChange, NoteChange
+from core.model.draft import Draft
+from core.model.fact import Fact, Nugget
+from core.model.names import iso
+from core.model.note import Note, to_file_dict
+from core.model.snapshot import Snapshot
+from core.settings import InferenceSettings
+from core.storage.claims import fact_change_in, fact_keys
+from core.storage.compare import laid_over, outside_changes
+from core.storage.reading import read_folder
+from core.storage.rebase import rebase
+from core.storage.stale import ItemKey, OwnChange, Verdict, judge
+
+PROGRAM = Author("program")
+VALUES = {"user:name": "Ada", "user:city": "Paris", "user:pet": "a cat"}
+KEYS = tuple(VALUES)
+ONE, TWO, THREE = (f"note-memory-0000000{number}" for number in (1, 2, 3))
+NAME, CITY, PET = (f"fact-memory-0000001{number}" for number in range(3))
+_Result = TypeVar("_Result")
+
+
+class Scene:
+    """A folder with a log. Times and ids count upwards, whoever writes.
+
+    `seen` is the memory as the log knows it; `log` holds each change set with whether it is ours.
+    """
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.log: list[tuple[ChangeSet, bool]] = []
+        self._numbers = itertools.count(0xA0)
+        self._moments = itertools.count()
+        self.seen = self.now()
+
+    # What stands in the files
+
+    def now(self) -> Snapshot:
+        """The memory as it is in the files."""
+        return read_folder(self.home, InferenceSettings()).snapshot
+
+    def note(self, id: str) -> Note:
+        """A note as it is in the files."""
+        return self.now().note(id)
+
+    def nugget(self) -> Nugget:
+        """The nugget "memory" as it is in the files."""
+        return self.now().nugget("memory")
+
+    def facts(self) -> dict[str, str]:
+        """Keys and values of the nugget "memory", in file order."""
+        return {fact.key: fact.value for fact in self.nugget().facts}
+
+    def fact(self, key: str) -> Fact:
+        """A fact of the nugget "memory"."""
+        return next(fact for fact in self.nugget().facts if fact.key == key)
+
+    # Who writes
+
+    def clock(self) -> datetime:
+        """A second later at each look."""
+        return datetime(2026, 5, 5, 12, tzinfo=UTC) + timedelta(seconds=next(self._moments))
+
+    def ids(self) -> str:
+        """8 new hexadecimal digits."""
+        return f"{next(self._numbers):08x}"
+
+    def ours(self, edit: Callable[[Draft], _Result], kind: str = "edit") -> _Result:
+        """We change the memory; the log remembers it."""
+        draft = Draft(self.now(), now=self.clock(), ids=self.ids)
+        result = edit(draft)
+        change_set = draft.change_set("ours")
+        change_set = msgspec.structs.replace(change_set, kind=kind)  # type: ignore[arg-type]
+        self.put(change_set, ours=True)
+        self.seen = self.now()
+        return result
+
+    def original(self, *, load: bool = False) -> Original:
+        """A process of the original that takes the facts into memory now. load: and does all that loading does."""
+        return Original(
+            self.home, now=lambda: iso(self.clock()), ids=lambda: f"0{next(self._numbers):07x}", load=load
+        )
+
+    def put(self, change_set: ChangeSet, *, ours: bool) -> None:
+        """Writes a change set, rebased on the files, and puts it into the log."""
+        before = self.now()
+        effective = rebase(change_set, before)
+        self.write(laid_over(before, effective))
+        if not effective.empty:
+            self.log.append((effective, ours))
+
+    def write(self, snapshot: Snapshot) -> None:
+        """Writes a whole memory."""
+        write_graph(self.home, [to_file_dict(note) for note in snapshot.notes])
+        for nugget in snapshot.nuggets:
+            suffix = nugget.file.removeprefix(nugget.name) or ".nugget.json"
+            facts = [
+                {"key": f.key, "value": f.value, "hits": f.hits, "last_hit_session": f.last_hit_session}
+                | f.extra
+                for f in nugget.facts
+            ]
+            write_nugget(self.home, nugget.name, facts, suffix)
+
+    # Judging
+
+    def judged(self, seconds: float | dict[str, float] = 1.0, *, noticed: bool = False) -> Verdict:
+        """Judges what came from outside, logs it, and carries the verdict out.
+
+        seconds: how long after our last change the files were written; or, by the id of the change, after each.
+        """
+
+        def own(item: ItemKey) -> OwnChange | None:
+            return self._own(item, seconds, noticed)
+
+        now = self.now()
+        at = iso(self.clock())
+        verdict = judge(self.seen, now, own, ids=self.ids, at=at, author=PROGRAM, known=self._known)
+        outside = outside_changes(self.seen, now, ids=self.ids, at=at, author=PROGRAM)
+        self.log += [(change_set, False) for change_set in outside]
+        for change_set in verdict.restorations:
+            assert rebase(change_set, self.now()) == change_set
+            self.put(change_set, ours=True)
+        if verdict.white_space is not None:
+            self.put(verdict.white_space, ours=True)
+            self.log.pop()
+        self.seen = self.now()
+        return verdict
+
+    def _own(self, item: ItemKey, seconds: float | dict[str, float], noticed: bool) -> OwnChange | None:
+        entries = [entry for entry in reversed(self.log) if entry[0].kind != "hit" and _touches(*entry, item)]
+        if not entries or not entries[0][1]:
+            return None
+        change_set = entries[0][0]
+        return OwnChange(
+            entry=change_set.id,
+            note=next((c for c in change_set.notes if item == ("note", c.id)), None),
+            fact=fact_change_in(change_set, item[1], item[2]) if item[0] == "fact" else None,
+            seconds=seconds if isinstance(seconds, float | int) else seconds[change_set.id],
+            restored=self._restored(entries),
+            noticed=noticed,
+        )
+
+    def _known(self, item: ItemKey) -> list[Note | Fact]:
+        """The versions of a note or fact in the log."""
+        found: list[NoteChange | FactChange | None] = [
+            fact_change_in(change_set, item[1], item[2])
+            if item[0] == "fact"
+            else next((c for c in change_set.notes if item == ("note", c.id)), None)
+            for change_set, _ in self.log
+        ]
+        both = ((change.before, change.after) for change in found if change is not None)
+        return [version for versions in both for version in versions if version is not None]
+
+    def _restored(self, entries: list[tuple[ChangeSet, bool]]) -> int:
+        count = 0
+        for change_set, ours in entries:
+            if change_set.kind == "restore":
+                count += 1
+            elif ours:
+                break
+        return count
+
+    def kinds(self) -> list[str]:
+        """The kinds of the entries of the log, oldest first."""
+        return [change_set.kind for change_set, _ in self.log]
+
+
+def _touches(change_set: ChangeSet, _ours: bool, item: ItemKey) -> bool:
+    notes = (("note", change.id) for change in change_set.notes)
+    facts = (("fact", change.nugget, key) for change in change_set.facts for key in fact_keys(change))
+    return item in (*notes, *facts)
+
+
+def make_scene(home: Path, values: dict[str, str] | None = None, **fields: Any) -> Scene:
+    """A memory of the notes ONE, TWO and THREE, and of three facts with their notes NAME, CITY and PET.
+
+    fields: of the facts' notes.
+    """
+    values = values or VALUES
+    notes = (make_fact_note(n, key, values[key], hits=1, **fields) for n, key in enumerate(values, 0x10))
+    write_graph(home, [*(note_object(number) for number in (1, 2, 3)), *map(to_file_dict, notes)])
+    write_nugget(home, "memory", [fact_object(key, value, hits=1) for key, value in values.items()])
+    return Scene(home)
+
+
+def assert_sound(scene: Scene) -> None:
+    """Facts and visible notes say the same, every note is set right, and links go both ways."""
+    now = scene.now()
+    assert {n.key: n.content for n in now.notes if n.is_fact and not n.hidden} == scene.facts()
+    for note in now.notes:
+        assert note == settled(note, now.by_id.__contains__)
+        for link in note.links:
+            assert any(back.to == note.id for back in now.note(link.to).links)
+
+
+def reasons(verdict: Verdict) -> list[str]:
+    """Why each restoration is made; there is no conflict."""
+    assert verdict.conflicts == ()
+    return [change_set.reason for change_set in verdict.restorations]
