@@ -23,7 +23,7 @@ OTHER_SCRIPTS = {"京都", "Барсик"}
 
 @pytest.fixture(scope="module")
 def snapshot() -> Snapshot:
-    return Memory.open(GOLDEN / "store").snapshot
+    return Memory.open(GOLDEN / "store", settle=False).snapshot
 
 
 @pytest.fixture(scope="module")

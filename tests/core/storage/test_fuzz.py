@@ -95,6 +95,7 @@ STEPS: dict[str, Callable[[Memory], object]] = {
     "create": lambda memory: memory.change("c", lambda draft: create_note(draft, "memory", "New", "Text.")),
     "link": lambda memory: memory.change(
         "l", lambda draft: link_notes(draft, _first_plain(memory), "note-memory-00000002", "new")),
+    "fact of its own": lambda memory: memory.change("n", lambda draft: remember(draft, "fresh", "user:k", "v")),
     "remember": lambda memory: memory.change("r", lambda draft: remember(draft, "memory", "user:new", "value")),
     "again": lambda memory: memory.change("r", lambda draft: remember(draft, "memory", "user:a", "other value")),
     "forget": lambda memory: memory.change("f", lambda draft: forget(draft, "memory", "user:b")),
@@ -136,29 +137,33 @@ def _assert_told(error: NuggetsError) -> None:
 # What may not be lost
 
 
-def _kept_bytes(home: Path) -> Iterator[bytes]:
-    """Everything that is kept of former times."""
-    for path in [*(home / "quarantine").rglob("*"), *(home / "backups").rglob("*")]:
-        if path.is_file():
-            yield path.read_bytes()
-            if zipfile.is_zipfile(path):
-                with zipfile.ZipFile(path) as archive:
-                    yield from (archive.read(name) for name in archive.namelist())
+def _kept_files(home: Path) -> set[Path]:
+    return {path for side in ("quarantine", "backups") for path in (home / side).rglob("*") if path.is_file()}
 
 
-def _assert_nothing_lost(home: Path, sound: dict[str, dict[str, bytes]], damaged: dict[str, bytes]) -> None:
-    kept = list(_kept_bytes(home))
+def _kept_bytes(home: Path, known: set[Path]) -> Iterator[bytes]:
+    """Everything that is kept of former times; not what lay there already (`known`)."""
+    for path in _kept_files(home) - known:
+        yield path.read_bytes()
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                yield from (archive.read(name) for name in archive.namelist())
+
+
+def _assert_nothing_lost(
+    home: Path, sound: dict[str, dict[str, bytes]], damaged: dict[str, bytes], known: set[Path]
+) -> None:
+    kept, files = list(_kept_bytes(home, known)), tree(home)
     for file, items in sound.items():
         before = damaged.get(file)
-        now = (home / file).read_bytes() if (home / file).exists() else b""
         for name, raw in items.items():
             if before is None or raw in before:
                 shown = javascript(name)
-                assert shown in now or any(raw in data for data in kept), f"{name} of {file} is gone"
-    known = {file: data for file, data in damaged.items() if not _is_sound(home, file, data)}
-    for file, data in known.items():
-        now = (home / file).read_bytes() if (home / file).exists() else None
-        assert now == data or data in kept, f"the damaged {file} was written over"
+                there = any(shown in data for data in files.values()) or any(raw in data for data in kept)
+                assert there, f"{name} of {file} is gone"
+    for file, data in damaged.items():
+        if files.get(file) != data and data not in kept:
+            assert _is_sound(home, file, data), f"the damaged {file} was written over"
 
 
 def _is_sound(home: Path, file: str, data: bytes) -> bool:
@@ -178,12 +183,14 @@ def _session(seed: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         sound = _sound_memory(home)
-        if chance.randrange(2):
-            # A log that knows what stood there before the damage.
-            Memory.open(home).close()
+        if chance.randrange(3):
+            # A log that knows what stood there before the damage, and a backup of that day.
+            STEPS["fact of its own"](memory := Memory.open(home))
+            memory.close()
+        known = _kept_files(home)
         damaged = _damage(home, chance)
         _lives_on(home, chance)
-        _assert_nothing_lost(home, sound, damaged)
+        _assert_nothing_lost(home, sound, damaged, known)
         _assert_at_rest(home)
 
 
@@ -218,4 +225,4 @@ def test_any_bytes_at_all_are_no_surprise(data: bytes) -> None:
         for file in FILES[:2]:
             (home / file).write_bytes(data)
         _lives_on(home, Random(len(data)))
-        _assert_nothing_lost(home, sound, dict.fromkeys(FILES[:2], data))
+        _assert_nothing_lost(home, sound, dict.fromkeys(FILES[:2], data), set())
