@@ -244,6 +244,7 @@ class Store:
     ) -> tuple[ChangeSet, Written] | None:
         """One try. None when a file moved on under us before anything was written."""
         loaded = self._current()
+        keep_before_rewriting(self.home, loaded, effective, self._clock())
         write = prepare(self.home, loaded, effective)
         with self._staged(write):
             number, effective = self._trace.begin(effective, made_by, write, seq, preceding)
@@ -277,7 +278,7 @@ class Store:
                 slip.path.unlink(missing_ok=True)
 
     def _keep_safe(self, change_set: ChangeSet) -> str:
-        """What is kept before a change: a backup when one is due, and bytes that cannot be read.
+        """Makes a backup before a change when one is due.
 
         Returns what a person should know of a backup that could not be made, "" when all went well.
         """
@@ -288,7 +289,6 @@ class Store:
             # A change that can be taken back from the log does not wait for a second safety net.
             problem = f"{error.where}: no backup could be made ({error.what}); the change itself was written and is in "
             problem += "the log"
-        keep_before_rewriting(self.home, loaded, change_set, now)
         return problem
 
     # Settling
@@ -350,6 +350,7 @@ class Store:
             loaded = self._current()
             if effective.empty:
                 return False
+            keep_before_rewriting(self.home, loaded, effective, self._clock())
             write = prepare(self.home, loaded, effective)
             written = None
             with self._staged(write):
