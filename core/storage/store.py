@@ -282,7 +282,7 @@ class Store:
 
         Returns what a person should know of a backup that could not be made, "" when all went well.
         """
-        loaded, now, problem = self._current(), self._clock(), ""
+        now, problem = self._clock(), ""
         try:
             back_up(self.home, change_set, now, self._settings.backups.keep)
         except NuggetsError as error:
