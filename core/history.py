@@ -196,7 +196,7 @@ class History:
                 raise ConflictError("nothing is left of it to take back", where=gone, kept=_KEPT)
             done = self._apply(inverse, None)
         except ConflictError as error:
-            raise _explained(error, later) from error
+            raise _explained(error, later, about) from error
         if done.empty and about:
             # Somebody had done it already; the entry counts as turned all the same.
             self._store.note_down(done, self._author.signature)
@@ -300,8 +300,14 @@ class History:
         return done
 
 
-def _explained(error: ConflictError, later: list[Entry]) -> ConflictError:
-    """The conflict with the entries that stand in the way."""
+def _explained(error: ConflictError, later: list[Entry], about: str) -> ConflictError:
+    """The conflict with the entries that stand in the way, or with the rest of its own entry."""
+    id, dot, _ = about.partition(".")
+    if dot and not later:
+        error.todo = (
+            f"another change of the same entry stands in the way: take that back first, or {id} as a whole"
+        )
+        error.args = (error.message,)
     if later:
         named = ", ".join(f"{one.id} ({one.change_set.author}: {one.change_set.reason})" for one in later[:3])
         error.todo = f"what came later stands in the way: {named}; take that back first"

@@ -12,8 +12,14 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A machine under load is slow; that is no failure of what is tested.
-settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# A machine under load is slow; that is no failure of what is tested. The same examples at every run, so that a change
+# is judged by what it changes; NUGGETS_EXPLORE=1 looks for new ones.
+settings.register_profile(
+    "patient",
+    deadline=None,
+    derandomize=not os.environ.get("NUGGETS_EXPLORE"),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("patient")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 

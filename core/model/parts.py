@@ -22,10 +22,11 @@ def parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
     for change in change_set.notes:
         for target in turned[change.id]:
             pointing.setdefault(target, []).append(change)
-    mirrored: dict[tuple[str, str], list[FactChange]] = {}
+    mirrored: dict[tuple[str, str, bool], list[FactChange]] = {}
     for fact in change_set.facts:
-        for key in {fact.key, fact.after.key if fact.after is not None else fact.key}:
-            mirrored.setdefault((fact.nugget, key), []).append(fact)
+        for held, later in ((fact.before, False), (fact.after, True)):
+            if held is not None:
+                mirrored.setdefault((fact.nugget, held.key, later), []).append(fact)
     groups: list[ChangeSet] = []
     taken: set[int] = set()
     for change in change_set.notes:
@@ -55,13 +56,16 @@ def _named(group: ChangeSet, whole: ChangeSet, number: int) -> ChangeSet:
 
 
 def _facts_of(
-    change: NoteChange, mirrored: Mapping[tuple[str, str], list[FactChange]]
+    change: NoteChange, mirrored: Mapping[tuple[str, str, bool], list[FactChange]]
 ) -> Iterator[FactChange]:
-    """The facts that a note mirrors, before the change or after it; each once."""
+    """The facts that a note mirrors before the change and after it; each once.
+
+    A key that one fact gives up and another takes belongs to both their notes, at different times.
+    """
     seen: set[int] = set()
-    for note in (change.before, change.after):
+    for note, later in ((change.before, False), (change.after, True)):
         if note is not None and note.is_fact:
-            for fact in mirrored.get((note.nugget_name, note.key), ()):
+            for fact in mirrored.get((note.nugget_name, note.key, later), ()):
                 if id(fact) not in seen:
                     seen.add(id(fact))
                     yield fact

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from beside import make_home
 from memory_files import (
     fact_object,
     facts_of,
     note_object,
     notes_of,
-    replace_bytes,
     tree,
     write_graph,
     write_nugget,
@@ -31,12 +31,7 @@ LATER = "2026-06-01T00:00:00.000Z"
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
-    write_graph(tmp_path, [note_object(number) for number in (1, 2, 3)])
-    write_nugget(tmp_path, "memory", [fact_object("user:a"), fact_object("user:b")])
-    Memory.open(tmp_path).repair()
-    for path in tmp_path.glob("ledger*"):
-        path.unlink()
-    return tmp_path
+    return make_home(tmp_path)
 
 
 def _write(memory: Memory, content: str, note: str = ONE, **fields: object) -> ChangeSet:
@@ -466,98 +461,6 @@ def test_promotion_to_a_file_is_taken_back_and_done_again(home: Path, tmp_path: 
     with pytest.raises(ConflictError):
         memory.undo()
     assert path.read_bytes().endswith(b"own words.\n")
-
-
-# Conflicts
-
-
-@pytest.fixture
-def waiting(home: Path) -> tuple[Memory, str]:
-    """A memory with one conflict in its log: content, with a tag that is in nobody's way."""
-    memory = Memory.open(home)
-    draft = memory.draft()
-    edit_note(draft, ONE, content="Ours.", add_tags=["ours"])
-    notes = notes_of(home)
-    notes[ONE] |= {"content": "Theirs.", "updatedAt": LATER}
-    write_graph(home, notes.values())
-    with pytest.raises(ConflictError) as caught:
-        memory.apply(draft.change_set("an edit"))
-    assert caught.value.entry
-    return memory, caught.value.entry
-
-
-@pytest.mark.parametrize(
-    ("take", "text", "content"),
-    [
-        ("ours", None, "Ours."),
-        ("theirs", None, "Theirs."),
-        ("ours", "Both.\n", "Both."),
-        ("theirs", "Both.", "Both."),
-    ],
-)
-def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
-    waiting: tuple[Memory, str], take: str, text: str | None, content: str
-) -> None:
-    memory, id = waiting
-    again = Memory.open(memory.home)
-    assert [entry.id for entry in again.conflicts()] == [id]
-    conflict = again.conflicts()[0].conflict
-    assert conflict is not None
-    assert (conflict.where, conflict.field) == (ONE, "content")
-    assert (conflict.base, conflict.ours, conflict.theirs) == ("Content of note 1.", "Ours.", "Theirs.")
-    with pytest.raises(InvalidInputError, match="never written"):
-        again.undo(id)
-    settled = again.settle_conflict(id, take, text)  # type: ignore[arg-type]
-    assert settled.about == id
-    assert _content(memory.home) == content
-    assert "ours" in notes_of(memory.home)[ONE]["tags"]
-    assert again.conflicts() == ()
-    assert again.entry(id).state == "settled"
-    with pytest.raises(InvalidInputError):
-        again.settle_conflict(id, "ours")
-    again.undo()
-    assert _content(memory.home) == "Theirs."
-    assert "ours" not in notes_of(memory.home)[ONE]["tags"]
-
-
-def test_a_conflict_is_passed_over_by_undo_and_redo(waiting: tuple[Memory, str]) -> None:
-    memory, id = waiting
-    with pytest.raises(NotFoundError):
-        memory.undo()
-    with pytest.raises(NotFoundError):
-        memory.redo()
-    with pytest.raises(InvalidInputError):
-        memory.redo(id)
-    assert len(memory.conflicts()) == 1
-
-
-def test_the_same_conflict_met_again_waits_beside_the_first(waiting: tuple[Memory, str]) -> None:
-    memory, id = waiting
-    change_set = memory.entry(id).change_set
-    with pytest.raises(ConflictError) as caught:
-        memory.apply(change_set)
-    assert {entry.id for entry in memory.conflicts()} == {id, caught.value.entry}
-    for entry in memory.conflicts():
-        memory.settle_conflict(entry.id, "theirs")
-    assert memory.conflicts() == ()
-    assert _content(memory.home) == "Theirs."
-
-
-def test_a_conflict_about_a_deleted_note_is_settled_either_way(home: Path) -> None:
-    for take, there in (("ours", True), ("theirs", False)):
-        notes = {f"note-memory-{number:08x}": note_object(number) for number in (1, 2, 3)}
-        replace_bytes(home / "graph" / "graph.json", b'{"version": 3, "notes": []}\n')
-        write_graph(home, notes.values())
-        memory = Memory.open(home)
-        draft = memory.draft()
-        edit_note(draft, TWO, content=f"Ours, {take}.")
-        del notes[TWO]
-        write_graph(home, notes.values())
-        with pytest.raises(ConflictError) as caught:
-            memory.apply(draft.change_set("an edit"))
-        memory.settle_conflict(caught.value.entry, take)  # type: ignore[arg-type]
-        assert (TWO in notes_of(home)) is there
-        assert memory.conflicts() == ()
 
 
 def test_the_log_of_one_run_tells_what_was_done_in_it(home: Path, clock: Callable[[], object]) -> None:

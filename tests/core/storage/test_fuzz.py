@@ -24,7 +24,7 @@ from core.errors import NuggetsError
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, edit_note, link_notes
 
-COUNT = int(os.environ.get("NUGGETS_FUZZ", "200"))
+COUNT = int(os.environ.get("NUGGETS_FUZZ", "120"))
 FIRST = int(os.environ.get("NUGGETS_FUZZ_FIRST", "0"))
 FILES = (str(GRAPH), "memory.nugget.json", "other.donna.json")
 CHUNKS = 4
@@ -112,21 +112,25 @@ STEPS: dict[str, Callable[[Memory], object]] = {
 
 
 def _lives_on(home: Path, chance: Random) -> None:
-    """Opens the memory and does this and that with it; whatever goes wrong is one of our errors."""
-    steps = [chance.choice(list(STEPS)) for _ in range(8)]
+    """Opens the memory and does this and that with it."""
     for tolerant in (False, True):
         try:
             memory = Memory.open(home, tolerant=tolerant)
         except NuggetsError as error:
             _assert_told(error)
             continue
-        for step in ["look", *steps, "repair", "verify", "undo", "undo"]:
-            try:
-                STEPS[step](memory)
-            except NuggetsError as error:
-                _assert_told(error)
-        memory.take_notices()
+        _take_steps(memory, [chance.choice(list(STEPS)) for _ in range(8)])
         memory.close()
+
+
+def _take_steps(memory: Memory, steps: list[str]) -> None:
+    """Does this and that with an open memory; whatever goes wrong is one of our errors."""
+    for step in ["look", *steps, "repair", "verify", "undo", "undo"]:
+        try:
+            STEPS[step](memory)
+        except NuggetsError as error:
+            _assert_told(error)
+    memory.take_notices()
 
 
 def _assert_told(error: NuggetsError) -> None:
@@ -183,12 +187,15 @@ def _session(seed: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         sound = _sound_memory(home)
+        memory = Memory.open(home, settle=False)
         if chance.randrange(3):
             # A log that knows what stood there before the damage, and a backup of that day.
-            STEPS["fact of its own"](memory := Memory.open(home))
-            memory.close()
+            STEPS["fact of its own"](memory)
         known = _kept_files(home)
         damaged = _damage(home, chance)
+        if chance.randrange(2):
+            _take_steps(memory, [chance.choice(list(STEPS)) for _ in range(4)])
+        memory.close()
         _lives_on(home, chance)
         _assert_nothing_lost(home, sound, damaged, known)
         _assert_at_rest(home)

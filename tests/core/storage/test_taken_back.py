@@ -1,0 +1,334 @@
+"""What a program without a lock takes back unseen: it is restored, said, and in the end left to a person."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from beside import (
+    NUGGET,
+    ONE,
+    TWO,
+    content_of,
+    kinds,
+    make_home,
+    never_quiet,
+    save_stale,
+    values_of,
+    write_later,
+)
+from memory_files import GRAPH, fact_object, note_object, notes_of, replace_bytes, write_graph, write_nugget
+from original_writer import Original, read_graph
+from steps import assert_facts_and_notes_are_one
+
+from core import Memory
+from core.errors import ConflictError, NuggetsError
+from core.facts.edits import forget, remember
+from core.graph.edits import create_note, delete_note, edit_note, hide_note
+from core.model.snapshot import Snapshot
+
+RESTORED_ONE = "restored 1 note that another program took back"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return make_home(tmp_path)
+
+
+def test_a_change_that_another_program_took_back_is_restored_once_and_said(home: Path) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    done = memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))[1]
+    stale["notes"].append(note_object(9))
+    save_stale(home, stale)
+    assert content_of(home) == "Content of note 1."
+    again = Memory.open(home)
+    assert content_of(home) == "Ours."
+    assert "note-memory-00000009" in notes_of(home)
+    assert [notice.partition(";")[0] for notice in again.take_notices()] == [RESTORED_ONE]
+    assert again.take_notices() == ()
+    assert kinds(again) == [("edit", "done"), ("outside", "done"), ("restore", "done"), ("outside", "done")]
+    restored = again.log()[1].change_set
+    assert (restored.about, [change.id for change in restored.notes]) == (done.id, [ONE])
+    assert [change.id for change in again.log()[0].change_set.notes] == ["note-memory-00000009"]
+    for _ in range(2):
+        assert Memory.open(home).take_notices() == ()
+    assert len(Memory.open(home).log()) == 4
+    memory.refresh()
+    assert memory.snapshot.note(ONE).content == "Ours."
+    memory.undo()
+    assert content_of(home) == "Content of note 1."
+    assert Memory.open(home).take_notices() == ()
+    assert content_of(home) == "Content of note 1."
+
+
+def test_a_memory_that_stays_open_restores_at_its_next_look(home: Path) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    save_stale(home, stale)
+    assert memory.refresh()
+    assert memory.snapshot.note(ONE).content == "Ours."
+    assert [notice.partition(";")[0] for notice in memory.take_notices()] == [RESTORED_ONE]
+    assert [change_set.kind for change_set in memory.history] == ["edit", "outside", "restore"]
+
+
+def test_what_was_restored_twice_waits_for_a_person_the_third_time(home: Path) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    for _ in range(2):
+        save_stale(home, stale)
+        memory.refresh()
+        assert content_of(home) == "Ours."
+    save_stale(home, stale)
+    memory.refresh()
+    assert content_of(home) == "Content of note 1."
+    (entry,) = memory.conflicts()
+    assert entry.conflict is not None
+    assert (entry.conflict.where, entry.conflict.field) == (ONE, "content")
+    assert (entry.conflict.ours, entry.conflict.theirs) == ("Ours.", "Content of note 1.")
+    # Once more: it waits already.
+    for _ in range(2):
+        save_stale(home, stale)
+        memory.refresh()
+    assert len(memory.conflicts()) == 1
+    memory.settle_conflict(entry.id, "ours")
+    assert content_of(home) == "Ours."
+    assert memory.conflicts() == ()
+    # A person has decided: from here on it is restored again.
+    save_stale(home, stale)
+    memory.refresh()
+    assert content_of(home) == "Ours."
+
+
+def test_a_conflict_about_what_is_taken_back_again_and_again_may_be_left_as_theirs(home: Path) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    for _ in range(3):
+        save_stale(home, stale)
+        memory.refresh()
+    memory.settle_conflict(memory.conflicts()[0].id, "theirs")
+    assert content_of(home) == "Content of note 1."
+    assert memory.conflicts() == ()
+    assert Memory.open(home).conflicts() == ()
+    assert content_of(home) == "Content of note 1."
+
+
+@pytest.mark.parametrize("seconds", [1.0, 3.0, 100.0])
+def test_a_real_edit_of_another_program_is_not_fought(home: Path, seconds: float) -> None:
+    memory = Memory.open(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    write_later(
+        home / GRAPH, lambda: Original(home, load=False).edit_note(ONE, content="Theirs, later."), seconds
+    )
+    memory.refresh()
+    assert content_of(home) == "Theirs, later."
+    assert memory.take_notices() == ()
+    assert memory.conflicts() == ()
+    assert kinds(memory) == [("edit", "done"), ("outside", "done")]
+
+
+def test_a_file_put_back_long_after_is_a_change_like_any_other(home: Path) -> None:
+    memory = Memory.open(home)
+    old = (home / GRAPH).read_bytes()
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    write_later(home / GRAPH, lambda: replace_bytes(home / GRAPH, old), 60)
+    memory.refresh()
+    assert content_of(home) == "Content of note 1."
+    assert memory.take_notices() == ()
+    memory.undo(memory.log(author="program")[0].id)
+    assert content_of(home) == "Ours."
+
+
+def test_nothing_is_restored_while_another_program_keeps_saving(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    with monkeypatch.context() as patch:
+        never_quiet(patch)
+        for number in range(9, 14):
+            stale["notes"].append(note_object(number))
+            save_stale(home, stale, 0.02)
+            memory.refresh(patient=False)
+            assert content_of(home) == "Content of note 1."
+            assert not memory._store.settled
+        # Whoever writes meanwhile does so on what stands there.
+        memory.change("edit", lambda draft: edit_note(draft, TWO, content="Ours too."))
+        assert memory.take_notices() == ()
+        assert [kind for kind, _ in kinds(memory)].count("restore") == 0
+    memory.refresh()
+    assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Ours too.")
+    assert [notice.partition(";")[0] for notice in memory.take_notices()] == [RESTORED_ONE]
+    assert memory._store.settled
+    assert {f"note-memory-{number:08x}" for number in range(9, 14)} <= set(notes_of(home))
+
+
+def test_what_is_owed_is_restored_by_whoever_opens_next_however_late(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    with monkeypatch.context() as patch:
+        never_quiet(patch)
+        save_stale(home, stale)
+        memory.refresh(patient=False)
+    stale["notes"].append(note_object(9))
+    save_stale(home, stale, 3600)
+    again = Memory.open(home)
+    assert content_of(home) == "Ours."
+    assert "note-memory-00000009" in notes_of(home)
+    assert [notice.partition(";")[0] for notice in again.take_notices()] == [RESTORED_ONE]
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (lambda draft: create_note(draft, "memory", "Made", "Text."), "restored 1 note"),
+        (lambda draft: delete_note(draft, TWO), "restored 1 note"),
+        (lambda draft: hide_note(draft, TWO), "restored 1 note"),
+        (lambda draft: edit_note(draft, TWO, title="Other", add_tags=["x"]), "restored 1 note"),
+    ],
+)
+def test_every_kind_of_change_of_notes_outlives_a_stale_save(home: Path, edit: Any, reason: str) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", edit)
+    after = _without_times(memory.snapshot)
+    save_stale(home, stale)
+    memory.refresh()
+    assert _without_times(memory.snapshot) == after
+    assert "".join(memory.take_notices()).startswith(reason)
+    assert memory.verify() == ()
+
+
+@pytest.mark.parametrize("what", ["both", "facts", "graph"])
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda draft: remember(draft, "memory", "user:new", "value"),
+        lambda draft: remember(draft, "memory", "user:a", "another value"),
+        lambda draft: forget(draft, "memory", "user:a"),
+    ],
+    ids=["new", "changed", "forgotten"],
+)
+def test_facts_and_their_notes_outlive_a_stale_save_of_either_file(home: Path, edit: Any, what: str) -> None:
+    memory = Memory.open(home)
+    held, stale = Original(home, load=False), read_graph(home)
+    memory.change("edit", edit)
+    after = _without_times(memory.snapshot)
+    if what != "graph":
+        write_later(home / NUGGET, held.save_facts)
+    if what != "facts":
+        # Which is how a stale save of both differs from forgetting.
+        stale["notes"][1] |= {"content": "News.", "updatedAt": "2030-01-01T00:00:00.000Z"}
+        save_stale(home, stale)
+        memory.refresh()
+        memory.undo(memory.log(author="program", limit=1)[0].id)
+    memory.refresh()
+    assert _without_times(memory.snapshot) == after
+    assert len(memory.take_notices()) == 1
+    assert_facts_and_notes_are_one(memory.snapshot)
+    assert Memory.open(home).take_notices() == ()
+    memory.undo()
+    assert values_of(home) == {"user:a": "a value", "user:b": "a value"}
+    assert_facts_and_notes_are_one(memory.snapshot)
+    assert Memory.open(home).take_notices() == ()
+
+
+def _without_times(snapshot: Snapshot) -> object:
+    notes = [
+        (
+            n.id,
+            n.title,
+            n.content,
+            n.tags,
+            n.hidden,
+            n.source_key,
+            [(link.to, link.reason) for link in n.links],
+        )
+        for n in snapshot.notes
+    ]
+    facts = [(nugget.name, f.key, f.value) for nugget in snapshot.nuggets for f in nugget.facts]
+    return sorted(notes), facts
+
+
+def test_white_space_that_a_save_squeezed_is_put_back_without_a_word(home: Path) -> None:
+    memory = Memory.open(home)
+    code = "- a\n  - b\n\n    code()"
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content=code))
+    entries = len(memory.log())
+    graph = read_graph(home)
+    graph["notes"].append(note_object(9))
+    save_stale(home, graph)
+    assert content_of(home) != code
+    memory.refresh()
+    assert content_of(home) == code
+    assert memory.take_notices() == ()
+    assert [kind for kind, _ in kinds(memory)] == ["edit", "outside"]
+    assert len(memory.log()) == entries + 1
+    assert Memory.open(home)._store.settled
+
+
+def test_renamed_keys_keep_their_notes_when_the_original_loads(tmp_path: Path) -> None:
+    write_graph(tmp_path, [])
+    write_nugget(tmp_path, "memory", [fact_object("plain", "value"), fact_object("user:b", "other")])
+    memory = Memory.open(tmp_path)
+    memory.repair()
+    note = next(note for note in memory.snapshot.notes if note.key == "plain")
+    Original(tmp_path, load=True)
+    memory.refresh()
+    assert memory.snapshot.note(note.id).key == "user:plain"
+    assert_facts_and_notes_are_one(memory.snapshot)
+    assert len(memory.snapshot.notes) == 2
+
+
+# Files that break
+
+
+def test_a_file_that_breaks_between_two_looks_takes_nothing_out_of_the_log(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    whole = (home / GRAPH).read_bytes()
+    (home / GRAPH).write_bytes(whole[:-30])
+    for _ in range(2):
+        with pytest.raises(NuggetsError):
+            memory.refresh()
+        with pytest.raises(NuggetsError):
+            Memory.open(home)
+    replace_bytes(home / GRAPH, whole)
+    memory.refresh()
+    assert kinds(memory) == [("edit", "done")]
+    memory.undo()
+    assert content_of(home) == "Content of note 1."
+
+
+def test_a_fact_file_that_breaks_takes_no_fact_out_of_the_log(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("fact", lambda draft: remember(draft, "memory", "user:ours", "ours"))
+    whole = (home / NUGGET).read_bytes()
+    replace_bytes(home / NUGGET, whole[:-30])
+    memory.refresh()
+    Memory.open(home)
+    memory.change("note", lambda draft: edit_note(draft, ONE, content="Ours."))
+    replace_bytes(home / NUGGET, whole)
+    again = Memory.open(home)
+    assert [kind for kind, _ in kinds(again)] == ["edit", "edit"]
+    again.undo()
+    again.undo()
+    assert values_of(home) == {"user:a": "a value", "user:b": "a value"}
+
+
+def test_a_conflict_is_raised_to_whoever_applies_and_kept_for_whoever_looks(home: Path) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    edit_note(draft, ONE, content="Ours.")
+    Original(home, load=False).edit_note(ONE, content="Theirs.")
+    with pytest.raises(ConflictError) as caught:
+        memory.apply(draft.change_set("edit"))
+    assert caught.value.entry == Memory.open(home).conflicts()[0].id
