@@ -37,6 +37,8 @@ from core.storage.ledger_schema import BUSY_SECONDS, code_of, connect, connect_t
 
 # Who restorations are put down to; nobody sits at a keyboard for them.
 RESTORER: Final = "nuggets"
+# What was restored because somebody was about to change it: it shows no fight with another program.
+IN_PASSING: Final = "nuggets in passing"
 # What another program took back without having seen it: no wish of anybody's, so what we did before still counts.
 STALE: Final = "stale"
 # What another program wrote in the instant of a write of ours, and we brought in on top: its wish, by our hand.
@@ -373,7 +375,7 @@ class Ledger:
         for kind, made_by in rows:
             if kind == "restore" and made_by == RESTORER:
                 count += 1
-            elif made_by and made_by != STALE:
+            elif made_by and made_by not in (STALE, IN_PASSING):
                 break
         return count
 

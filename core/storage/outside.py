@@ -9,7 +9,7 @@ import msgspec
 
 from core.model.change import PERSON, Author, ChangeSet
 from core.storage.compare import outside_changes
-from core.storage.ledger import Ledger
+from core.storage.ledger import IN_PASSING, RESTORER, Ledger
 from core.storage.ledger_codec import fact_item, items_of, note_item
 from core.storage.ledger_seen import forget_file, kept_names, look, look_again, numbered
 from core.storage.own import item_names, known_versions, newest_entry, own_changes
@@ -27,12 +27,13 @@ _OURSELVES: Final = Author("program", "nuggets")
 
 class Due(NamedTuple):
     """What is to be written now. white_space: what the original squeezed, put back; no change that a log tells of.
-    outside: all that came from outside, restored or not.
+    outside: all that came from outside, restored or not. made_by: how the ledger is to know the restorations.
     """
 
     restorations: tuple[ChangeSet, ...] = ()
     white_space: ChangeSet | None = None
     outside: tuple[ChangeSet, ...] = ()
+    made_by: str = RESTORER
 
     def taken_back(self, restoration: ChangeSet) -> tuple[ChangeSet, ...]:
         """What another program did to the things that this restores."""
@@ -64,7 +65,9 @@ def note_outside(
         _owe(ledger, item_names(verdict.disputed))
         return Due(verdict.restorations, verdict.white_space, sets)
     _owe(ledger, item_names(verdict.owed | verdict.disputed))
-    return Due(_judged(trace, ledger, seen, loaded, urgent).restorations, None, sets) if urgent else Due()
+    if not urgent:
+        return Due()
+    return Due(_judged(trace, ledger, seen, loaded, urgent).restorations, None, sets, IN_PASSING)
 
 
 def _judged(

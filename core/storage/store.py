@@ -28,7 +28,7 @@ from core.storage.ledger_codec import items_of
 from core.storage.ledger_schema import BrokenLedgerError
 from core.storage.mend_files import mend_files, mendable
 from core.storage.merging import Collect, Decide, refuse, take_theirs
-from core.storage.outside import is_quiet, note_outside
+from core.storage.outside import Due, is_quiet, note_outside
 from core.storage.reading import Loaded, read_folder
 from core.storage.rebase import rebase
 from core.storage.safekeeping import back_up, keep_before_rewriting, keep_unreadable, keep_whole
@@ -311,7 +311,7 @@ class Store:
             if not due.restorations and due.white_space is None:
                 return
             for restoration in due.restorations:
-                give_up = not self._restore(restoration, due.taken_back(restoration)) or give_up
+                give_up = not self._restore(restoration, due) or give_up
             if due.white_space is not None:
                 give_up = not self._put_back(due.white_space) or give_up
 
@@ -327,10 +327,10 @@ class Store:
             except NuggetsError as error:
                 self._trace.tell(error)
 
-    def _restore(self, restoration: ChangeSet, taken_back: Sequence[ChangeSet]) -> bool:
-        """Whether it was written; what cannot be waits for a person. taken_back: what made it necessary."""
+    def _restore(self, restoration: ChangeSet, due: Due) -> bool:
+        """Whether it was written; what cannot be waits for a person."""
         try:
-            restored = self._commit(restoration, self._trace.restorer, preceding=taken_back)
+            restored = self._commit(restoration, due.made_by, preceding=due.taken_back(restoration))
         except ConflictError as error:
             self._trace.keep_conflict(restoration, self._trace.restorer, error)
             return False

@@ -320,6 +320,9 @@ class Trace:
         old = before.documents()
         new = written.loaded.documents() if written else old
         with ledger.transaction() as connection:
+            # Judged before this entry counts as done: whoever wrote them had not seen it.
+            slips = written.slips if written else ()
+            slipped = [one for slip in slips for one in self._slipped(slip.path, slip.document.path, before)]
             changed = [path for path in new if new[path] is not old.get(path)]
             for path in changed:
                 file, was = self.name(path), old.get(path)
@@ -343,9 +346,8 @@ class Trace:
             if seq is not None:
                 times = [(new[path].fingerprint or _NEVER).mtime_ns for path in changed]
                 ledger.finish(connection, seq, max(times, default=0))
-            for slip in written.slips if written else ():
-                for change_set in self._slipped(slip.path, slip.document.path, before):
-                    ledger.record(connection, change_set, TAKEN_IN, state="pending")
+            for change_set in slipped:
+                ledger.record(connection, change_set, TAKEN_IN, state="pending")
 
     def _slipped(self, path: Path, target: Path, base: Loaded) -> Iterable[ChangeSet]:
         """What the version at `path`, which was to stand at `target`, changed on top of `base`."""
@@ -372,13 +374,16 @@ class Trace:
         if self.ledger is None or not stages:
             return
         seen = self.seen(loaded)
+        # The kill may have come after such a version was put into the log, and before its file was cleared.
+        known = [(entry.change_set.notes, entry.change_set.facts) for entry in pending]
         for temporary, target in leftovers(self.home):
             stage = stages.get(self.name(target))
             if stage is None or fingerprint(temporary) in (stage.read, stage.staged):
                 continue
             with self.ledger.transaction(durable=True) as connection:
                 for change_set in self._slipped(temporary, target, seen):
-                    self.ledger.record(connection, change_set, TAKEN_IN, state="pending")
+                    if (change_set.notes, change_set.facts) not in known:
+                        self.ledger.record(connection, change_set, TAKEN_IN, state="pending")
 
     def mark_contained(self, loaded: Loaded) -> None:
         """Remembers as seen what of a pending entry already stands in the files: it did not come from outside."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+import sqlite3
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -209,6 +211,37 @@ def test_a_fact_file_that_slipped_in_is_rescued_after_a_kill(
     }
     assert not list(home.rglob("*.tmp"))
     assert memory._store.settled
+
+
+@pytest.mark.parametrize("steps", range(8))
+def test_what_slipped_in_outlives_a_kill_at_any_step_of_the_log(
+    home: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    memory = Memory.open(home)
+    plain, left = Ledger.transaction, iter(range(steps, -1, -1))
+
+    def step() -> None:
+        if next(left, 0) == 0:
+            raise Killed
+
+    @contextmanager
+    def transaction(self: Ledger, **named: bool) -> Iterator[sqlite3.Connection]:
+        step()
+        with plain(self, **named) as connection:
+            yield connection
+            step()
+
+    with monkeypatch.context() as patch:
+        slip_in(patch, "graph.json", lambda: add_note(home))
+        patch.setattr(Ledger, "transaction", transaction)
+        with suppress(Killed):
+            memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    written = content_of(home) == "Ours."
+    memory = Memory.open(home)
+    assert (content_of(home) == "Ours.") >= written
+    assert ("note-memory-00000009" in notes_of(home)) is written
+    assert memory._store.settled
+    assert sorted(kinds(memory)) == [("edit", "done"), ("outside", "done")] * written
 
 
 def test_what_another_program_wrote_after_a_kill_and_what_it_had_slipped_in_are_both_there(

@@ -26,7 +26,10 @@ from core import Memory
 from core.errors import ConflictError, NuggetsError
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note
+from core.model.draft import Draft
 from core.model.snapshot import Snapshot
+from core.storage import outside
+from core.storage.reading import Loaded
 
 RESTORED_ONE = "restored 1 note that another program took back"
 
@@ -286,6 +289,159 @@ def test_renamed_keys_keep_their_notes_when_the_original_loads(tmp_path: Path) -
     assert memory.snapshot.note(note.id).key == "user:plain"
     assert_facts_and_notes_are_one(memory.snapshot)
     assert len(memory.snapshot.notes) == 2
+
+
+# Our own work while another program keeps taking things back
+
+
+def test_an_edit_of_what_was_just_taken_back_is_made_on_our_own_version(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    held, stale = Original(home, load=False), read_graph(home)
+    memory.change("one", lambda draft: edit_note(draft, ONE, content="Ours."))
+    memory.change("two", lambda draft: edit_note(draft, TWO, content="Ours too."))
+    memory.change("new", lambda draft: remember(draft, "memory", "user:new", "first"))
+    never_quiet(monkeypatch)
+    write_later(home / NUGGET, held.save_facts)
+    save_stale(home, stale)
+    memory.change("tag", lambda draft: edit_note(draft, ONE, add_tags=["ours"]))
+    assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Content of note 2.")
+    memory.change("again", lambda draft: remember(draft, "memory", "user:new", "second"))
+    monkeypatch.undo()
+    memory.refresh()
+    assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Ours too.")
+    assert values_of(home)["user:new"] == "second"
+    assert_facts_and_notes_are_one(memory.snapshot)
+    assert memory.conflicts() == ()
+
+
+def test_a_fact_whose_note_was_gone_when_it_was_changed_keeps_one_note(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    note = memory.change("new", lambda draft: remember(draft, "memory", "user:new", "first"))[0]
+    never_quiet(monkeypatch)
+    save_stale(home, stale)
+    memory.change("again", lambda draft: remember(draft, "memory", "user:new", "second"))
+    monkeypatch.undo()
+    memory.refresh()
+    assert content_of(home, note.id) == "second"
+    assert_facts_and_notes_are_one(memory.snapshot)
+
+
+def test_an_edit_that_meets_anothers_in_the_last_moment_is_thought_out_again(home: Path) -> None:
+    memory = Memory.open(home)
+    theirs = iter(["Theirs."])
+    seen: list[str] = []
+
+    def edit(draft: Draft) -> None:
+        seen.append(draft.present().note(ONE).content)
+        for content in theirs:
+            Original(home, load=False).edit_note(ONE, content=content)
+        edit_note(draft, ONE, content="Ours.")
+
+    memory.change("edit", edit)
+    assert seen == ["Content of note 1.", "Theirs."]
+    assert content_of(home) == "Ours."
+    assert memory.conflicts() == ()
+    assert kinds(memory) == [("outside", "done"), ("edit", "done")]
+
+
+def test_an_edit_that_meets_anothers_every_time_waits_in_the_log(home: Path) -> None:
+    memory = Memory.open(home)
+    numbers = iter(range(100))
+
+    def edit(draft: Draft) -> None:
+        Original(home, load=False).edit_note(ONE, content=f"Theirs {next(numbers)}.")
+        edit_note(draft, ONE, content="Ours.")
+
+    with pytest.raises(ConflictError) as caught:
+        memory.change("edit", edit)
+    assert [entry.id for entry in memory.conflicts()] == [caught.value.entry]
+    assert content_of(home).startswith("Theirs")
+
+
+def test_a_fact_that_another_program_forgets_at_once_stays_forgotten(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("new", lambda draft: remember(draft, "memory", "user:new", "value"))
+    Original(home, load=False).forget("user:new")
+    memory.refresh()
+    assert "user:new" not in values_of(home)
+    assert memory.take_notices() == ()
+    assert_facts_and_notes_are_one(memory.snapshot)
+
+
+def test_a_fact_that_an_old_list_and_an_old_graph_dropped_together_comes_back(home: Path) -> None:
+    memory = Memory.open(home)
+    held, stale = Original(home, load=False), read_graph(home)
+    memory.change("new", lambda draft: remember(draft, "memory", "user:new", "value"))
+    write_later(home / NUGGET, held.save_facts)
+    held.add_note(stale, "News", "Written by a program that had not seen our fact.")
+    save_stale(home, stale)
+    memory.refresh()
+    assert values_of(home)["user:new"] == "value"
+    assert "News" in {note["title"] for note in notes_of(home).values()}
+    assert_facts_and_notes_are_one(memory.snapshot)
+
+
+def test_what_was_restored_in_vain_is_restored_again_only_after_a_longer_silence(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    waits: list[float] = []
+    plain = outside.is_quiet
+
+    def noted(loaded: Loaded, seconds: float) -> bool:
+        waits.append(seconds)
+        return plain(loaded, seconds)
+
+    monkeypatch.setattr(outside, "is_quiet", noted)
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    for _ in range(2):
+        save_stale(home, stale)
+        memory.refresh()
+    assert content_of(home) == "Ours."
+    assert waits[0] < waits[-1]
+
+
+@pytest.mark.parametrize(
+    ("take", "text", "content"),
+    [("ours", None, "Ours."), ("theirs", None, "Content of note 1."), ("ours", "Both.", "Both.")],
+)
+def test_a_change_that_is_taken_back_again_and_again_is_settled_as_a_person_says(
+    home: Path, take: Any, text: str | None, content: str
+) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    for _ in range(3):
+        save_stale(home, stale)
+        memory.refresh()
+    (entry,) = memory.conflicts()
+    memory.settle_conflict(entry.id, take, text)
+    assert content_of(home) == content
+    assert Memory.open(home).conflicts() == ()
+    assert content_of(home) == content
+
+
+@pytest.mark.parametrize("field", ["value", "content"])
+def test_a_persons_own_text_stands_in_a_fact_and_in_its_note(home: Path, field: str) -> None:
+    memory = Memory.open(home)
+    draft = memory.draft()
+    note = draft.present().fact_notes["memory", "user:a"]
+    if field == "value":
+        remember(draft, "memory", "user:a", "ours")
+    else:
+        edit_note(draft, note.id, content="ours")
+    Original(home, load=False).remember("user:a", "theirs")
+    with pytest.raises(ConflictError) as caught:
+        memory.apply(draft.change_set("edit"))
+    memory.settle_conflict(caught.value.entry, "ours", "both")
+    assert values_of(home)["user:a"] == content_of(home, note.id) == "both"
+    assert_facts_and_notes_are_one(memory.snapshot)
 
 
 # Files that break
