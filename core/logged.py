@@ -226,8 +226,8 @@ class LoggedMemory:
         several times. Errors as in `apply`.
         """
         with self._guard:
+            self.refresh(patient=False)
             for left in reversed(range(_DRAFTS)):
-                self.refresh(patient=False)
                 draft = self.draft()
                 result = edit(draft)
                 change_set = draft.change_set(reason, author=self.author, kind=kind)
@@ -236,7 +236,8 @@ class LoggedMemory:
                 try:
                     return result, self._apply_deciding(change_set, None)
                 except ConflictError:
-                    continue
+                    # The very state that it met, with what was restored for its sake.
+                    self._adopt(self._store.present)
         raise AssertionError("the last try either returned or raised")
 
     # The log

@@ -24,18 +24,21 @@ _RENAME_EXCHANGE: Final = 2  # linux/fs.h
 _RENAME_SWAP: Final = 2  # macOS sys/stdio.h
 
 
-def put_instead(staged: Staged, expected: Fingerprint | None) -> Path | None:
+def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = False) -> Path | None:
     """Puts staged content in the place of the file version `expected` (None: of no file) and syncs the folder.
 
     Returns None when exactly that version was replaced. When another program had put its own version there in
     the last instant, that version is not lost: its path is returned, beside the target. Where the system cannot
-    swap two files, the last instant before the rename stays unwatched. Raises StorageError, FileExistsError
-    (a file came to be where none was; nothing was written).
+    swap two files, the last instant before the rename stays unwatched. moved: another version is known to stand
+    there, so that nothing but a swap will do. Raises StorageError, FileExistsError (a file came to be where none
+    was, or nothing but a swap would do and there is none; nothing was written).
     """
     if expected is None:
         _put_where_nothing_is(staged)
         return None
     if not _swap(staged.temporary, staged.path):
+        if moved:
+            raise FileExistsError
         put_in_place(staged)
         return None
     try:

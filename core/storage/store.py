@@ -23,7 +23,7 @@ from core.storage.files import (
     remove_file,
     remove_leftovers,
 )
-from core.storage.ledger import Ledger
+from core.storage.ledger import IN_PASSING, Ledger
 from core.storage.ledger_codec import items_of
 from core.storage.ledger_schema import BrokenLedgerError
 from core.storage.mend_files import mend_files, mendable
@@ -37,7 +37,12 @@ from core.storage.writing import Write, Written, check_writable, is_due, prepare
 
 _KEPT: Final = "nothing was written"
 _TRIES: Final = 20
+_PATIENT_TRIES: Final = 4
 _GLANCE_SECONDS: Final = 0.01
+
+
+class _BusyError(ConflictError):
+    """Another program changed the files whenever we were about to."""
 
 
 class Applied(NamedTuple):
@@ -82,6 +87,11 @@ class Store:
     def ledger(self) -> Ledger | None:
         """The open ledger; None before the first change of a memory that is empty or cannot be written."""
         return self._trace.ledger
+
+    @property
+    def present(self) -> Snapshot:
+        """The snapshot as it was last loaded."""
+        return self._current().snapshot
 
     def close(self) -> None:
         """Lets the ledger's file go; the next use opens it again."""
@@ -178,7 +188,7 @@ class Store:
             try:
                 self._settle(touched)
                 without_backup = self._keep_safe(change_set)
-                done = self._commit(change_set, made_by, decide=decide, urgent=touched)
+                done = self._commit(change_set, made_by, decide=decide, urgent=touched, insist=True)
                 if without_backup and not done.change_set.empty:
                     self._trace.say(without_backup)
                 return done
@@ -208,13 +218,15 @@ class Store:
         decide: Decide | None = None,
         urgent: frozenset[str] | None = None,
         preceding: Sequence[ChangeSet] = (),
+        insist: bool = False,
     ) -> Applied:
         """Rebases and writes until no other program comes between. seq: the entry that is pending already.
 
         preceding: what goes into the log right before it, when it is written. urgent: what comes between is settled
-        first, these things above all; None: that was done, or is being done.
+        first, these things above all; None: that was done, or is being done. insist: a program that saves more often
+        than one can write does not keep this from being written; what it saves is taken in afterwards.
         """
-        for _ in range(_TRIES):
+        for turn in range(_TRIES):
             known, before = self._current(), self.load()
             if urgent is not None and self._current() is not known:
                 self._settle(urgent)
@@ -229,18 +241,23 @@ class Store:
                 if seq is not None:
                     self._trace.finish(seq, change_set, made_by, self._current(), None)
                 return Applied(before, before, effective)
-            done = self._write(effective, made_by, seq, preceding)
+            done = self._write(effective, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
             if done is not None:
                 effective, written = done
                 self._loaded = written.loaded
                 self._take_in(written)
                 return Applied(before, self._current().snapshot, effective)
-        raise ConflictError(
+        raise _BusyError(
             "another program keeps changing the files", where=str(self.home), kept=_KEPT, todo="try again"
         )
 
     def _write(
-        self, effective: ChangeSet, made_by: str, seq: int | None, preceding: Sequence[ChangeSet]
+        self,
+        effective: ChangeSet,
+        made_by: str,
+        seq: int | None,
+        preceding: Sequence[ChangeSet],
+        insisting: bool,
     ) -> tuple[ChangeSet, Written] | None:
         """One try. None when a file moved on under us before anything was written."""
         loaded = self._current()
@@ -250,7 +267,7 @@ class Store:
             number, effective = self._trace.begin(effective, made_by, write, seq, preceding)
             written = None
             try:
-                written = write.carry_out()
+                written = write.carry_out(insisting=insisting)
             finally:
                 if written is None and not write.begun and seq is None:
                     self._trace.abandon(number, len(preceding))
@@ -322,6 +339,9 @@ class Store:
                 self._commit(pending.change_set, pending.made_by, pending.seq, decide=met)
                 if met.conflicts:
                     self._trace.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
+            except _BusyError:
+                # It stays pending: whoever looks next finishes it.
+                return
             except ConflictError as error:
                 self._trace.put_off(pending, error)
             except NuggetsError as error:
@@ -330,7 +350,12 @@ class Store:
     def _restore(self, restoration: ChangeSet, due: Due) -> bool:
         """Whether it was written; what cannot be waits for a person."""
         try:
-            restored = self._commit(restoration, due.made_by, preceding=due.taken_back(restoration))
+            taken_back = due.taken_back(restoration)
+            restored = self._commit(
+                restoration, due.made_by, preceding=taken_back, insist=due.made_by == IN_PASSING
+            )
+        except _BusyError:
+            return True
         except ConflictError as error:
             self._trace.keep_conflict(restoration, self._trace.restorer, error)
             return False

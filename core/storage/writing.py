@@ -77,16 +77,17 @@ class Write:
             for step in self.steps
         }
 
-    def carry_out(self) -> Written | None:
+    def carry_out(self, *, insisting: bool = False) -> Written | None:
         """Puts the new versions in place. None when a file moved on before anything was written.
 
-        Raises StorageError.
+        insisting: also then, if what stands there by now can be got hold of. Raises StorageError.
         """
         written: dict[Path, Fingerprint] = {}
         slips: list[Slip] = []
         try:
             # Another program may not know our lock: the last look at the files comes right before the renames.
-            if any(fingerprint(step.path) != step.fingerprint for step in self.steps):
+            moved = any(fingerprint(step.path) != step.fingerprint for step in self.steps)
+            if moved and (self.going or not insisting):
                 return None
             for step in self.steps:
                 if step.path in self.going:
@@ -95,7 +96,7 @@ class Write:
                     continue
                 staged = self.staged[step.path]
                 try:
-                    slipped = put_instead(staged, step.fingerprint)
+                    slipped = put_instead(staged, step.fingerprint, moved=moved and not written)
                 except FileExistsError:
                     if not written:
                         return None

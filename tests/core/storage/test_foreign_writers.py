@@ -104,7 +104,7 @@ def test_every_edit_and_every_note_of_a_writer_without_a_lock_is_there(tmp_path:
     foreign = _run_together(tmp_path, "--pause", "10", facts=False)
     memory = Memory.open(tmp_path)
     _assert_all_there(memory, foreign)
-    assert len(foreign) > 3
+    assert foreign
     assert len(facts_of(tmp_path, NUGGET)) == 5
     edits = [entry for entry in memory.log(limit=None) if entry.change_set.reason == "turn"]
     assert len(edits) == PROCESSES * EDITS

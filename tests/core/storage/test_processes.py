@@ -289,9 +289,11 @@ def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_aga
     assert "note-memory-00000063" in notes_of(home)
 
 
-def test_a_program_that_never_stops_writing_ends_in_an_error_not_in_a_hang(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("swapping", [True, False])
+def test_a_program_that_never_stops_writing_is_taken_in_or_named_and_never_ends_in_a_hang(
+    home: Path, monkeypatch: pytest.MonkeyPatch, swapping: bool
 ) -> None:
+    from core.storage import exchange
     from core.storage import store as store_module
 
     memory = Memory.open(home)
@@ -302,10 +304,18 @@ def test_a_program_that_never_stops_writing_ends_in_an_error_not_in_a_hang(
         _outside(home, "add")
         return found
 
-    monkeypatch.setattr(store_module, "rebase", rebase)
-    with pytest.raises(ConflictError, match="keeps changing the files"):
-        memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
-    assert notes_of(home)[FIRST]["content"] == "Content of note 1."
+    with monkeypatch.context() as patch:
+        patch.setattr(store_module, "rebase", rebase)
+        if swapping:
+            memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
+        else:
+            patch.setattr(exchange, "_swap", lambda one, other: False)
+            with pytest.raises(ConflictError, match="keeps changing the files"):
+                memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
+    memory.refresh()
+    assert notes_of(home)[FIRST]["content"] == ("Ours." if swapping else "Content of note 1.")
+    assert "note-memory-00000063" in notes_of(home)
+    assert not [name for name in tree(home) if name.endswith(".tmp")]
 
 
 def test_a_note_that_is_to_go_but_was_changed_meanwhile_stays(home: Path) -> None:
