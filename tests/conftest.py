@@ -38,6 +38,8 @@ def _isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
+    # Where the user's folder for caches does not depend on HOME.
+    monkeypatch.setenv("NUGGETS_CACHE", str(home / ".cache" / "nuggets"))
     monkeypatch.setenv("TZ", "UTC")
 
 

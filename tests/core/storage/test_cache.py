@@ -1,0 +1,295 @@
+"""The container file of a cache: what is read is what was written, or nothing."""
+
+from __future__ import annotations
+
+import errno
+import os
+import random
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.storage import cache
+from core.storage.cache import ALIGNMENT, read_cache, write_cache
+
+ROOT = Path(__file__).parents[3]
+BLOCKS = {"words": bytes(range(200)), "empty": b"", "numbers": b"\x07" * 64, "one": b"x"}
+as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
+
+# Writes the same container over and over, each time with blocks of another content; both blocks always agree.
+WRITER = """
+import sys
+from pathlib import Path
+from core.storage.cache import write_cache
+print("ready", flush=True)
+for turn in range(int(sys.argv[2])):
+    text = b"%s %d " % (sys.argv[3].encode(), turn)
+    done = write_cache(Path(sys.argv[1]), "1", {"first": text * 40_000, "second": text * 10_000})
+    print("wrote" if done else "did not", flush=True)
+"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "cache" / "index.cache"
+
+
+def _plain(found: Mapping[str, memoryview] | None) -> dict[str, bytes] | None:
+    return None if found is None else {name: bytes(block) for name, block in found.items()}
+
+
+def _written(path: Path, blocks: Mapping[str, bytes | memoryview] = BLOCKS) -> bytes:
+    assert write_cache(path, "1", blocks)
+    return path.read_bytes()
+
+
+@given(
+    st.dictionaries(st.text("abcé/\n", max_size=5), st.binary(max_size=300), max_size=6),
+    st.text("0ab", max_size=9),
+)
+def test_what_was_written_is_read_in_its_order(
+    tmp_path_factory: pytest.TempPathFactory, blocks: dict[str, bytes], version: str
+) -> None:
+    path = tmp_path_factory.mktemp("cache") / "index.cache"
+    assert write_cache(path, version, blocks)
+    found = read_cache(path, version)
+    assert _plain(found) == blocks
+    assert found is not None
+    assert list(found) == list(blocks)
+    assert all(block.readonly for block in found.values())
+    assert read_cache(path, version + "1") is None
+
+
+def test_blocks_of_any_item_type_come_back_aligned(path: Path) -> None:
+    numbers = np.arange(1000, dtype=np.uint64)
+    square = np.arange(12, dtype=np.float32).reshape(3, 4)
+    nothing = np.zeros((0, 4), dtype=np.float64)
+    blocks: dict[str, Any] = {"one": b"x", "a": numbers.data, "b": square.data, "c": nothing.data}
+    assert write_cache(path, "1", blocks)
+    found = read_cache(path, "1")
+    assert found is not None
+    assert np.array_equal(np.frombuffer(found["a"], dtype=np.uint64), numbers)
+    assert np.array_equal(np.frombuffer(found["b"], dtype=np.float32).reshape(3, 4), square)
+    assert len(found["c"]) == 0
+    for name in ("one", "a", "b"):
+        assert np.frombuffer(found[name], dtype=np.uint8).ctypes.data % ALIGNMENT == 0
+
+
+def test_only_the_owner_may_read_the_file_and_enter_the_folder(path: Path) -> None:
+    _written(path)
+    if os.name != "nt":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_byte_that_is_another_gives_nothing_or_the_same_wherever_it_stands(path: Path) -> None:
+    whole = _written(path)
+    with path.open("r+b", buffering=0) as file:
+        for place, byte in enumerate(whole):
+            for other in (byte ^ 1 << place % 8, byte ^ 0xFF, byte):
+                file.seek(place)
+                file.write(bytes([other]))
+                assert _plain(read_cache(path, "1")) in (None, BLOCKS)
+    assert _plain(read_cache(path, "1")) == BLOCKS
+
+
+def test_a_file_cut_off_anywhere_or_with_something_after_it_gives_nothing(path: Path) -> None:
+    whole = _written(path)
+    for size in reversed(range(len(whole))):
+        os.truncate(path, size)
+        assert read_cache(path, "1") is None
+    for more in (b"\0", b"\0" * 64, whole):
+        path.write_bytes(whole + more)
+        assert read_cache(path, "1") is None
+
+
+@given(st.one_of(st.binary(max_size=400), st.binary(max_size=200).map(lambda rest: b"nugidx1<" + rest)))
+def test_garbage_gives_nothing(tmp_path_factory: pytest.TempPathFactory, data: bytes) -> None:
+    path = tmp_path_factory.mktemp("cache") / "index.cache"
+    path.write_bytes(data)
+    assert read_cache(path, "1") is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 600), st.binary(min_size=1, max_size=80)), min_size=1, max_size=4))
+def test_pieces_overwritten_anywhere_never_give_other_data(
+    tmp_path_factory: pytest.TempPathFactory, pieces: list[tuple[int, bytes]]
+) -> None:
+    path = tmp_path_factory.mktemp("cache") / "index.cache"
+    data = bytearray(_written(path))
+    for place, piece in pieces:
+        data[place : place + len(piece)] = piece
+    path.write_bytes(data)
+    assert _plain(read_cache(path, "1")) in (None, BLOCKS)
+
+
+def test_a_huge_file_of_nothing_takes_no_memory(path: Path) -> None:
+    whole = _written(path)
+    with path.open("r+b") as file:
+        file.truncate(1 << 40)
+    assert read_cache(path, "1") is None
+    path.write_bytes(whole)
+    assert read_cache(path, "1") is not None
+
+
+def test_what_was_read_stays_whatever_becomes_of_the_file(path: Path) -> None:
+    _written(path)
+    found = read_cache(path, "1")
+    with path.open("r+b") as file:
+        file.truncate(0)
+    assert _plain(found) == BLOCKS
+    path.unlink()
+    assert _plain(found) == BLOCKS
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("kind", ["nothing", "folder", "pipe", "link", "loop", "no folder"])
+def test_what_is_no_regular_file_is_not_read_and_nothing_hangs(path: Path, kind: str) -> None:
+    real = path.with_name("real")
+    _written(real)
+    match kind:
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            if not hasattr(os, "mkfifo"):
+                pytest.skip("needs named pipes")
+            os.mkfifo(path)
+        case "link":
+            path.symlink_to(real)
+        case "loop":
+            path.symlink_to(path)
+        case "no folder":
+            path = real / "index.cache"
+    assert read_cache(path, "1") is None
+    # A folder is not ours to take away; everything else gives place to the file.
+    kept = kind in ("folder", "no folder")
+    assert write_cache(path, "1", BLOCKS) is not kept
+    assert (_plain(read_cache(path, "1")) == BLOCKS) is not kept
+    assert _plain(read_cache(real, "1")) == BLOCKS
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners of files")
+def test_a_file_of_somebody_else_is_not_read_and_is_replaced(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _written(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+        assert read_cache(path, "1") is None
+    assert read_cache(path, "1") is not None
+
+
+def test_a_path_that_no_system_takes_is_no_cache(tmp_path: Path) -> None:
+    for path in (tmp_path / "a\0b", tmp_path / ("x" * 5000)):
+        assert read_cache(path, "1") is None
+        assert not write_cache(path, "1", BLOCKS)
+
+
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(
+    path: Path, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    _written(path)
+    names = set(os.listdir(path.parent))
+    plain, left = os.write, 100
+
+    def full(handle: int, data: memoryview) -> int:
+        nonlocal left
+        if not left:
+            raise OSError(error, "no")
+        taken = min(len(data), left)
+        left -= taken
+        return plain(handle, data[:taken])
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        assert not write_cache(path, "1", {"other": bytes(5000)})
+    assert _plain(read_cache(path, "1")) == BLOCKS
+    assert set(os.listdir(path.parent)) == names
+
+
+def test_a_refused_replacement_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _written(path)
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(errno.EACCES, "in use")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", refuse)
+        assert not write_cache(path, "1", {"other": b"y"})
+    assert _plain(read_cache(path, "1")) == BLOCKS
+    assert not list(path.parent.glob(".*.tmp"))
+
+
+@pytest.mark.skipif(as_root, reason="the superuser may write everything")
+def test_a_folder_that_may_not_be_written_is_no_error(path: Path) -> None:
+    _written(path)
+    path.parent.chmod(0o500)
+    try:
+        assert not write_cache(path, "1", {"other": b"y"})
+        assert not write_cache(path.parent / "deeper" / "index.cache", "1", BLOCKS)
+        assert _plain(read_cache(path, "1")) == BLOCKS
+    finally:
+        path.parent.chmod(0o700)
+
+
+def test_somebody_who_keeps_the_folder_locked_is_not_waited_for_long(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _written(path)
+    monkeypatch.setattr(cache, "_LOCK_SECONDS", 0.01)
+    with cache.locked_cache(path.parent):
+        assert not write_cache(path, "1", {"other": b"y"})
+        assert _plain(read_cache(path, "1")) == BLOCKS
+
+
+def _sound(path: Path) -> None:
+    """Holds that a file of WRITER is one that it wrote, and whole."""
+    found = read_cache(path, "1")
+    assert found is not None
+    text = bytes(found["second"][: len(found["second"]) // 10_000])
+    assert found["second"] == text * 10_000
+    assert found["first"] == text * 40_000
+
+
+def _writer(path: Path, turns: int, name: str) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-c", WRITER, str(path), str(turns), name]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def test_two_processes_that_write_at_once_leave_a_whole_file_at_every_moment(path: Path) -> None:
+    assert write_cache(path, "1", {"first": b"x" * 40_000, "second": b"x" * 10_000})
+    writers = [_writer(path, 20, name) for name in ("one", "other")]
+    while any(writer.poll() is None for writer in writers):
+        _sound(path)
+    for writer in writers:
+        told, errors = writer.communicate()
+        assert errors == b""
+        assert told.split().count(b"wrote") == 20
+    _sound(path)
+    assert not list(path.parent.glob(".*.tmp"))
+
+
+def test_a_writer_killed_at_any_moment_leaves_a_whole_file(path: Path) -> None:
+    assert write_cache(path, "1", {"first": b"x" * 40_000, "second": b"x" * 10_000})
+    chance = random.Random(5)
+    for _ in range(5):
+        writer = _writer(path, 1_000_000, "killed")
+        assert writer.stdout is not None
+        for _ in range(chance.randrange(1, 9)):
+            assert writer.stdout.readline()
+        writer.send_signal(getattr(signal, "SIGKILL", signal.SIGTERM))
+        assert writer.communicate()[1] == b""
+        _sound(path)
+    # What they left half written goes when the next one writes.
+    path.with_name(".index.cache.1-0123abcd.tmp").write_bytes(b"half")
+    _written(path)
+    assert set(os.listdir(path.parent)) <= {path.name, ".nuggets.lock"}
