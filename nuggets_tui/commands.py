@@ -149,17 +149,21 @@ WORDS: Final = (
     ("promote", "propose lines for MEMORY.md from what was recalled often", "can be taken back"),
     ("sure", "how far the best answer stands above noise, 0 to 1", ""),
 )
-# What can be typed into the search box beside words.
+# What can be typed into the search box.
 FILTERS: Final = (
     ("words", "notes that hold them, or are near them in meaning, best first"),
-    ("tag:auth", "with this tag"),
-    ("nugget:web", "in this nugget"),
-    ("scope:project", "of this scope"),
-    ("type:preference", "of this type"),
-    ("subject:login", "about this subject"),
-    ("is:hidden", "hidden notes alone"),
-    ("is:pinned", "pinned notes alone"),
-    ("is:fact  is:note", "facts alone, or notes that mirror no fact"),
+    ('"exact words"', "these words stand there just so"),
+    ("-staging", 'not with this word; so too -"two words" and -tag:old'),
+    ("tag:auth", "with this tag; tag:a,b with either, tag:a tag:b with both"),
+    ("title:jwt", 'with these words in the title; title:"two words"'),
+    ("nugget:web", "in this nugget; scope:project, type:preference, subject:login likewise"),
+    ("is:new", "new or changed within a day"),
+    ("is:hidden", "hidden notes alone; is:pinned, is:fact, is:note (mirrors no fact) likewise"),
+    ("has:links", "with links; has:tags, has:recalls likewise"),
+    ("hits:>3", "recalled more often than that; hits:0 never"),
+    ("updated:<30d", "changed in the last 30 days; h d w mo y; >1y longer ago; created: likewise"),
+    ("updated:>2026-01", "changed after that month; a year or a day such as 2026-01-31 will do, or today"),
+    ("tab  →", "take what is offered; ↑ offers another; the frame says how it was read"),
 )
 SIGNS: Final = (
     ("●  ◌", "live: files are watched; hollow: they cannot be read just now"),

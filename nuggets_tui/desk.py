@@ -17,7 +17,6 @@ from core.model.parts import parts
 from core.model.snapshot import Snapshot
 from nuggets_tui.clash import Clash, clash, concerned
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
-from nuggets_tui.query import Query, parse_query
 from nuggets_tui.threads import aside
 from nuggets_tui.unreadable import Unreadable, unreadable
 from nuggets_tui.view import Found, prepare
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
-    from core.search import Filters, Hit
+    from core.search.language import Question
+    from nuggets_tui.asked import Asked
 
 _Result = TypeVar("_Result")
 Side = Literal["ours", "theirs"]
@@ -46,6 +46,8 @@ class Desk:
         self.clock = clock
         # Seconds that only ever grow; says how long a search took.
         self.timer: Callable[[], float] = time.perf_counter
+        # When the person was here before, as the files hold times; what is:new asks for.
+        self.last_visit: str | None = None
         self._search_turn = threading.Lock()
         self._asked = 0
 
@@ -184,23 +186,23 @@ class Desk:
         self._asked += 1
 
     def _find(self, typed: str, turn: int) -> Found | None:
+        from core.search.language import read
+        from nuggets_tui.asked import hits
+
         with self._search_turn:
             # Those who typed on meanwhile do not wait for answers to what they typed before.
             if turn != self._asked:
                 return None
-            query = parse_query(typed)
             started = self.timer()
-            hits = self._hits(query)
+            found = hits(self.memory, self._asked_by(read(typed)), RESULTS)
             seconds = self.timer() - started
-            return Found(typed, hits, None, seconds) if turn == self._asked else None
+            return Found(typed, found, None, seconds) if turn == self._asked else None
 
-    def _hits(self, query: Query) -> tuple[Hit, ...]:
-        from nuggets_tui.wanted import wanted_by
+    def _asked_by(self, question: Question) -> Asked:
+        from nuggets_tui.asked import asked
 
-        filters = wanted_by(query)
-        if query.text:
-            return self.memory.search(query.text, RESULTS, filters)
-        return _only_filtered(self.snapshot, filters)
+        # Dates are meant as the person's own clock shows them.
+        return asked(question, now=self.clock().astimezone(), new_since=self.last_visit)
 
     async def recall(self, typed: str) -> Recall | None:
         """What an agent's recall would answer, counted nowhere. None for no words or a newer question."""
@@ -208,16 +210,25 @@ class Desk:
         return await aside(self._recall, typed, turn)
 
     def _recall(self, typed: str, turn: int) -> Recall | None:
-        query = parse_query(typed)
+        from core.search.language import read
+
+        question = read(typed)
         with self._search_turn:
-            # An agent is answered without regard to what a note is, so nothing is shown beside such a filter.
-            if turn != self._asked or not query.text or query.kinds:
+            if turn != self._asked or not question.words:
                 return None
             try:
-                return self.memory.recall(query.text, query.filters.get("nugget"), record=False)
+                found = self.memory.recall(question.words, question.nugget, record=False)
             except NuggetsError:
-                # A filter that names no nugget: the search says so by finding nothing.
+                # A condition that names no nugget: the search says so by finding nothing.
                 return None
+            return found if not question.narrow or self._admitted(found, question) else None
+
+    def _admitted(self, found: Recall, question: Question) -> bool:
+        """Whether the note of an answer is one that is asked for: an agent is answered without regard to that."""
+        note = self.snapshot.by_id.get(found.note_id or "") or self.snapshot.fact_notes.get(
+            (found.nugget_name, found.key)
+        )
+        return note is not None and self._asked_by(question).admits(note)
 
     async def recall_key(self, nugget: str, key: str) -> Recall:
         """The recall of one fact, counted nowhere."""
@@ -284,17 +295,3 @@ class Desk:
         """New snapshots as the files change, and the error, once, when they cannot be read."""
         async for event in self.memory.watch_events(stop):
             yield await aside(prepare, event) if isinstance(event, Snapshot) else event
-
-
-def _only_filtered(snapshot: Snapshot, filters: Filters) -> tuple[Hit, ...]:
-    """Notes that filters alone admit, newest first, in the shape of hits."""
-    from core.search import Breakdown, Hit
-
-    nothing = Breakdown(
-        vector=0.0, text=0.0, boost=0.0, vector_score=0.0, text_score=0.0, raw_vector=0.0, raw_text=0.0,
-        blend=0.0, score=0.0, matched=(),
-    )  # fmt: skip
-    admitted = [note for note in snapshot.notes if filters.admits(note)]
-    admitted.sort(key=lambda note: max(note.updated_at, note.created_at), reverse=True)
-    ranked = enumerate(admitted[:RESULTS], 1)
-    return tuple(Hit(note=note, score=0.0, rank=rank, breakdown=nothing) for rank, note in ranked)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from core.search.language import Question, read
+from nuggets_tui.asked import asked, hits
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT, filters, listing_options
@@ -19,8 +22,26 @@ _BAR = 8
 NOT_FOUND = 1
 
 
+_LANGUAGE = """\b
+The query may hold, beside words:
+  "exact words"   -word   -"exact words"
+  tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
+  nugget:web   scope:project   type:preference   subject:login   title:jwt
+  is:hidden  is:pinned  is:new  is:fact  is:note   has:links  has:tags
+  hits:>3   updated:<30d   updated:>1y   created:>2026-01-31
+What cannot be read like that is words. Options and conditions must all hold.
+
+"""
+
+
 @command(
-    "search", epilog=example('nuggets search "auth token"', "nuggets search deploy --scope project --json")
+    "search",
+    epilog=_LANGUAGE
+    + example(
+        'nuggets search "auth token"',
+        "nuggets search 'token tag:auth updated:<30d'",
+        "nuggets search deploy --scope project --json",
+    ),
 )
 @click.argument("query", type=TEXT)
 @click.option("--limit", type=LIMIT, default=10, show_default=True, metavar="N", help="At most so many.")
@@ -30,23 +51,31 @@ NOT_FOUND = 1
 def search(call: Invocation, /, query: str, limit: int, explain: str | None, **values: Any) -> int:
     """Search the notes; best first."""
     memory = call.memory
-    wanted = filters(memory.snapshot, values)
+    question = read(query)
+    wanted = asked(question, now=datetime.now(UTC).astimezone(), filters=filters(memory.snapshot, values))
     if explain is not None:
         note = memory.snapshot.resolve(explain)
-        hit = memory.explain(query, note.id, wanted)
-        hits: tuple[Hit, ...] = (hit,) if hit else ()
+        hit = memory.explain(question.words, note.id, wanted)
+        found: tuple[Hit, ...] = (hit,) if hit else ()
         missed = f"{note.title!r} has no score for {query!r}"
     else:
-        hits = memory.search(query, limit, wanted)
-        missed = f"nothing found for {query!r}"
-    if not hits and not call.as_json:
+        found = hits(memory, wanted, limit)
+        missed = f"nothing found for {query!r}{_how_read(question)}"
+    if not found and not call.as_json:
         write_error(missed)
         return NOT_FOUND
     call.answer(
-        lambda: [_document(hit, explained=explain is not None) for hit in hits],
-        lambda: (line for hit in hits for line in _lines(hit, explained=explain is not None)),
+        lambda: [_document(hit, explained=explain is not None) for hit in found],
+        lambda: (line for hit in found for line in _lines(hit, explained=explain is not None)),
     )
-    return 0 if hits else NOT_FOUND
+    return 0 if found else NOT_FOUND
+
+
+def _how_read(question: Question) -> str:
+    """How a query was read, for one that found nothing and is more than words; "" for words."""
+    if not question.narrow and not any(clause.broken for clause in question.described()):
+        return ""
+    return f" ({'; '.join(clause.text for clause in question.described())})"
 
 
 def _document(hit: Hit, *, explained: bool) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from textual.events import DescendantFocus
 
 from nuggets_tui.commands import bindings
 from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted, SearchLeft, SearchTyped
-from nuggets_tui.query import parse_query
 from nuggets_tui.screens.main_commands import MainCommands
 from nuggets_tui.view import Found
 from nuggets_tui.widgets.audit import AuditPane
@@ -120,8 +119,11 @@ class MainScreen(MainCommands):
 
     @on(SearchTyped)
     def _look(self, event: SearchTyped) -> None:
+        # The language of queries is loaded by the first of them, not before the first frame.
+        from core.search.language import read
+
         event.stop()
-        if parse_query(event.text).empty:
+        if read(event.text).empty:
             if self._desk is not None:
                 self.desk.forget_question()
             self.workers.cancel_group(self, "search")

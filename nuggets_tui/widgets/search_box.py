@@ -1,29 +1,46 @@
-"""The search box: says what is typed as it is typed; enter and down go to the first hit, esc leaves."""
+"""The search box: says what is typed as it is typed, offers what may come next, and says how it was read."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.reactive import reactive
+from textual.suggester import Suggester
 from textual.widgets import Input
 
 from nuggets_tui.messages import SearchLeft, SearchTyped
-from nuggets_tui.safe_text import safe_line
+from nuggets_tui.safe_text import content, cut, safe_line
+from nuggets_tui.threads import aside
 from nuggets_tui.view import View
+from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
-_MOST = 500
+if TYPE_CHECKING:
+    from core.search.completion import Completion
+    from core.search.language import Clause
+
+_MOST: Final = 500
+_NAME: Final = "Search"
+# A gap on both sides of the name is no room for what is said.
+_GAPS: Final = 4
+# The words stand in the field as well: less of them is not worth the room.
+_LEAST_WORDS: Final = 20
+_BROKEN: Final = "$text-warning"
+# A shorter beginning of a field's name is mostly the beginning of a word.
+_LEAST_BEGUN: Final = 2
 
 
 class SearchBox(Input):
-    """One line to type into."""
+    """One line to type into. `offered`: what may stand at the cursor, the one that tab takes first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave", show=False),
         Binding("enter,down", "to_results", "first hit", show=False),
+        Binding("tab", "take_offer", "take what is offered", show=False),
+        Binding("up", "other_offer", "offer another", show=False),
     ]
 
     view: reactive[View] = reactive(View())
@@ -31,11 +48,13 @@ class SearchBox(Input):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
             id=id,
-            placeholder="words, or scope:project  type:preference  tag:auth  nugget:web  is:hidden",
+            placeholder='words  "exact words"  -not  tag:auth  is:new  updated:<30d    ? tells more',
             select_on_focus=False,
             max_length=_MOST,
+            suggester=_Offering(self),
         )
-        self.border_title = Content("Search")
+        self.border_title = Content(_NAME)
+        self.offered: tuple[Completion, ...] = ()
 
     def validate_value(self, value: str) -> str:
         """What is pasted may hold anything."""
@@ -46,6 +65,10 @@ class SearchBox(Input):
         if before.found is not after.found:
             self.border_subtitle = _said(after)
 
+    def on_resize(self) -> None:
+        """What is said fits into the frame."""
+        self._explain()
+
     def action_leave(self) -> None:
         """Leaves the field; what is typed stays, and so do the hits."""
         self.post_message(SearchLeft(to_results=False))
@@ -54,16 +77,125 @@ class SearchBox(Input):
         """Goes to the first hit."""
         self.post_message(SearchLeft(to_results=True))
 
+    # What may come next
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Leaves tab to the screen while nothing is offered."""
+        if action == "take_offer":
+            return bool(self._suggestion) and self.cursor_at_end
+        if action == "other_offer":
+            return len(self._fitting()) > 1
+        return super().check_action(action, parameters)
+
+    def action_take_offer(self) -> None:
+        """Puts what is offered into the field."""
+        self.value = self._suggestion
+        self.cursor_position = len(self.value)
+
+    def action_other_offer(self) -> None:
+        """Offers the next of what fits."""
+        first, *others = self._fitting()
+        self._show_offers((*others, first))
+
+    async def offer(self, typed: str) -> str | None:
+        """Looks for what may stand at the end of a text; the text with the best of it, None for nothing."""
+        from core.search.completion import complete, offers_of
+
+        if not self.view.loaded:
+            return None
+        offers = await aside(offers_of, self.view.snapshot)
+        if typed != self.value:
+            return None
+        self.offered = complete(typed, len(typed), offers)
+        self._explain()
+        fitting = self._fitting()
+        return fitting[0].applied(typed) if fitting else None
+
+    def _fitting(self) -> tuple[Completion, ...]:
+        """Offers that go on where what is typed ends; the others would change it."""
+        value = self.value
+        return tuple(
+            one
+            for one in self.offered
+            if one.end == len(value)
+            and (begun := value[one.start :]) is not None
+            and one.text.casefold().startswith(begun.casefold())
+            and (len(begun) >= _LEAST_BEGUN or value[: one.start].endswith((":", ",")))
+        )
+
+    def _show_offers(self, offered: tuple[Completion, ...]) -> None:
+        self.offered = offered
+        value = self.value
+        # Ghost text goes on behind what is typed, which keeps its own spelling.
+        self._suggestion = value + offered[0].text[len(value) - offered[0].start :]
+        self._explain()
+
+    # What is said about it
+
+    def _explain(self) -> None:
+        self.border_title = Content(_NAME)
+        if not self.value.strip():
+            return
+        from core.search.language import read
+
+        room = self.size.width - _GAPS - len(_NAME)
+        fitting = self._fitting()
+        in_field = bool(fitting) and self.value[: fitting[0].start].endswith((":", ","))
+        said = _offers_said(fitting) if in_field else _explained(read(self.value).described(), room)
+        if said is not None:
+            self.border_title = Content.assemble(_NAME, "  ", said)
+
     @on(Input.Changed)
     def tell(self, event: Input.Changed) -> None:
         """Passes on what is typed."""
         event.stop()
+        self.offered = ()
+        self._explain()
         self.post_message(SearchTyped(event.value))
 
     @on(Input.Submitted)
     def keep(self, event: Input.Submitted) -> None:
         """Enter is spoken for by the binding."""
         event.stop()
+
+
+class _Offering(Suggester):
+    """Asks the box for what may come next."""
+
+    def __init__(self, box: SearchBox) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._box = box
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The value with what is offered behind it."""
+        return await self._box.offer(value)
+
+
+def _explained(clauses: tuple[Clause, ...], room: int) -> Content | None:
+    """How a query was read, what could not be read first; None for words alone."""
+    words, others = clauses[:1], clauses[1:]
+    if not words or not words[0].text.startswith("words: "):
+        words, others = (), clauses
+    if not others:
+        return None
+    told = [content(clause.text, _BROKEN) for clause in others if clause.broken]
+    plain = [content(clause.text, MUTED) for clause in others if not clause.broken]
+    if words:
+        taken = sum(part.cell_length + 3 for part in (*told, *plain))
+        line = content(cut(words[0].text, room - taken), MUTED)
+        if line.plain == safe_line(words[0].text) or line.cell_length >= _LEAST_WORDS:
+            plain.insert(0, line)
+    return Content.styled(" · ", MUTED).join([*told, *plain])
+
+
+def _offers_said(offered: tuple[Completion, ...]) -> Content:
+    first, *others = offered
+    about = f" {first.about}" if first.about else ""
+    said = Content.assemble(("tab ", MUTED), content(first.text, "bold"), content(about, MUTED))
+    if not others:
+        return said
+    more = Content("  ").join([content(one.text) for one in others])
+    return Content.assemble(said, ("   ↑ ", MUTED), more)
 
 
 def _said(view: View) -> Content:

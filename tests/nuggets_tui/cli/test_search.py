@@ -58,3 +58,29 @@ def test_people_see_words_and_bars(filled: Any) -> None:
     shown = filled.ok("search", "auth middleware")
     assert "Auth middleware" in shown.splitlines()[0]
     assert "words ▇" in shown
+
+
+def test_the_query_may_hold_conditions_phrases_and_exclusions(filled: Any) -> None:
+    def titles(*words: str, code: int = 0) -> list[str]:
+        return [hit["title"] for hit in filled.json("search", *words, code=code)]
+
+    assert titles("soup token nugget:life") == ["Lunch"]
+    assert titles('token "keys in keys"') == ["JWT token format"]
+    assert titles("token -checked") == ["JWT token format"]
+    assert set(titles("updated:<30d -nugget:life")) == {"Auth middleware", "JWT token format"}
+    assert titles("title:jwt", "--nugget", "life", code=1) == []
+    filled.ok("note", "hide", "Lunch")
+    assert titles("is:hidden") == ["Lunch"]
+    assert set(titles("created:<1d", "--include-hidden")) == {"Auth middleware", "JWT token format", "Lunch"}
+    assert len(titles("scope:shared", "--limit", "1")) == 1
+
+
+def test_a_search_that_finds_nothing_says_how_it_was_read(filled: Any) -> None:
+    said = filled.fails("search", "zzyzx nugget:life hits:>x", code=1)
+    assert "words: zzyzx; nugget life; hits:>x is read as words: no number" in said
+
+
+def test_the_help_names_the_language(nuggets: Any) -> None:
+    said = nuggets.ok("search", "--help")
+    for part in ('"exact words"', "-word", "tag:auth", "is:new", "updated:<30d"):
+        assert part in said

@@ -7,13 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, opened, small_memory
+from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from hostile import HOSTILE
 
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
-from nuggets_tui.query import parse_query
 from nuggets_tui.widgets.notes import NotesPane
+from nuggets_tui.widgets.search_box import SearchBox
 
 
 @pytest.fixture
@@ -178,12 +179,106 @@ async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.Monkey
         assert begun[-1] == "jwt"
 
 
-def test_a_query_is_words_and_filters() -> None:
-    query = parse_query("auth  scope:project tag:a-b http://x is:hidden re:mark scope:")
-    assert query.text == "auth http://x re:mark"
-    assert query.filters == {"scope": "project", "tag": "a-b"}
-    assert query.hidden
-    assert parse_query("is:open is:pinned is:fact").kinds == {"pinned", "fact"}
-    assert parse_query("is:open is:pinned").text == "is:open"
-    assert parse_query("   ").empty
-    assert parse_query("scope:").empty
+async def test_conditions_phrases_and_exclusions_narrow_the_hits(home: Path) -> None:
+    async with opened(home) as app:
+        for text, titles in (
+            ("tag:auth -rs256", {"Auth middleware"}),
+            ('tag:auth "claims sub"', {"JWT token format"}),
+            ("has:links title:jwt", {"JWT token format"}),
+            ("updated:<1d tuesdays", {"Deploy day"}),
+            ("is:new -is:fact redis", {"Session store"}),
+            ("updated:>1y", set()),
+        ):
+            await search(app, text)
+            assert app.view.found is not None
+            assert {hit.note.title for hit in app.view.found.hits} == titles, text
+
+
+async def test_new_is_what_changed_since_the_last_visit(home: Path) -> None:
+    async with opened(home) as app:
+        app.main.desk.last_visit = "2026-11-18T13:00:00.000Z"
+        await search(app, "is:new")
+        assert app.view.found.hits == ()  # type: ignore[union-attr]
+
+
+async def test_an_answer_that_is_not_asked_for_is_not_shown(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "test command is:fact")
+        await app.until(lambda: app.view.found is not None and app.view.found.recall is not None)
+        await search(app, "test command -pytest")
+        await app.pilot.pause(0.1)
+        assert app.view.found is not None
+        assert app.view.found.recall is None
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_the_frame_says_how_a_query_was_read(home: Path, size: tuple[int, int]) -> None:
+    async with opened(home, size) as app:
+        await search(app, "token tag:auth -staging")
+        assert "words: token · not staging · tag auth" in app.text
+        await search(app, "token hits:>x")
+        assert "hits:>x is read as words" in app.text
+        await search(app, "token")
+        assert "words: token" not in app.text
+        await app.press("escape", "escape")
+        assert "hits:>x" not in app.text
+
+
+async def test_what_could_not_be_read_stands_first_in_the_colour_of_warnings(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        await search(app, f"{'many words ' * 20} tag:auth is:open")
+        said = app.main.query_one(SearchBox)._border_title
+        assert said is not None
+        assert said.plain.startswith("Search  is:open is read as words")
+        assert "tag auth" in said.plain
+        assert {span.style: said.plain[span.start : span.end][:7] for span in said.spans}[
+            "$text-warning"
+        ] == "is:open"
+        assert "is:open is read as words" in app.text
+
+
+async def test_offers_are_shown_and_taken_with_tab(home: Path) -> None:
+    async with opened(home) as app:
+        box = app.main.query_one(SearchBox)
+        await app.press("slash", *"token tag", "colon")
+        await app.until(lambda: box._suggestion == "token tag:auth", "an offer")
+        await app.pilot.pause()
+        assert "tab auth 2 notes" in app.text
+        assert "redis" in app.text.splitlines()[1]
+        await app.press("up")
+        assert box._suggestion == "token tag:redis"
+        await app.press("tab")
+        assert box.value == "token tag:redis"
+        await app.until(lambda: "words: token · tag redis" in app.text)
+
+
+async def test_the_offer_is_taken_with_the_right_arrow_too(home: Path) -> None:
+    async with opened(home) as app:
+        box = app.main.query_one(SearchBox)
+        await app.press("slash", *"sc")
+        await app.until(lambda: box._suggestion == "scope:", "an offer")
+        await app.press("right", *"pro")
+        await app.until(lambda: box._suggestion == "scope:project", "an offer")
+        await app.press("right")
+        assert box.value == "scope:project"
+
+
+async def test_tab_goes_to_the_next_pane_when_nothing_is_offered(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "redis")
+        assert app.main.focused is app.main.query_one(SearchBox)
+        await app.press("tab")
+        assert app.main.focused is not app.main.query_one(SearchBox)
+        assert app.main.query_one(SearchBox).value == "redis"
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+async def test_hostile_queries_and_offers_are_harmless(home: Path, hostile: str) -> None:
+    memory = Memory.open(home)
+    memory.change("tagged", lambda draft: create_note(draft, "project", "Odd", "Odd.", tags=[hostile or "x"]))
+    async with opened(home) as app:
+        await app.press("slash")
+        for typed in (f"tag:{hostile}", "tag:", f'token "{hostile}" -{hostile} is:{hostile}'):
+            app.fill("#search", typed)
+            await app.pilot.pause(0.05)
+            assert_harmless(app)

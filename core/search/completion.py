@@ -1,0 +1,179 @@
+"""What may stand at the cursor of the search box: names of fields, and the values that the memory has for them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from core.model.basis import normalise_tag
+from core.model.snapshot import Snapshot
+from core.search.conditions import CHOICES, FIELDS, Condition, fault
+from core.search.language import QUOTES
+from core.text.tokens import fold
+
+MOST: Final = 8
+# A field and its values are looked for in so many characters before the cursor.
+_LOOKED_AT: Final = 300
+_FIELD_BEFORE: Final = re.compile(rf"(?:^|(?<=\s))-?({'|'.join(FIELDS)}):(?![:/])", re.IGNORECASE | re.ASCII)
+_LAST_WORD: Final = re.compile(r"(?:^|(?<=\s))(-?)(\S*)\Z")
+_REST: Final = re.compile(r"[^\s,]*")
+_NUMBER: Final = re.compile(r"[<>]?=?[0-9]{1,4}")
+_EXAMPLES: Final[dict[str, tuple[str, ...]]] = {
+    "hits": (">0", ">3", ">=10", "0"),
+    "updated": ("<1d", "<7d", "<30d", ">90d", ">1y", "today", "yesterday"),
+    "created": ("<1d", "<7d", "<30d", ">90d", ">1y", "today", "yesterday"),
+}
+# Tags that say again what scope and type say.
+_SYSTEM: Final = ("scope:", "type:")
+_UNITS: Final = ("d", "w", "mo", "y", "h")
+_FIELD_WORDS: Final[dict[str, str]] = {
+    "tag": "with a tag",
+    "is": "hidden, pinned, new, fact, note",
+    "updated": "changed: <30d, >1y, >2026-01-31",
+    "scope": "of a scope",
+    "type": "of a type",
+    "title": "words in the title",
+    "nugget": "in a nugget",
+    "hits": "recalled: >3, 0",
+    "has": "links, tags, recalls",
+    "subject": "about a subject",
+    "created": "made: <30d, >1y, >2026-01-31",
+}
+
+
+@dataclass(frozen=True)
+class Offers:
+    """The values that a memory has for each field, as (value, how many notes have it), most frequent first."""
+
+    nugget: tuple[tuple[str, int], ...] = ()
+    scope: tuple[tuple[str, int], ...] = ()
+    type: tuple[tuple[str, int], ...] = ()
+    subject: tuple[tuple[str, int], ...] = ()
+    tag: tuple[tuple[str, int], ...] = ()
+
+
+class Completion(NamedTuple):
+    """A text that may take the place of what stands from `start` to `end`. `about`: what it means, in a few words."""
+
+    text: str
+    start: int
+    end: int
+    about: str = ""
+
+    def applied(self, text: str) -> str:
+        """A text with the completion in it."""
+        return text[: self.start] + self.text + text[self.end :]
+
+
+@lru_cache(maxsize=1)
+def offers_of(snapshot: Snapshot) -> Offers:
+    """What the visible notes of a snapshot offer; tags that say nugget, scope and type are left out."""
+    notes = snapshot.visible
+    tags: Counter[str] = Counter()
+    for note in notes:
+        tags.update(note.tags)
+    nuggets = {normalise_tag(name) for name in snapshot.nugget_names}
+    own = Counter(
+        {tag: count for tag, count in tags.items() if tag not in nuggets and not tag.startswith(_SYSTEM)}
+    )
+    return Offers(
+        nugget=_frequent(Counter(note.nugget_name for note in notes)),
+        scope=_frequent(Counter(note.scope for note in notes)),
+        type=_frequent(Counter(note.type for note in notes)),
+        subject=_frequent(Counter(note.subject for note in notes)),
+        tag=_frequent(own),
+    )
+
+
+def complete(text: str, cursor: int, offers: Offers) -> tuple[Completion, ...]:
+    """What may stand at a place of a query, best first, at most `MOST`.
+
+    cursor: characters before it. After "field:" the values that begin as typed, then those that hold what is typed;
+    elsewhere the fields, and tags, that begin as the word does. Nothing inside of a phrase or for a finished value.
+    """
+    cursor = max(0, min(cursor, len(text)))
+    start = max(0, cursor - _LOOKED_AT)
+    head = text[start:cursor]
+    rest = _REST.match(text, cursor)
+    end = rest.end() if rest else cursor
+    value = _value_before(head)
+    if value is not None:
+        field, typed = value
+        return tuple(_values(field, typed, cursor - len(typed), end, offers))[:MOST]
+    word = _LAST_WORD.search(head)
+    begins_before_a_word = word is not None and not word[2] and end > cursor
+    if word is None or begins_before_a_word or word[2][:1] in tuple(QUOTES):
+        return ()
+    return tuple(_fields(word[2], cursor - len(word[2]), end, offers))[:MOST]
+
+
+def _value_before(head: str) -> tuple[str, str] | None:
+    """The field whose value is being typed at the end of a text, and what of the value is there; None for none."""
+    fields = list(_FIELD_BEFORE.finditer(head))
+    if not fields:
+        return None
+    field = fields[-1]
+    value, quoted = head[field.end() :], False
+    begins = 0
+    for place, char in enumerate(value):
+        if char in QUOTES:
+            quoted = not quoted
+        elif not quoted and char.isspace():
+            return None
+        elif not quoted and char == ",":
+            begins = place + 1
+    return field[1].lower(), value[begins:]
+
+
+def _values(field: str, typed: str, start: int, end: int, offers: Offers) -> Iterator[Completion]:
+    bare = fold(typed.lstrip(QUOTES))
+    listed = _listed(field, bare, offers)
+    folded = [(fold(value), value, count) for value, count in listed]
+    first = [item for item in folded if item[0].startswith(bare) and item[0] != bare]
+    # One letter stands in nearly everything.
+    inside = [item for item in folded if len(bare) > 1 and bare in item[0] and not item[0].startswith(bare)]
+    for _, value, count in [*first, *inside]:
+        if any(quote in value for quote in QUOTES):
+            continue
+        plain = not any(char.isspace() or char == "," for char in value) and typed[:1] not in tuple(QUOTES)
+        yield Completion(value if plain else f'"{value}"', start, end, _about(field, value, count))
+
+
+def _listed(field: str, bare: str, offers: Offers) -> list[tuple[str, int]]:
+    """The values of a field with their counts; what may be typed with a count of 0 behind what there is."""
+    if field in _EXAMPLES:
+        begun = [bare + unit for unit in _UNITS] if field != "hits" and _NUMBER.fullmatch(bare) else []
+        return [(value, 0) for value in dict.fromkeys([*_EXAMPLES[field], *begun])]
+    known: tuple[tuple[str, int], ...] = getattr(offers, field, ())
+    present = {value for value, _ in known}
+    others = ((value, 0) for value in CHOICES.get(field, ()) if value not in present)
+    return [item for item in (*known, *others) if item[0] and not fault(field, item[0])]
+
+
+def _about(field: str, value: str, count: int) -> str:
+    if count:
+        return f"{count:,} {'note' if count == 1 else 'notes'}"
+    return Condition(field, (value,)).described() if field not in ("scope", "type") else ""
+
+
+def _fields(typed: str, start: int, end: int, offers: Offers) -> Iterator[Completion]:
+    bare = typed.casefold()
+    for field in FIELDS:
+        if field.startswith(bare):
+            yield Completion(f"{field}:", start, end, _FIELD_WORDS[field])
+    if len(bare) < 2:
+        return
+    for value in CHOICES["is"]:
+        if value.startswith(bare):
+            yield Completion(f"is:{value}", start, end, _about("is", value, 0))
+    for value, count in offers.tag:
+        if fold(value).startswith(bare) and not any(char.isspace() or char in f",{QUOTES}" for char in value):
+            yield Completion(f"tag:{value}", start, end, _about("tag", value, count))
+
+
+def _frequent(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
+    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))

@@ -1,0 +1,323 @@
+"""The conditions of a query, such as tag:auth or updated:<30d: which there are, and which notes they admit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from functools import cached_property, lru_cache
+from typing import Final
+
+from core.model.basis import custom_tags, normalise_tag
+from core.model.names import parse_iso
+from core.model.note import SCOPES, TYPES, Note
+from core.text.tokens import fold, words
+
+FIELDS: Final = (
+    "tag", "is", "updated", "scope", "type", "title", "nugget", "hits", "has", "subject", "created",
+)  # fmt: skip
+# A note has one of each, so that naming two can only mean either.
+SINGLE: Final = ("nugget", "scope", "type")
+IS: Final[dict[str, str]] = {
+    "hidden": "hidden",
+    "pinned": "pinned",
+    "new": "new",
+    "fact": "a fact",
+    "note": "a plain note",
+}
+HAS: Final = ("links", "tags", "recalls")
+# Fields whose values are known beforehand.
+CHOICES: Final[dict[str, tuple[str, ...]]] = {
+    "is": tuple(IS),
+    "has": HAS,
+    "scope": SCOPES,
+    "type": TYPES,
+}
+# While the last visit is unknown, what changed within a day counts as new.
+NEW_WITHIN: Final = timedelta(hours=24)
+
+_DAY: Final = timedelta(days=1)
+_UNITS: Final[dict[str, tuple[timedelta, str]]] = {
+    "min": (timedelta(minutes=1), "minute"),
+    "h": (timedelta(hours=1), "hour"),
+    "d": (_DAY, "day"),
+    "w": (timedelta(weeks=1), "week"),
+    "mo": (timedelta(days=365.25 / 12), "month"),
+    "y": (timedelta(days=365.25), "year"),
+}
+_COMPARED: Final = re.compile(r"(<=|>=|<|>|=)?([^<>=]+)")
+_COUNT: Final = re.compile(r"[0-9]{1,9}")
+_AGE: Final = re.compile(r"([0-9]{1,4})(min|h|d|w|mo|y)")
+_DATE: Final = re.compile(r"((?:19|2[0-9])[0-9]{2})(?:-([0-9]{2})(?:-([0-9]{2}))?)?")
+_BEGUN_COUNT: Final = re.compile(r"[<>]?=?")
+_BEGUN_TIME: Final = re.compile(r"[<>]?=?[0-9]{0,4}m?|[<>]?=?[0-9]{4}-(?:[0-9]{1,2}-?)?[0-9]?")
+_PINNED: Final = "pinned"
+
+Check = Callable[[Note, datetime, str | None], bool]
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a note has to be: one of `values`, in `field`; when `negated`, none of them.
+
+    The values are as they were typed; `fault` says beforehand whether they can be read.
+    """
+
+    field: str
+    values: tuple[str, ...]
+    negated: bool = False
+
+    def admits(self, note: Note, now: datetime, new_since: str | None = None) -> bool:
+        """Whether a note fulfils it. now: with its time zone, in which dates are meant; new_since: as the files
+        hold times, the last visit."""
+        return any(check(note, now, new_since) for check in self._checks) != self.negated
+
+    @cached_property
+    def _checks(self) -> tuple[Check, ...]:
+        return tuple(_CHECKS[self.field](value) for value in self.values)
+
+    def described(self) -> str:
+        """The condition in a few plain words: "tag auth or login", "changed in the last 30 days"."""
+        if self.field == "has":
+            return ("no " if self.negated else "has ") + " or ".join(map(str.casefold, self.values))
+        said = " or ".join(_said(self.field, value) for value in self.values)
+        if self.field in ("is", "hits", "updated", "created"):
+            return f"not {said}" if self.negated else said
+        return f"{'not ' if self.negated else ''}{self.field} {said}"
+
+
+def fault(field: str, value: str) -> str:
+    """Why a value cannot be read in a field, in a few words; "" when it can."""
+    choices = CHOICES.get(field)
+    if choices is not None:
+        return "" if value.casefold() in choices else f"{field} can be {', '.join(choices)}"
+    if field == "hits":
+        return "" if _count(value) else "no number such as >3"
+    if field in ("updated", "created"):
+        return "" if _age(value) or _day(value) else "no time such as <30d or >2026-01-01"
+    return ""
+
+
+def begun(field: str, value: str) -> bool:
+    """Whether a value that cannot be read may be the beginning of one that can."""
+    choices = CHOICES.get(field)
+    if choices is not None:
+        return any(choice.startswith(value.casefold()) for choice in choices)
+    if field == "hits":
+        return bool(_BEGUN_COUNT.fullmatch(value))
+    if field in ("updated", "created"):
+        return bool(_BEGUN_TIME.fullmatch(value)) or any(
+            word.startswith(value.lstrip("<>=").casefold()) for word in ("today", "yesterday")
+        )
+    return not value
+
+
+# What each field asks of a note
+
+
+def _equal(read: Callable[[Note], str]) -> Callable[[str], Check]:
+    def check_for(value: str) -> Check:
+        wanted = fold(value)
+        return lambda note, now, new_since: fold(read(note)) == wanted
+
+    return check_for
+
+
+def _tagged(value: str) -> Check:
+    wanted = _tag_form(value)
+    return lambda note, now, new_since: any(_tag_form(tag) == wanted for tag in note.tags)
+
+
+@lru_cache(maxsize=20_000)
+def _tag_form(tag: str) -> str:
+    return fold(normalise_tag(tag))
+
+
+def _worded(read: Callable[[Note], str]) -> Callable[[str], Check]:
+    """All words of the value stand in a text, the beginning of a word being enough."""
+
+    def check_for(value: str) -> Check:
+        wanted = words(value)
+        needles = wanted or [" ".join(fold(value).split())]
+
+        def check(note: Note, now: datetime, new_since: str | None) -> bool:
+            text = read(note)
+            folded = fold(text)
+            if not all(needle in folded for needle in needles):
+                return False
+            present = words(text, compounds=True) if wanted else ()
+            return all(any(word.startswith(one) for word in present) for one in wanted)
+
+        return check
+
+    return check_for
+
+
+def _kind(value: str) -> Check:
+    return _KINDS[value.casefold()]
+
+
+def _new(note: Note, now: datetime, new_since: str | None) -> bool:
+    changed = [moment for stamp in (note.created_at, note.updated_at) if (moment := parse_iso(stamp))]
+    since = parse_iso(new_since) if new_since else None
+    if not changed:
+        return False
+    return max(changed) > since if since else now - max(changed) <= NEW_WITHIN
+
+
+_KINDS: Final[dict[str, Check]] = {
+    "hidden": lambda note, now, new_since: note.hidden,
+    "pinned": lambda note, now, new_since: _PINNED in map(_tag_form, note.tags),
+    "new": _new,
+    "fact": lambda note, now, new_since: note.is_fact,
+    "note": lambda note, now, new_since: not note.is_fact,
+}
+_HELD: Final[dict[str, Check]] = {
+    "links": lambda note, now, new_since: bool(note.links),
+    "tags": lambda note, now, new_since: bool(custom_tags(note)),
+    "recalls": lambda note, now, new_since: note.hits > 0,
+}
+
+
+def _counted(value: str) -> Check:
+    sign, number = _count(value) or ("=", 0)
+    compare = _SIGNS[sign or "="]
+    return lambda note, now, new_since: compare(note.hits, number)
+
+
+_SIGNS: Final[dict[str, Callable[[int, int], bool]]] = {
+    "<": lambda a, b: a < b,
+    "<=": lambda a, b: a <= b,
+    ">": lambda a, b: a > b,
+    ">=": lambda a, b: a >= b,
+    "=": lambda a, b: a == b,
+}
+
+
+def _count(value: str) -> tuple[str, int] | None:
+    match = _COMPARED.fullmatch(value)
+    if match is None or not _COUNT.fullmatch(match[2]):
+        return None
+    return match[1] or "", int(match[2])
+
+
+def _timed(read: Callable[[Note], str]) -> Callable[[str], Check]:
+    def check_for(value: str) -> Check:
+        def check(note: Note, now: datetime, new_since: str | None) -> bool:
+            moment = parse_iso(read(note))
+            return moment is not None and _in_time(value, moment, now)
+
+        return check
+
+    return check_for
+
+
+def _in_time(value: str, moment: datetime, now: datetime) -> bool:
+    age = _age(value)
+    if age:
+        sign, count, unit = age
+        young = now - moment <= count * _UNITS[unit][0]
+        return young != sign.startswith(">")
+    sign, (start, end) = _bounds(value, now.date(), now.tzinfo)
+    if sign.startswith("<"):
+        return moment < (end if sign == "<=" else start)
+    if sign.startswith(">"):
+        return moment >= (start if sign == ">=" else end)
+    return start <= moment < end
+
+
+def _age(value: str) -> tuple[str, int, str] | None:
+    """Sign, number and unit of an age such as "<30d"; "<" when it has no sign."""
+    match = _COMPARED.fullmatch(value)
+    found = _AGE.fullmatch(match[2].casefold()) if match else None
+    if match is None or found is None:
+        return None
+    return match[1] or "<", int(found[1]), found[2]
+
+
+def _day(value: str) -> tuple[str, str] | None:
+    """Sign and day, month or year of a date such as ">2026-01-01"; None for no such date."""
+    match = _COMPARED.fullmatch(value)
+    if match is None:
+        return None
+    named = match[2].casefold()
+    if named in ("today", "yesterday"):
+        return match[1] or "", named
+    return (match[1] or "", named) if _dates(named) else None
+
+
+def _dates(named: str) -> tuple[date, date] | None:
+    """The first day of a year, month or day such as "2026", "2026-01", "2026-01-31", and the first after it."""
+    match = _DATE.fullmatch(named)
+    if match is None:
+        return None
+    year, month, day = int(match[1]), int(match[2] or 1), int(match[3] or 1)
+    try:
+        first = date(year, month, day)
+    except ValueError:
+        return None
+    if match[3]:
+        return first, first + _DAY
+    if match[2]:
+        return first, date(year + month // 12, month % 12 + 1, 1)
+    return first, date(year + 1, 1, 1)
+
+
+@lru_cache(maxsize=64)
+def _bounds(value: str, today: date, zone: tzinfo | None) -> tuple[str, tuple[datetime, datetime]]:
+    sign, named = _day(value) or ("", "today")
+    first = today if named == "today" else today - _DAY
+    dates = _dates(named) or (first, first + _DAY)
+    start, end = (datetime(day.year, day.month, day.day, tzinfo=zone or UTC) for day in dates)
+    return sign, (start, end)
+
+
+_CHECKS: Final[dict[str, Callable[[str], Check]]] = {
+    "nugget": _equal(lambda note: note.nugget_name),
+    "scope": _equal(lambda note: note.scope),
+    "type": _equal(lambda note: note.type),
+    "subject": _worded(lambda note: note.subject),
+    "title": _worded(lambda note: note.title),
+    "tag": _tagged,
+    "is": _kind,
+    "has": lambda value: _HELD[value.casefold()],
+    "hits": _counted,
+    "updated": _timed(lambda note: max(note.updated_at, note.created_at)),
+    "created": _timed(lambda note: note.created_at),
+}
+
+
+# In words
+
+
+def _said(field: str, value: str) -> str:
+    if field == "is":
+        return IS.get(value.casefold(), value)
+    if field == "hits":
+        return _said_count(value)
+    if field in ("updated", "created"):
+        return ("changed " if field == "updated" else "created ") + _said_time(value)
+    return " ".join(value.split())
+
+
+def _said_count(value: str) -> str:
+    sign, number = _count(value) or ("", 0)
+    how = {"<": "fewer than ", "<=": "at most ", ">": "more than ", ">=": "at least "}.get(sign, "")
+    return f"recalled {how}{number} {'time' if number == 1 else 'times'}"
+
+
+def _said_time(value: str) -> str:
+    age = _age(value)
+    if age:
+        sign, count, unit = age
+        noun = _UNITS[unit][1]
+        many = noun if count == 1 else f"{count} {noun}s"
+        if sign.startswith(">"):
+            return f"more than {'1 ' if count == 1 else ''}{many} ago"
+        return f"in the last {many}"
+    sign, named = _day(value) or ("", value)
+    how = {"<": "before ", "<=": "up to ", ">": "after ", ">=": "since "}.get(sign)
+    if how is None:
+        how = "" if named.isalpha() else "on " if len(named) == 10 else "in "
+    return how + named
