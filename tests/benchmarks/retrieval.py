@@ -1,0 +1,300 @@
+"""How well search finds: nDCG@10, recall@10 and MRR beside BM25 and SQLite FTS5, by kind of query and part by part.
+
+    python tests/benchmarks/retrieval.py [--data FILE.json ...] [--split dev|test|all] [--ablation] [--typos]
+
+Without --data the project's own queries over the demo memory are measured (all of them), with it the files named
+(their dev queries) and the own set. Milliseconds are processor time of a query for the ten best, bytes a note what
+the index takes beside the notes. Nothing here depends on the network or on the clock but these milliseconds.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+import tracemalloc
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from benchmarks.retrieval_baselines import BM25, FTS5
+from benchmarks.retrieval_metrics import bootstrap, ndcg, recall, reciprocal_rank, with_slip
+from benchmarks.retrieval_sets import DataSet, Query, outside_set, own_set
+from benchmarks.retrieval_variants import ablations, without_links
+
+from core.model.snapshot import Snapshot
+from core.search import SearchIndex
+from core.settings import SearchSettings
+
+LIMIT, TIMED_QUERIES = 100, 200
+# Kinds that no slip is tried on: they are slips, half words or exact strings themselves.
+UNSLIPPED_KINDS = ("typo", "identifier", "prefix", "phrase")
+LINKS_OFF_GAIN, VECTOR_LOSS, TYPO_LOSS, MISSES_EMPTY, VECTOR_KIB = 0.015, 0.02, 0.05, 0.95, 6.0
+
+Searcher = Callable[[str, int], list[str]]
+
+
+class Ours:
+    """The app's own index over a snapshot, its vectors made."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.index = SearchIndex()
+        self.index.update(snapshot)
+        self.index.search("warm up")
+        wait = getattr(self.index, "wait", None)
+        if wait is not None:
+            wait()
+
+    def with_settings(self, settings: SearchSettings) -> Searcher:
+        """The search under some settings, as ids."""
+        return lambda text, limit: [hit.note.id for hit in self.index.search(text, limit, settings=settings)]
+
+
+@dataclass(frozen=True)
+class Run:
+    """What one system found for the queries of a set, value by value in their order.
+
+    Misses count in `empty` alone: whether a query had no hit at all.
+    """
+
+    queries: tuple[Query, ...]
+    gains: tuple[float, ...]
+    recalls: tuple[float, ...]
+    ranks: tuple[float, ...]
+    empty: tuple[bool, ...]
+
+    def only(self, kind: str) -> Run:
+        """The run over queries of one kind."""
+        at = [place for place, query in enumerate(self.queries) if query.kind == kind]
+        return Run(*(tuple(column[place] for place in at) for column in self._columns()))
+
+    def answerable(self) -> Run:
+        """The run over queries that something answers."""
+        at = [place for place, query in enumerate(self.queries) if not query.is_miss]
+        return Run(*(tuple(column[place] for place in at) for column in self._columns()))
+
+    def _columns(self) -> tuple[tuple[Any, ...], ...]:
+        return (self.queries, self.gains, self.recalls, self.ranks, self.empty)
+
+    @property
+    def quality(self) -> tuple[float, float, float]:
+        """Means of nDCG@10, recall@10 and MRR over queries that something answers."""
+        return (fmean(self.gains), fmean(self.recalls), fmean(self.ranks)) if self.queries else (0, 0, 0)
+
+
+def run(data: DataSet, searchers: Sequence[Searcher], change: Callable[[str], str] = str) -> Run:
+    """Asks every query of its collection's searcher, the text changed before."""
+    rows = []
+    for part, search in zip(data.collections, searchers, strict=True):
+        for query in part.queries:
+            found = search(change(query.text), LIMIT)
+            if query.is_miss:
+                rows.append((query, 0.0, 0.0, 0.0, not found))
+            else:
+                right = query.relevant
+                rows.append(
+                    (
+                        query,
+                        ndcg(found, right),
+                        recall(found, right),
+                        reciprocal_rank(found, right),
+                        not found,
+                    )
+                )
+    return Run(*zip(*rows, strict=True))
+
+
+def milliseconds(data: DataSet, searchers: Sequence[Searcher]) -> float:
+    """Processor time of a query for the ten best, mean over at most TIMED_QUERIES."""
+    asked = [(q.text, s) for p, s in zip(data.collections, searchers, strict=True) for q in p.queries]
+    asked = asked[:: -(-len(asked) // TIMED_QUERIES)]
+    start = time.process_time()
+    for text, search in asked:
+        search(text, 10)
+    return (time.process_time() - start) / len(asked) * 1000
+
+
+def bytes_a_note(data: DataSet) -> tuple[float, float | None]:
+    """Bytes a note that the index of the first collection takes, its notes aside; and those of its vectors.
+
+    None for the vectors while the index does not say.
+    """
+    snapshot = data.collections[0].snapshot
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        kept = Ours(snapshot)
+        taken = tracemalloc.get_traced_memory()[0] - before
+    finally:
+        tracemalloc.stop()
+    count = max(len(snapshot.notes), 1)
+    vectors = getattr(kept.index, "vector_bytes", None)
+    return taken / count, None if vectors is None else vectors / count
+
+
+def line(name: str, found: Run, *more: str) -> None:
+    """Prints one row: a name, the three means, whatever else."""
+    print(f"  {name:<26}" + "".join(f"{value:>9.4f}" for value in found.quality) + "".join(more), flush=True)
+
+
+def heading(name: str, more: str = "") -> None:
+    """Prints the names of the columns."""
+    print(f"\n  {name:<26}{'nDCG@10':>9}{'recall@10':>10}{'MRR':>8}{more}")
+
+
+def interval(before: Run, after: Run) -> str:
+    """The mean difference of nDCG with its 95 % interval."""
+    return "  {:+.4f} [{:+.4f}, {:+.4f}]".format(*bootstrap(before.gains, after.gains))
+
+
+class Report:
+    """Measures one set and prints what it finds; `bars` gathers what is promised and whether it holds."""
+
+    def __init__(self, data: DataSet) -> None:
+        self.data = data
+        self.bars: list[tuple[str, bool]] = []
+        self.ours = [Ours(part.snapshot) for part in data.collections]
+        visible = [part.snapshot.visible for part in data.collections]
+        self.bm25: list[Searcher] = [BM25(notes).search for notes in visible]
+        self.fts5: list[Searcher] = [FTS5(notes).search for notes in visible]
+        self.full = run(data, self.searchers(SearchSettings()))
+        self.words = run(data, self.bm25)
+
+    def searchers(self, settings: SearchSettings) -> list[Searcher]:
+        """Our search of each collection under some settings."""
+        return [ours.with_settings(settings) for ours in self.ours]
+
+    def systems(self) -> None:
+        """Ours beside the two baselines: quality, time, memory; then by kind, and the misses."""
+        heading("", f"{'empty':>9}{'ms/query':>10}{'bytes/note':>12}")
+        answered = self.full.answerable()
+        plain, other = self.words.answerable(), run(self.data, self.fts5)
+        for name, found, searchers in (
+            ("search", answered, self.searchers(SearchSettings())),
+            ("BM25", plain, self.bm25),
+            ("FTS5", other.answerable(), self.fts5),
+        ):
+            took = milliseconds(self.data, searchers)
+            line(
+                name,
+                found,
+                f"{fmean(found.empty):>9.1%}{took:>10.3f}",
+                self._size() if name == "search" else "",
+            )
+        print(f"  search - BM25, nDCG@10:{interval(plain, answered)}")
+        self.bar("hybrid not below BM25", answered.quality[0] - plain.quality[0], 0.0)
+        kinds = list(dict.fromkeys(query.kind for query in self.full.queries))
+        if len(kinds) > 1:
+            self._kinds(kinds, other)
+
+    def _size(self) -> str:
+        whole, vectors = bytes_a_note(self.data)
+        if vectors is None:
+            return f"{whole:>12,.0f}"
+        self.bar("KiB of vectors a note", -vectors / 1024, -VECTOR_KIB)
+        return f"{whole:>12,.0f} (vectors {vectors:,.0f})"
+
+    def _kinds(self, kinds: Sequence[str], other: Run) -> None:
+        heading("search, by kind", f"{'empty':>9}{'queries':>9}{'BM25 nDCG':>11}{'FTS5 nDCG':>11}")
+        for kind in kinds:
+            found = self.full.only(kind)
+            if not found.queries[0].is_miss:
+                beside = f"{self.words.only(kind).quality[0]:>11.4f}{other.only(kind).quality[0]:>11.4f}"
+                line(kind, found, f"{fmean(found.empty):>9.1%}{len(found.queries):>9}", beside)
+        for kind in kinds:
+            found = self.full.only(kind)
+            if found.queries[0].is_miss:
+                shares = [fmean(one.only(kind).empty) for one in (self.full, self.words, other)]
+                if kind == "miss":
+                    self.bar("misses find nothing", shares[0], MISSES_EMPTY)
+                print(
+                    f"  {kind:<26}answered by nothing: {shares[0]:.1%} of {len(found.queries)}"
+                    f" (BM25 {shares[1]:.1%}, FTS5 {shares[2]:.1%})"
+                )
+
+    def ablation(self) -> None:
+        """Each part switched off, and each of the two legs alone."""
+        full, plain = self.full.answerable(), self.words.answerable()
+        heading("ablation", "  against all parts")
+        line("all parts", full)
+        for name, settings in ablations():
+            part = run(self.data, self.searchers(settings)).answerable()
+            line(name, part, interval(full, part))
+            if name == "vector leg alone":
+                self.bar("vector leg alone near BM25", part.quality[0] - plain.quality[0], -VECTOR_LOSS)
+
+    def links(self) -> None:
+        """What links add, for sets whose notes have some."""
+        settings = without_links()
+        if settings is None or not self.data.linked:
+            return
+        off, plain = run(self.data, self.searchers(settings)).answerable(), self.words.answerable()
+        heading("links", "  against BM25")
+        line("search", self.full.answerable(), interval(plain, self.full.answerable()))
+        line("search, links off", off, interval(plain, off))
+        if self.data.name != "demo":
+            self.bar("links off above BM25", off.quality[0] - plain.quality[0], LINKS_OFF_GAIN)
+
+    def typos(self) -> None:
+        """What one slip in the longest word of each query costs."""
+        asked = [
+            place
+            for place, query in enumerate(self.full.queries)
+            if not query.is_miss and query.kind not in UNSLIPPED_KINDS
+        ]
+        off = without_links()
+        rows: list[tuple[str, list[Searcher]]] = [("search", self.searchers(SearchSettings()))]
+        if off is not None:
+            rows.append(("search, links off", self.searchers(off)))
+        rows.append(("BM25", self.bm25))
+        print(f"\n  {'one slip':<26}{'before':>9}{'after':>9}{'cost':>9}   ({len(asked)} queries)")
+        for name, searchers in rows:
+            before, after = run(self.data, searchers), run(self.data, searchers, with_slip)
+            sound, slipped = (fmean(found.gains[place] for place in asked) for found in (before, after))
+            print(f"  {name:<26}{sound:>9.4f}{slipped:>9.4f}{sound - slipped:>9.4f}", flush=True)
+            if name == "search":
+                self.bar("one slip costs little", slipped - sound, -TYPO_LOSS)
+
+    def bar(self, promise: str, value: float, least: float) -> None:
+        """Notes a promise: a value and the least it may be."""
+        self.bars.append((f"{promise:<30}{value:+.4f}, at least {least:+.3f}", value >= least))
+
+
+def measure(data: DataSet, ablation: bool, typos: bool) -> list[tuple[str, bool]]:
+    """Prints everything asked for about one set; its bars, with whether they hold."""
+    notes = sum(len(part.snapshot.notes) for part in data.collections)
+    queries = sum(len(part.queries) for part in data.collections)
+    print(f"\n## {data.name}: {notes:,} notes, {queries:,} queries, {len(data.collections)} collection(s)")
+    report = Report(data)
+    report.systems()
+    report.links()
+    if ablation:
+        report.ablation()
+    if typos:
+        report.typos()
+    return [(f"{data.name:<10}{promise}", held) for promise, held in report.bars]
+
+
+def main() -> None:
+    """Reads the command line, measures, and prints the bars last."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--data", nargs="+", type=Path, default=[], help="files of outside data")
+    parser.add_argument("--split", choices=("dev", "test", "all"), help="default: all of ours, dev of others")
+    parser.add_argument("--ablation", action="store_true", help="each part switched off, each leg alone")
+    parser.add_argument("--typos", action="store_true", help="one slip in the longest word of each query")
+    asked = parser.parse_args()
+    sets = [own_set().of_split(asked.split or "all")]
+    sets += [outside_set(path).of_split(asked.split or "dev") for path in asked.data]
+    bars = [bar for data in sets if data.collections for bar in measure(data, asked.ablation, asked.typos)]
+    print("\n## bars")
+    for promise, held in bars:
+        print(f"  {promise:<68}{'holds' if held else 'MISSED'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,134 @@
+"""Queries with the notes that answer them: the project's own over the demo memory, and data of others from files."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from core.model.note import Link, Note
+from core.model.snapshot import Snapshot
+
+QUERIES = Path(__file__).with_name("retrieval_queries.toml")
+# Kinds whose queries nothing answers.
+MISSES = ("miss", "near_miss")
+
+
+@dataclass(frozen=True)
+class Query:
+    """What somebody types. relevant: grade above 0 of each note that answers, by id; none for a miss."""
+
+    text: str
+    kind: str
+    split: str
+    relevant: Mapping[str, float]
+
+    @property
+    def is_miss(self) -> bool:
+        """Whether nothing answers it."""
+        return not self.relevant
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Notes that are searched together, with their queries."""
+
+    snapshot: Snapshot
+    queries: tuple[Query, ...]
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A named set of collections. `linked`: whether its notes have links."""
+
+    name: str
+    collections: tuple[Collection, ...]
+
+    @property
+    def linked(self) -> bool:
+        """Whether any note has a link."""
+        return any(note.links for part in self.collections for note in part.snapshot.notes)
+
+    def of_split(self, split: str) -> DataSet:
+        """The set with the queries of one split ("all": of every one); collections without any are left out."""
+        parts = (
+            replace(part, queries=tuple(q for q in part.queries if split in ("all", q.split)))
+            for part in self.collections
+        )
+        return replace(self, collections=tuple(part for part in parts if part.queries))
+
+
+def own_set() -> DataSet:
+    """The project's own queries over the demo memory. Raises ValueError for a label that names no visible note."""
+    from core.memory import Memory
+    from nuggets_tui.demo import write_demo
+
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot = Memory.open(write_demo(Path(folder) / "demo")).snapshot
+    ids = {f"{note.nugget_name} | {note.title}": note.id for note in snapshot.visible}
+    queries = []
+    for kind, entries in tomllib.loads(QUERIES.read_text(encoding="utf-8")).items():
+        for place, (text, labels) in enumerate(entries):
+            gone = [label for label in labels if label not in ids]
+            if gone:
+                raise ValueError(
+                    f"{QUERIES.name}: {kind}: {text!r}: the demo has no visible note {gone[0]!r}"
+                )
+            if bool(labels) == (kind in MISSES):
+                raise ValueError(f"{QUERIES.name}: {kind}: {text!r}: only misses have no notes")
+            relevant = {ids[label]: float(grade) for label, grade in labels.items()}
+            queries.append(Query(text, kind, "test" if place % 2 else "dev", relevant))
+    return DataSet("demo", (Collection(snapshot, tuple(queries)),))
+
+
+def outside_set(path: Path) -> DataSet:
+    """Data from a JSON file: {"collections": [{"notes", "links", "queries"}]}.
+
+    Notes have id, title, content and tags; links are pairs of ids and hold both ways; queries have text,
+    relevant (id: grade) and, if wanted, split and kind. Raises OSError, and KeyError or ValueError for another shape.
+    """
+    data = json.loads(path.read_text(encoding="utf-8"))
+    parts = tuple(
+        Collection(
+            Snapshot(notes=_notes(part["notes"], part.get("links", ()))),
+            tuple(
+                Query(entry["text"], entry.get("kind", "query"), entry.get("split", "dev"), entry["relevant"])
+                for entry in part["queries"]
+            ),
+        )
+        for part in data["collections"]
+    )
+    return DataSet(data.get("name", path.stem), parts)
+
+
+def _notes(entries: Sequence[Mapping[str, Any]], links: Sequence[Sequence[str]]) -> tuple[Note, ...]:
+    linked: dict[str, dict[str, None]] = {}
+    for one, other in links:
+        linked.setdefault(one, {})[other] = None
+        linked.setdefault(other, {})[one] = None
+    known = {entry["id"] for entry in entries}
+    return tuple(
+        Note(
+            id=entry["id"],
+            nugget_name="memory",
+            title=entry["title"],
+            content=entry["content"],
+            tags=tuple(entry.get("tags", ())),
+            links=tuple(
+                Link(to=to) for to in linked.get(entry["id"], ()) if to in known and to != entry["id"]
+            ),
+            created_at="2026-01-01T00:00:00.000Z",
+            updated_at="2026-01-01T00:00:00.000Z",
+            subject="session:current",
+            scope="shared",
+            type="note",
+            source="explicit_user",
+            confidence=0.5,
+            stability="durable",
+        )
+        for entry in entries
+    )
