@@ -21,13 +21,13 @@ import msgspec
 from core.errors import ConflictError, NotFoundError, NuggetsError
 from core.logged import LoggedMemory
 from core.model.change import PERSON, Author, ChangeSet
-from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.storage.files import absolute_path, read_file, working_directory
 
 if TYPE_CHECKING:
     import asyncio
 
+    from core.facts.notes import NoteIndex
     from core.facts.recall import Recall, Recaller
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
@@ -41,10 +41,6 @@ if TYPE_CHECKING:
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 _PROMOTE_TRIES: Final = 3
-# A note answers a recall when it holds more than half of the query's words: one word of two is chance.
-_RECALL_COVERAGE: Final = 0.6
-_RECALL_LOOKS_AT: Final = 5
-_FIRST_WORD_CHARACTER: Final = 0x2E80
 
 
 class Memory(LoggedMemory):
@@ -67,6 +63,7 @@ class Memory(LoggedMemory):
         self._index_guard = threading.Lock()
         self._index: SearchIndex | None = None
         self._recaller: Recaller | None = None
+        self._note_index: NoteIndex | None = None
         self.uncounted_recalls = 0
 
     # Putting right
@@ -161,33 +158,37 @@ class Memory(LoggedMemory):
         return self._recaller
 
     def _recall_from_graph(self, query: str, nugget: str | None, missed: Recall) -> Recall:
+        from core.facts.notes import NoteIndex
         from core.facts.recall import Match
-        from core.search import Filters
+        from core.facts.wording import read_query
 
-        for hit in self.search(query, _RECALL_LOOKS_AT, Filters(nugget=nugget)):
-            strength = _coverage(query, hit.note)
-            if strength < _RECALL_COVERAGE:
-                continue
-            return msgspec.structs.replace(
-                missed,
-                answer=hit.note.content,
-                confidence=hit.note.confidence,
-                certainty=strength * min(1.0, max(0.0, hit.note.confidence)),
-                found=True,
-                key=hit.note.title,
-                match=Match("graph", strength),
-                nugget_name=hit.note.nugget_name,
-                via="graph",
-                note_id=hit.note.id,
-            )
-        return missed
+        if self._note_index is None:
+            self._note_index = NoteIndex()
+        self._note_index.update(self._snapshot.notes)
+        match = self._note_index.best(read_query(query), nugget)
+        if match is None:
+            return missed
+        note = match.note
+        return msgspec.structs.replace(
+            missed,
+            answer=note.content,
+            confidence=note.confidence,
+            certainty=match.strength * min(1.0, max(0.0, note.confidence)),
+            found=True,
+            key=note.key if note.is_fact else note.title,
+            match=Match("graph", match.strength),
+            nugget_name=note.nugget_name,
+            via="graph",
+            note_id=note.id,
+        )
 
     def _record(self, found: Recall, session: str) -> None:
         """Counts a recall. An answer is never withheld because it could not be counted."""
         from core.facts.edits import record_hit
 
         draft = self.draft()
-        key = found.key if found.via == "facts" else None
+        note = draft.note(found.note_id) if found.note_id else None
+        key = found.key if found.via == "facts" or (note is not None and note.is_fact) else None
         if not record_hit(draft, found.nugget_name, key, found.note_id, session):
             return
         reason = f"recalled {found.key}"
@@ -350,19 +351,6 @@ class Memory(LoggedMemory):
                 if self._snapshot is not seen:
                     seen = self._snapshot
                     yield seen
-
-
-def _coverage(query: str, note: Note) -> float:
-    """Share of the query's stems that the note's title, content and tags hold, in [0, 1].
-
-    A lone letter, digit or sign names nothing; a single Chinese or Japanese character is a word.
-    """
-    from core.text.tokens import stems
-
-    wanted = {word for word in stems(query) if len(word) > 1 or ord(word) >= _FIRST_WORD_CHARACTER}
-    if not wanted:
-        return 0.0
-    return len(wanted & set(stems(f"{note.title}\n{note.content}\n{' '.join(note.tags)}"))) / len(wanted)
 
 
 def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+from collections import deque
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -19,6 +22,7 @@ MAX_CELLS: Final = 2**26
 MAX_WORK: Final = 2.0**40
 KEPT: Final = 6
 _ROWS_AT_ONCE: Final = 16
+_MOST_THREADS: Final = 4
 _FACTS_AT_ONCE: Final = 256
 _MANY: Final = 10**12
 _STEP_COST: Final = 1e6
@@ -239,12 +243,17 @@ def _compare_many(
     # The real part of a transform is that of the inverse transform of the conjugate, which spares conj(value).
     conjugate = (np.conj(vector) / np.sqrt(dimension)).astype(np.complex64)
     cosines = np.empty((roles.number, values), dtype=np.float32)
-    for first in range(0, values, _ROWS_AT_ONCE):
+
+    def transform(first: int) -> None:
         product = value_keys[first : first + _ROWS_AT_ONCE] * conjugate
         if folds > 1:
             product = product.reshape(len(product), folds, -1).sum(axis=1)
         spectrum = np.fft.ifft(product, axis=-1, norm="forward")
         cosines[:, first : first + _ROWS_AT_ONCE] = spectrum.real[:, wanted].T
+
+    # Transforms of rows do not hold each other up: numpy lets other threads run meanwhile.
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
+        deque(pool.map(transform, range(0, values, _ROWS_AT_ONCE)), maxlen=0)
     return cosines
 
 

@@ -10,6 +10,7 @@ import math
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import msgspec
@@ -19,9 +20,11 @@ from core.facts.wording import (
     Reading,
     is_filler,
     is_inflected,
+    is_trait,
     likeness,
     read_key,
     read_query,
+    respelt,
     written_out,
 )
 from core.text.tokens import unspaced_runs
@@ -31,19 +34,29 @@ KIND_ORDER: Final = ("exact", "tokens", "substring", "fuzzy", "graph")
 # The thresholds stand where tests/core/facts/test_resolve_measured.py finds few false answers and few misses.
 _LEAST: Final = 0.55  # strength of the weakest match
 _COMPLETE: Final = 0.8  # share of all words that counts as all of them, typing errors allowed for
-_LONE_KEY_WORD: Final = 0.3  # share of a query that a key of one word must make up, when all of it is there
+_LONE_KEY_WORD: Final = 0.4  # share of a query that a key of one word must make up, when all of it is there
 _KEY_WORDS: Final = 0.25  # the same for a key of several words
 _LEAST_SHARE: Final = 0.5  # where both sides have words of their own: share of each that is common,
 _LEAST_PARTIAL: Final = 0.72  # and the mean of the two shares
-_LEAST_PART: Final = 0.4  # share of a query's letters that a key found inside it must make up
+_LEAST_PART: Final = 0.5  # share of a query's letters that a key found inside it must make up
 _WORDLESS_PART: Final = 0.6  # the same for either side when it holds nothing but words like "what" and "is"
-_LEAST_JOINED: Final = 0.9  # likeness of two texts whose words were joined or split,
-_JOINED_FROM, _JOINED_TO = 5, 120  # and letters that they may have
+_LEAST_JOINED: Final = 0.85  # likeness of two texts whose words were joined or split,
+_LEAST_UNSPACED: Final = 0.7  # or that are written without spaces, where one error may be in few letters,
+_UNSPACED_ERRORS: Final = 0.8  # and several in more;
+_LEAST_MISTYPED: Final = 0.88  # or that have as many words and letters in plenty,
+_MISTYPED_FROM: Final = 12  # so many;
+_JOINED_FROM, _JOINED_TO = 4, 120  # letters that they may have
 # What is left of a strength when query and key
 _OTHER_SCOPE: Final = 0.8  # bear different scopes,
 _OTHER_PERSON: Final = 0.5  # speak one of the assistant and one of the person,
 _KNOWN_ELSEWHERE: Final = 0.7  # have words of their own, and other keys hold those of the query,
-_OTHER_NUMBER: Final = 0.5  # or hold different numbers.
+_OTHER_NUMBER: Final = 0.5  # or hold different numbers;
+_OTHER_OWNER: Final = 0.7  # where the key is a mere trait and the query has something unknown beside it,
+_ALL_GUESSED: Final = (
+    0.65  # where each of several words is a guess and none a better one than the next line's,
+)
+_TWO_ERRORS: Final = 0.8  # that of a word with two errors,
+_OTHER_SPEAKER: Final = 0.97  # or where the query says "my" or "your" and the key does not bear that scope.
 # How far another word of the same stem draws a strength to that of the weakest match: so far that the very word,
 # wherever a key holds all that is asked for, is always stronger; and hardly at all for another form of one word.
 _OTHER_WORD: Final = 0.9
@@ -91,6 +104,7 @@ class KeyIndex:
         self.bare: dict[str, list[int]] = {}
         self.postings: dict[str, list[int]] = {}
         self.spelt: dict[str, str] = {}
+        self.pairs: dict[str, tuple[str, ...]] = {}
         for place, (key, reading) in enumerate(zip(self.keys, self.readings, strict=True)):
             self.same.setdefault(key, place)
             self.exact.setdefault(reading.exact, place)
@@ -98,6 +112,8 @@ class KeyIndex:
             for word, token in zip(reading.words, reading.stems, strict=True):
                 self.postings.setdefault(token, []).append(place)
                 self.spelt.setdefault(word, token)
+            for first, second in pairwise(reading.words):
+                self.pairs.setdefault(first + second, (first, second))
         self.weights = {token: self._weight(len(held)) for token, held in self.postings.items()}
         self.totals = tuple(sum(self.weights[token] for token in r.stems) for r in self.readings)
         self.unknown = self._weight(1)
@@ -132,6 +148,7 @@ class KeyIndex:
     # Words
 
     def _by_words(self, asked: Reading) -> Resolved | None:
+        asked = respelt(asked, self.spelt, self.pairs)
         near = {
             token: self._near(word, token, asked)
             for word, token in zip(asked.words, asked.stems, strict=True)
@@ -232,6 +249,15 @@ class KeyIndex:
         spare = set(reading.stems).difference(*(near[token] for token in near))
         if spare and any(near[token] and not is_filler(token) for token in missing):
             left *= _KNOWN_ELSEWHERE
+        if all(is_trait(stem) for stem in reading.stems) and any(
+            not near[token] and not is_trait(token) for token in missing
+        ):
+            left *= _OTHER_OWNER
+        sure = [max(found.values()) for found in near.values() if not found.keys().isdisjoint(reading.stems)]
+        if len(sure) > 1 and max(sure) <= _TWO_ERRORS:
+            left *= _ALL_GUESSED
+        if asked.person and asked.person != reading.scope:
+            left *= _OTHER_SPEAKER
         return left
 
     def _estrangement(self, asked: Reading, near: dict[str, dict[str, float]], reading: Reading) -> float:
@@ -268,28 +294,41 @@ class KeyIndex:
         return best
 
     def _joined(self, asked: Reading) -> Resolved | None:
-        """A key whose words were joined or split ("time zone" and "timezone"), a typing error or two allowed."""
+        """A key whose words were joined or split ("time zone" and "timezone"), a typing error or two allowed.
+
+        Where a script puts no space between words, texts are compared in this way alone.
+        """
         from rapidfuzz import process
         from rapidfuzz.distance import OSA
 
         if not _JOINED_FROM <= len(asked.compact) <= _JOINED_TO:
             return None
+        unspaced = bool(unspaced_runs().search(asked.compact))
         best: Resolved | None = None
         for _, alike, place in process.extract(
             asked.compact,
             self._compact,
             scorer=OSA.normalized_similarity,
-            score_cutoff=_LEAST_JOINED,
+            score_cutoff=_LEAST_UNSPACED if unspaced else _LEAST_JOINED,
             limit=8,
         ):
             reading = self.readings[place]
-            if len(reading.words) == len(asked.words):
+            if not (
+                unspaced or len(reading.words) != len(asked.words) or self._mistyped(alike, asked, reading)
+            ):
+                continue
+            if alike < _UNSPACED_ERRORS and OSA.distance(asked.compact, reading.compact) > 1:
                 continue
             strength = 0.95 * alike * _scope_doubt(asked, reading) * _number_doubt(asked, reading)
             found = self._resolved(place, "fuzzy", strength, asked)
             if strength >= _LEAST and (best is None or found.rank > best.rank):
                 best = found
         return best
+
+    def _mistyped(self, alike: float, asked: Reading, reading: Reading) -> bool:
+        """Whether a text of several words is a key with errors in it, and no word in it is one of other keys."""
+        enough = len(asked.words) > 1 and len(asked.compact) >= _MISTYPED_FROM and alike >= _LEAST_MISTYPED
+        return enough and all(t in reading.stems or t not in self.postings for t in asked.stems)
 
 
 def _strength(of_query: float, of_key: float, key_words: int) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Container, Mapping
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -19,30 +20,57 @@ _HAS_DIGIT: Final = re.compile(r"\d")
 _ENDING: Final = re.compile(r"|[ey]|e?s|[a-z]?(?:ed|ing)|d|ie[sd]")
 _NO_LETTERS: Final = re.compile(r"[\W_]+", re.UNICODE)
 
-# Short forms that people and programs use for one another.
+# Short forms, spellings and everyday words that people and programs use for one another.
 _SHORT_FORMS: Final = {
     "addr": "address", "admin": "administrator", "app": "application", "apps": "application",
     "auth": "authentication", "bday": "birthday", "cfg": "configuration", "cmd": "command", "cmds": "command",
-    "conf": "configuration", "config": "configuration", "configs": "configuration", "creds": "credentials",
-    "db": "database", "dbs": "database", "deps": "dependencies", "dev": "development", "dir": "directory",
-    "docs": "documentation", "env": "environment", "envs": "environment", "fav": "favorite",
-    "favourite": "favorite", "img": "image", "info": "information", "k8s": "kubernetes", "lang": "language",
-    "lib": "library", "libs": "library", "msg": "message", "num": "number", "pg": "postgres",
-    "postgresql": "postgres", "pref": "preference", "prefs": "preference", "prod": "production",
-    "pwd": "password", "repo": "repository", "repos": "repository", "tel": "telephone", "tz": "timezone",
-    "ver": "version",
+    "colour": "color", "colours": "color", "conf": "configuration", "config": "configuration",
+    "configs": "configuration", "creds": "credentials", "db": "database", "dbs": "database",
+    "deps": "dependencies", "dev": "development", "dir": "directory", "docs": "documentation",
+    "email": "mail", "env": "environment", "envs": "environment", "fav": "preferred", "favorite": "preferred",
+    "favorites": "preferred", "favourite": "preferred", "favourites": "preferred", "folder": "directory",
+    "folders": "directory", "grey": "gray", "img": "image", "info": "information", "k8s": "kubernetes",
+    "lang": "language", "latest": "current", "lib": "library", "libs": "library", "licence": "license",
+    "max": "maximum", "min": "minimum", "msg": "message", "newest": "current", "num": "number",
+    "pg": "postgres", "phone": "telephone", "phones": "telephone", "postgresql": "postgres",
+    "pref": "preference", "prefs": "preference", "prod": "production", "pwd": "password", "repo": "repository",
+    "repos": "repository", "tel": "telephone", "tz": "timezone", "ver": "version",
 }  # fmt: skip
 
 # What surrounds a question without being asked for. It counts where a key holds it and is passed over elsewhere.
 _FILLERS: Final = frozenset(
     stem(word)
     for word in (
-        "again", "answer", "anything", "because", "called", "currently", "details", "exactly", "explain",
-        "fact", "find", "get", "hello", "hey", "information", "like", "look", "need", "nowadays", "okay",
-        "question", "quick", "recall", "remember", "remembered", "remind", "said", "say", "show", "something",
-        "stored", "thanks", "thing", "today", "told", "use", "used", "using", "value",
+        "actually", "again", "allowed", "always", "answer", "anything", "assume", "because", "big", "call",
+        "called", "cause", "caused", "current", "currently", "details", "during", "ever", "exactly", "exist",
+        "explain", "fact", "find", "get", "go", "goes", "happen", "hello", "hey", "information", "keep", "kept",
+        "like", "live", "long", "look", "many", "may", "mean", "might", "much", "must", "need", "nowadays",
+        "often", "okay", "own", "preferred", "question", "quick", "really", "recall", "remember", "remembered",
+        "remind", "right", "said", "say", "shall", "show", "something", "stored", "supposed", "take", "taken",
+        "thanks", "thing", "today", "told", "usually", "use", "used", "using", "value", "wrong", *SCOPES,
     )
 )  # fmt: skip
+
+# Words that name a trait and not whose: with somebody or something else beside them they ask for another's.
+_TRAITS: Final = frozenset(
+    stem(word)
+    for word in (
+        "address", "age", "amount", "code", "color", "contact", "cost", "date", "day", "file", "id", "item",
+        "kind", "list", "location", "name", "number", "order", "owner", "person", "place", "port", "price",
+        "size", "status", "time", "title", "type", "url", "version", "word", "year",
+    )
+)  # fmt: skip
+# What follows one of these is why somebody asks and not what for.
+_REASON: Final = re.compile(r"(?<=\w)[\s,]+because\b.*", re.IGNORECASE | re.DOTALL)
+_SPEAKERS: Final = {
+    "self": "self",
+    "user": "user",
+    "your": "self",
+    "yours": "self",
+    "yourself": "self",
+    "my": "user",
+    "mine": "user",
+}
 
 
 # People seldom mistype the first letter; words that rhyme are many ("border", "order").
@@ -56,8 +84,8 @@ class Reading(NamedTuple):
 
     exact: the whole text, case folded and trimmed. bare: the same without its scope prefix. plain: `bare` with
     accents folded and white space squeezed. compact: the letters and digits of `plain` alone. scope: "" when none is
-    written. words and stems: those that carry meaning, side by side, without repeats. forms: every such word, short
-    forms written out.
+    written. person: "self" or "user" where a query says "your" or "my". words and stems: those that carry meaning,
+    side by side, without repeats. forms: every such word, short forms written out.
     """
 
     exact: str
@@ -68,6 +96,7 @@ class Reading(NamedTuple):
     words: tuple[str, ...]
     stems: tuple[str, ...]
     forms: frozenset[str]
+    person: str = ""
 
 
 @lru_cache(maxsize=20_000)
@@ -83,11 +112,16 @@ def read_key(key: str) -> Reading:
 def read_query(query: str) -> Reading:
     """The reading of a query; its scope may stand anywhere ("remind me: user:coffee") and be mistyped ("usr:")."""
     text = query.strip()[:LONGEST_READ]
+    found, scope = text, ""
     for marker in _MARKER.finditer(text):
         scope = _scope_meant(marker[1].lower())
         if scope:
-            return _read(query, f"{text[: marker.start()]} {text[marker.end() :]}", scope)
-    return _read(query, text, "")
+            found = f"{text[: marker.start()]} {text[marker.end() :]}"
+            break
+    reading = _read(query, found, scope)
+    asked = _read(query, _REASON.sub("", found), scope)
+    person = next((_SPEAKERS[word] for word in words(found) if word in _SPEAKERS), "")
+    return reading._replace(words=asked.words, stems=asked.stems, forms=asked.forms, person=person)
 
 
 def _read(whole: str, rest: str, scope: str) -> Reading:
@@ -95,11 +129,7 @@ def _read(whole: str, rest: str, scope: str) -> Reading:
     seen: dict[str, str] = {}
     forms: set[str] = set()
     for word in words(rest):
-        if (
-            word in STOP_WORDS
-            or len(word) > _LONGEST_WORD
-            or (len(word) == 1 and word.lower() != word.upper())
-        ):
+        if not tells(word):
             continue
         forms.add(written_out(word))
         seen.setdefault(stem(written_out(word)), word)
@@ -115,6 +145,36 @@ def _read(whole: str, rest: str, scope: str) -> Reading:
         stems=tuple(seen),
         forms=frozenset(forms),
     )
+
+
+def tells(word: str) -> bool:
+    """Whether a word carries meaning: no stop word, no lone letter (a lone Chinese character does), no data."""
+    lone_letter = len(word) == 1 and word.lower() != word.upper()
+    return not (word in STOP_WORDS or lone_letter or len(word) > _LONGEST_WORD)
+
+
+def respelt(asked: Reading, known: Container[str], pairs: Mapping[str, tuple[str, ...]]) -> Reading:
+    """The reading with words joined or parted as the keys have them ("roll back": "rollback"; "timezone": "time zone").
+
+    known: words of the keys. pairs: neighbouring words of the keys by what they make when joined.
+    """
+    found: list[str] = []
+    left = list(asked.words)
+    while left:
+        word = left.pop(0)
+        if left and word + left[0] in known and not (word in known and left[0] in known):
+            found.append(word + left.pop(0))
+        elif word not in known and written_out(word) in pairs:
+            found.extend(pairs[written_out(word)])
+        else:
+            found.append(word)
+    if tuple(found) == asked.words:
+        return asked
+    seen: dict[str, str] = {}
+    for word in found:
+        seen.setdefault(stem(written_out(word)), word)
+    forms = asked.forms.union(written_out(word) for word in found)
+    return asked._replace(words=tuple(seen.values()), stems=tuple(seen), forms=forms)
 
 
 def written_out(word: str) -> str:
@@ -139,6 +199,11 @@ def exact_form(text: str) -> str:
 def is_filler(token: str) -> bool:
     """Whether a stem belongs to the wording of a question rather than to what is asked for."""
     return token in _FILLERS
+
+
+def is_trait(token: str) -> bool:
+    """Whether a stem names a trait that anything may have ("name", "size") and not what it is a trait of."""
+    return token in _TRAITS
 
 
 @lru_cache(maxsize=1000)
@@ -181,6 +246,8 @@ def _typing_slip(shorter: str, longer: str) -> float:
         return 0.6 if len(longer) >= 4 or (len(longer) == 3 and moved and shorter[0] == longer[0]) else 0.0
     if distance == 2 and len(longer) >= 8:
         return 0.8
+    if distance == 2 and len(longer) >= 6 and shorter[0] == longer[0]:
+        return 0.75 if len(longer) == 7 else 0.65
     # Badly mistyped: never believed alone, but beside the right words.
     garbled = len(shorter) >= 3 and len(longer) >= 5 and distance <= (1 - LEAST_ALIKE) * len(longer)
     return 0.5 if garbled else 0.0

@@ -110,3 +110,16 @@ def test_a_hidden_fact_is_not_recalled_from_anywhere(store: Path) -> None:
 def test_a_nugget_that_is_not_there_is_named(store: Path) -> None:
     with pytest.raises(NotFoundError, match="absent"):
         Memory.open(store).recall("user:name", nugget="absent")
+
+
+def test_a_fact_that_its_note_answers_for_is_counted_in_both_files(tmp_path: Path) -> None:
+    from core.facts.edits import remember
+
+    memory = Memory.open(tmp_path)
+    memory.change("remembered", lambda draft: remember(draft, "memory", "code freeze", "two reviews a fix"))
+    found = memory.recall("how many reviews during the freeze", session="s-1")
+    assert (found.via, found.key, found.answer) == ("graph", "code freeze", "two reviews a fix")
+    assert found.note_id is not None
+    (nugget,) = memory.snapshot.nuggets
+    assert [fact.hits for fact in nugget.facts] == [1]
+    assert memory.snapshot.by_id[found.note_id].hits == 1

@@ -263,3 +263,48 @@ def test_huge_and_hostile_queries_are_answered(query: str) -> None:
 @given(st.sampled_from(KEYS), st.text(" \t\n", max_size=3))
 def test_every_key_finds_itself(key: str, space: str) -> None:
     assert found(space + key.upper() + space) == key
+
+
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("which timezone is she in", "time zone"),
+        ("how do we roll back", "rollback"),
+        ("the latest release", "current release"),
+        ("what is my favourite shell", "preferred shell"),
+        ("how long are uploads kept", "maximum upload size"),
+        ("max upload size", "maximum upload size"),
+        ("wikiwner", "wikiOwner"),
+        ("grace:Name das Huundes", "grace:Name des Hundes"),
+        ("東の住所", "東京の住所"),
+        ("喜欢颜的色", "喜欢的颜色"),
+        ("borwsr framework", "browser framework"),
+    ],
+)
+def test_other_spellings_and_everyday_words_for_the_same_are_understood(query: str, key: str) -> None:
+    keys = (
+        "time zone", "rollback", "current release", "preferred shell", "maximum upload size", "wikiOwner",
+        "grace:Name des Hundes", "東京の住所", "喜欢的颜色", "browser framework", "framework",
+    )  # fmt: skip
+    assert found(query, keys) == key
+
+
+def test_the_trait_of_something_unknown_is_not_that_of_something_else() -> None:
+    keys = ("name", "user:city", "file", "color of the bike")
+    for query in ("the name of the volcano", "name a thing that swims", "is there a file about unicorns"):
+        assert found(query, keys) is None
+    assert found("tell me the name, please", keys) == "name"
+    assert found("project name", keys) == "name"
+
+
+def test_why_somebody_asks_is_not_what_they_ask_for() -> None:
+    keys = ("pet", "form of address")
+    assert found("what do you know about pet, because the vet wants a form filled", keys) == "pet"
+    assert found("because of the cat", ("because of the cat", "pet")) == "because of the cat"
+
+
+def test_my_and_your_prefer_the_person_and_the_assistant() -> None:
+    keys = ("name", "user:name", "self:name")
+    assert found("what is your name", keys) == "self:name"
+    assert found("what is my name", keys) == "user:name"
+    assert found("what is your name", ("user:name",)) == "user:name", "a preference, no refusal"
