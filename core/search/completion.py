@@ -32,7 +32,7 @@ _SYSTEM: Final = ("scope:", "type:")
 _UNITS: Final = ("d", "w", "mo", "y", "h")
 _FIELD_WORDS: Final[dict[str, str]] = {
     "tag": "with a tag",
-    "is": "hidden, pinned, new, fact, note",
+    "is": "hidden, pinned, new, fact, note, secret",
     "updated": "changed: <30d, >1y, >2026-01-31",
     "scope": "of a scope",
     "type": "of a type",

@@ -25,6 +25,7 @@ IS: Final[dict[str, str]] = {
     "new": "new",
     "fact": "a fact",
     "note": "a plain note",
+    "secret": "one that seems to hold a secret",
 }
 HAS: Final = ("links", "tags", "recalls")
 # Fields whose values are known beforehand.
@@ -166,11 +167,18 @@ def _new(note: Note, now: datetime, new_since: str | None) -> bool:
     return max(changed) > since if since else now - max(changed) <= NEW_WITHIN
 
 
+def _holds_secret(note: Note) -> bool:
+    from core.model.secrets import secrets_of
+
+    return bool(secrets_of(note))
+
+
 _KINDS: Final[dict[str, Check]] = {
     "hidden": lambda note, now, new_since: note.hidden,
     "pinned": lambda note, now, new_since: _PINNED in map(_tag_form, note.tags),
     "new": _new,
     "fact": lambda note, now, new_since: note.is_fact,
+    "secret": lambda note, now, new_since: _holds_secret(note),
     "note": lambda note, now, new_since: not note.is_fact,
 }
 _HELD: Final[dict[str, Check]] = {

@@ -1,27 +1,28 @@
-"""A note as search sees it: folded text for phrases, tokens for the text leg, stems for the vector leg."""
+"""A note as search sees it: its stems in order, what each of them weighs, and the words they come from."""
 
 from __future__ import annotations
 
-import re
+import hashlib
+import math
 from array import array
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final
 
 from core.model.basis import custom_tags
 from core.model.note import Note
 from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, fold, stem, unspaced_runs, word_pattern, words
 
-# A note's vector holds at most this many stems, the most frequent: one huge note must not slow every search.
-MOST_STEMS: Final = 1024
 # Longer runs are data (digests, keys): found as a phrase, not as words.
 LONGEST_WORD: Final = 64
+# What a pair of neighbouring words counts for in a note's vector, beside 1 for a word (measured).
+PAIR_SHARE: Final = 0.3
+NO_WORD: Final = 0
 _LONGEST_TOKEN: Final = 256
 # Subjects that inference gives to nearly every note: their words say nothing about one note.
 _COMMON_SUBJECTS: Final = frozenset(("assistant:self", "user:primary", "session:current", "shared:project"))
-_ASCII_TOKEN: Final = re.compile(r"[a-z0-9/_:-]{2,}")
-NO_WORD: Final = 0
 
 
 class Vocabulary:
@@ -30,9 +31,9 @@ class Vocabulary:
     Number 0 (`NO_WORD`) is no word. Only one thread may add words; any may look them up.
     """
 
-    def __init__(self) -> None:
-        self.names: list[str] = [""]
-        self._numbers: dict[str, int] = {}
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names: list[str] = ["", *names]
+        self._numbers: dict[str, int] = {name: number for number, name in enumerate(self.names) if number}
 
     def __len__(self) -> int:
         return len(self.names)
@@ -51,59 +52,84 @@ class Vocabulary:
         return self._numbers.get(name, NO_WORD)
 
 
-class Reader:
-    """Turns notes into documents; keeps the numbers of words, stems and tokens, and which stem a word has."""
-
-    def __init__(self) -> None:
-        self.stems = Vocabulary()
-        self.tokens = Vocabulary()
-        self.words = Vocabulary()
-        self._stem_of: list[int] = [NO_WORD]
-
-    def read(self, note: Note) -> Document:
-        """The document of a note."""
-        fields = searched_fields(note)
-        haystack = "\n".join(" ".join(fold(field).split()) for field in fields)
-        tokens = dict.fromkeys(
-            (*text_tokens(haystack), f"scope:{note.scope}", f"type:{note.type}", note.subject.lower())
-        )
-        counts: Counter[int] = Counter()
-        forms: list[int] = []
-        for word, count in Counter(words("\n".join(fields), compounds=True)).items():
-            form = self.words.number(word) or self._add(word)
-            number = self._stem_of[form]
-            if number != NO_WORD:
-                counts[number] += count
-                forms.append(form)
-        kept = counts.items() if len(counts) <= MOST_STEMS else counts.most_common(MOST_STEMS)
-        return Document(
-            haystack=haystack,
-            tokens=array("i", [NO_WORD, *map(self.tokens.add, tokens)]),
-            stems=array("i", [NO_WORD, *(number for number, _ in kept)]),
-            counts=array("i", [0, *(count for _, count in kept)]),
-            words=array("i", forms),
-        )
-
-    def _add(self, word: str) -> int:
-        self._stem_of.append(self.stems.add(stem(word)) if is_content_word(word) else NO_WORD)
-        return self.words.add(word)
-
-
 @dataclass(frozen=True, slots=True)
 class Document:
     """What a note holds for search.
 
-    haystack: folded text, white space squeezed, one line a field. tokens: numbers of its distinct tokens.
-    stems, counts: numbers of its distinct stems in order of first appearance, and how often each stands
-    there. words: numbers of its distinct words that carry meaning, as they are written but for folding. Tokens
-    and stems begin with NO_WORD, so that no note is without an entry.
+    digest: of the fields it was read from, 16 bytes. stems: the number of each stem in order of the text, NO_WORD
+    between fields and at the end. shares: for each place in `stems` its share of the stem's weight 1 + ln(count);
+    pair_shares: the same for the pair of neighbouring stems that begins there, 0 where none does. words: numbers of
+    the distinct words that carry meaning, as they are written but for folding. size: stems, repeats counted.
+    length: of the note's vector, the root of the sum of all squared weights.
     """
 
-    haystack: str
-    tokens: array[int]
+    digest: bytes
     stems: array[int]
-    counts: array[int]
+    shares: array[float]
+    pair_shares: array[float]
     words: array[int]
+    size: int
+    length: float
+
+
+class Reader:
+    """Turns notes into documents; keeps the numbers of words and stems, and which stem a word has."""
+
+    def __init__(
+        self, stem_names: Iterable[str] = (), word_names: Iterable[str] = (), stem_of: Iterable[int] = ()
+    ) -> None:
+        self.stems = Vocabulary(stem_names)
+        self.words = Vocabulary(word_names)
+        self.stem_of: list[int] = [NO_WORD, *stem_of]
+
+    def read(self, note: Note, digest: bytes | None = None) -> Document:
+        """The document of a note. digest: `digest_of(note)`, where it is at hand."""
+        stems: list[int] = []
+        forms: dict[int, None] = {}
+        for field in searched_fields(note):
+            for word in words(field, compounds=True):
+                form = self.words.number(word) or self._add(word)
+                number = self.stem_of[form]
+                if number != NO_WORD:
+                    stems.append(number)
+                    forms[form] = None
+            stems.append(NO_WORD)
+        pairs = [(one, other) if one and other else None for one, other in pairwise(stems)]
+        counts, pair_counts = Counter(stems), Counter(pairs)
+        del counts[NO_WORD]
+        pair_counts.pop(None, 0)
+        squares = sum(map(_squared_weight, counts.values()))
+        pair_squares = sum(map(_squared_weight, pair_counts.values()))
+        return Document(
+            digest=digest or digest_of(note),
+            stems=array("i", stems),
+            shares=array("f", [_share(counts[number]) if number else 0.0 for number in stems]),
+            pair_shares=array("f", [*(_share(pair_counts[pair]) if pair else 0.0 for pair in pairs), 0.0]),
+            words=array("i", forms),
+            size=counts.total(),
+            length=math.sqrt(squares + PAIR_SHARE**2 * pair_squares),
+        )
+
+    def _add(self, word: str) -> int:
+        self.stem_of.append(self.stems.add(stem(word)) if is_content_word(word) else NO_WORD)
+        return self.words.add(word)
+
+
+def weight(count: int) -> float:
+    """What a stem that stands `count` times in a note weighs in its vector: 1 + ln(count)."""
+    return 1.0 + math.log(count)
+
+
+_SHARES: Final = [0.0, *(weight(count) / count for count in range(1, 64))]
+_SQUARED_WEIGHTS: Final = [0.0, *(weight(count) ** 2 for count in range(1, 64))]
+
+
+def _share(count: int) -> float:
+    return _SHARES[count] if count < len(_SHARES) else weight(count) / count
+
+
+def _squared_weight(count: int) -> float:
+    return _SQUARED_WEIGHTS[count] if count < len(_SQUARED_WEIGHTS) else weight(count) ** 2
 
 
 def searched_fields(note: Note) -> list[str]:
@@ -117,6 +143,17 @@ def searched_fields(note: Note) -> list[str]:
     return fields
 
 
+def haystack(note: Note) -> str:
+    """The text of a note to look for phrases in: folded, white space squeezed, one line a field."""
+    return "\n".join(" ".join(fold(field).split()) for field in searched_fields(note))
+
+
+def digest_of(note: Note) -> bytes:
+    """16 bytes that differ when what search reads of a note differs."""
+    text = "\0".join(f"{len(field)} {field}" for field in searched_fields(note))
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
 def same_for_search(a: Note, b: Note) -> bool:
     """Whether two versions of a note have the same document."""
     return a is b or (
@@ -128,25 +165,22 @@ def same_for_search(a: Note, b: Note) -> bool:
 
 
 def is_content_word(word: str) -> bool:
-    """Whether a folded word carries meaning for the vector leg: no stop word, no data."""
+    """Whether a folded word carries meaning: no stop word, no data."""
     return word not in STOP_WORDS and len(word) <= LONGEST_WORD
 
 
 def text_tokens(folded: str) -> list[str]:
-    """Tokens of the text leg in a folded text: runs of letters, digits, "/", "_", ":" and "-".
+    """The original's tokens of a folded text: runs of letters, digits, "/", "_", ":" and "-".
 
-    Stop words are out, repeats kept. For ASCII these are the tokens of the original; scripts without spaces
-    give pairs of characters.
+    Stop words are out, repeats kept. For ASCII these are exactly the original's; scripts without spaces give pairs
+    of characters.
     """
-    if folded.isascii():
-        found: Iterable[str] = _ASCII_TOKEN.findall(folded)
-    else:
-        found = (token for run in word_pattern("/:-").findall(folded) for token in _split(run))
+    found = (token for run in word_pattern("/:-").findall(folded) for token in _split(run))
     return [token for token in found if token not in BASIS_STOP_WORDS and len(token) <= _LONGEST_TOKEN]
 
 
 def _split(run: str) -> Iterable[str]:
-    """A run as tokens, its parts in scripts without spaces as pairs of characters."""
+    """A run as tokens of at least two characters, its parts in scripts without spaces as pairs of characters."""
     place = 0
     for match in unspaced_runs().finditer(run):
         if match.start() - place > 1:

@@ -30,7 +30,7 @@ def matched_words(note: Note, stems: Collection[str], query: Query, has_phrase: 
         if len(found) > _MOST_WORDS:
             break
     if not found and has_phrase:
-        found[query.phrase] = None
+        found[query.signs or query.phrase] = None
     return tuple(found)[:_MOST_WORDS]
 
 

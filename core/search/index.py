@@ -5,21 +5,26 @@ from __future__ import annotations
 import dataclasses
 import math
 import threading
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from core.errors import InvalidInputError
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.search.documents import Document, Reader, same_for_search
+from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query import read_query
-from core.search.results import Filters, Hit
+from core.search.results import Explanation, Filters, Hit
 from core.settings import SearchSettings
 
 if TYPE_CHECKING:
+    from core.search.ranking import Ranking
     from core.search.state import State
-    from core.search.vectors import Keys
+    from core.search.stored import Blocks
+    from core.search.vectors import VectorRows, Vectors
 
-
+# So many recent documents are kept beside the base before both become one, or an eighth of the base.
+_RECENT: Final = 512
+_RECENT_SHARE: Final = 8
 # Keys of so many phases take 256 KiB each; more only makes every search slow.
 _LARGEST_DIMENSION: Final = 2**20
 
@@ -28,34 +33,142 @@ class SearchIndex:
     """An index over all notes of a snapshot, hidden ones too; empty until the first `update`.
 
     `update` may run in one thread while others search: a query sees the notes before or after it, never
-    between. Loads numpy when it is first used.
+    between. Loads numpy when it is first used. kept: where phase vectors outlive the process.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: VectorRows | None = None) -> None:
         self._reader = Reader()
-        self._documents: dict[str, tuple[Note, Document]] = {}
+        self._kept = kept
+        self._read = 0
+        self._entries: dict[str, tuple[Note, int]] = {}
         self._snapshot: Snapshot | None = None
         self._state: State | None = None
-        self._keys: Keys | None = None
+        self._recent: list[Document] = []
+        self._vectors: Vectors | None = None
         self._guard = threading.Lock()
+
+    # Following
 
     def update(self, snapshot: Snapshot) -> None:
         """Brings the index to a snapshot; only notes that differ from the last one are read anew."""
-        from core.search.state import State
+        with self._guard:
+            if snapshot is not self._snapshot:
+                self._follow(snapshot)
+                self._snapshot = snapshot
+
+    def _follow(self, snapshot: Snapshot) -> None:
+        known = self._entries
+        changed = [
+            (name, note)
+            for name, note in named(snapshot)
+            if (entry := known.get(name)) is None or entry[0] is not note
+        ]
+        added = sum(name not in known for name, _ in changed)
+        gone = [] if len(known) + added == len(snapshot.notes) else self._gone(snapshot)
+        if self._state is None:
+            self._build([(name, note, self._reader.read(note)) for name, note in changed])
+            self._read += len(changed)
+        elif changed or gone:
+            self._amend(changed, gone)
+
+    def _gone(self, snapshot: Snapshot) -> list[str]:
+        present = {name for name, _ in named(snapshot)}
+        return [name for name in self._entries if name not in present]
+
+    def _build(self, read: list[tuple[str, Note, Document]]) -> None:
+        """All documents anew, as one segment."""
+        from core.search.changes import state_of
+        from core.search.segment import Segment
+
+        base = Segment.of([document for _, _, document in read])
+        self._state = state_of(base, [note for _, note, _ in read], self._reader)
+        self._recent = []
+        self._entries = {name: (note, row) for row, (name, note, _) in enumerate(read)}
+
+    def _amend(self, changed: list[tuple[str, Note]], gone: list[str]) -> None:
+        """A state that differs from the present one by some notes."""
+        from core.search.changes import amended
+
+        state = self._state
+        assert state is not None
+        entries = dict(self._entries)
+        dead = [entries.pop(name)[1] for name in gone]
+        same: list[tuple[Note, int]] = []
+        fresh: list[tuple[Note, Document]] = []
+        for name, note in changed:
+            entry = entries.get(name)
+            if entry is not None and same_for_search(entry[0], note):
+                same.append((note, entry[1]))
+                entries[name] = (note, entry[1])
+                continue
+            if entry is not None:
+                dead.append(entry[1])
+            entries[name] = (note, len(state) + len(fresh))
+            fresh.append((note, self._reader.read(note)))
+        self._read += len(fresh)
+        if len(self._recent) + len(fresh) > max(_RECENT, len(state.base) // _RECENT_SHARE):
+            kept = {row: document for row, (_, document) in enumerate(fresh, len(state))}
+            self._build(
+                [(name, note, kept.get(row) or state.document(row)) for name, (note, row) in entries.items()]
+            )
+            return
+        recent = [*self._recent, *(document for _, document in fresh)]
+        # Only when it is whole does any of it count.
+        self._state = amended(state, recent, dead, same, fresh, self._reader)
+        self._recent, self._entries = recent, entries
+
+    # Keeping
+
+    def restore(self, blocks: Blocks, snapshot: Snapshot) -> bool:
+        """Begins with what `blocks` kept, and brings it to a snapshot; False when they are of no use."""
+        from core.search.changes import state_of
+        from core.search.segment import rows_by_digest
+        from core.search.stored import restored
 
         with self._guard:
-            if snapshot is self._snapshot:
-                return
-            known, entries = self._documents, []
-            for note in snapshot.notes:
-                entry = known.get(note.id)
-                if entry is None or entry[0] is not note:
-                    fits = entry is not None and same_for_search(entry[0], note)
-                    entry = (note, entry[1] if entry is not None and fits else self._reader.read(note))
-                entries.append(entry)
-            self._documents = {entry[0].id: entry for entry in entries}
-            self._state = State(snapshot.notes, [document for _, document in entries], self._reader)
+            found = restored(blocks)
+            if found is None or self._state is not None:
+                return False
+            segment, self._reader = found
+            rows = rows_by_digest(segment)
+            notes: list[Note | None] = [None] * len(segment)
+            entries: dict[str, tuple[Note, int]] = {}
+            for name, note in named(snapshot):
+                free = rows.get(digest_of(note))
+                if free:
+                    notes[free[-1]] = note
+                    entries[name] = (note, free.pop())
+            state = state_of(segment, notes, self._reader)
+            # Rows are in the order in which they were kept: of notes with one id the first may have a later one.
+            first = {name: row for name, (note, row) in entries.items() if name == note.id}
+            self._state, self._entries = dataclasses.replace(state, rows=first), entries
+            self._follow(snapshot)
             self._snapshot = snapshot
+            return True
+
+    def blocks(self) -> Blocks:
+        """What `restore` takes: the present state of the index; nothing when it is empty."""
+        from core.search.stored import blocks_of
+
+        with self._guard:
+            state, reader, self._read = self._state, self._reader, 0
+        return {} if state is None else blocks_of(state, reader)
+
+    @property
+    def read_anew(self) -> int:
+        """How many notes were read and are in no `blocks` yet."""
+        return self._read
+
+    def make_vectors(
+        self, settings: SearchSettings | None = None, stopped: Callable[[], bool] | None = None
+    ) -> int:
+        """Makes the phase vectors that are missing, until `stopped` says yes; how many were made."""
+        settings = settings or SearchSettings()
+        _check(settings)
+        state = self._state
+        return 0 if state is None else self.vectors(settings.dimension).make(state, stopped)
+
+    # Asking
 
     def search(
         self,
@@ -63,22 +176,19 @@ class SearchIndex:
         limit: int = 10,
         filters: Filters | None = None,
         settings: SearchSettings | None = None,
+        stopped: Callable[[], bool] | None = None,
     ) -> tuple[Hit, ...]:
-        """The best notes for a query, best first, at most `limit`, in one ranking over all nuggets.
+        """The best notes for some words, best first, at most `limit`, in one ranking over all nuggets.
 
-        Ranked by the blend of vector leg, text leg and boost; of equals the one changed last comes first. No
-        hit for an empty query, one of stop words alone, or one that nothing matches. Raises InvalidInputError
-        for a negative limit and for settings that no score can be computed with.
+        Ranked by the blend; of equals the one changed last comes first. No hit for an empty query or one that
+        nothing answers; words that only serve grammar find a title, and several of them a phrase. stopped: asked now
+        and then; once it says yes, there is no hit.
+        Raises InvalidInputError for a negative limit and for settings that no score can be computed with.
         """
         if limit < 0:
             raise InvalidInputError("a limit cannot be negative", where=f"limit {limit}")
-        state, query = self._state, read_query(text)
-        if state is None or not state.notes or limit == 0 or query.empty:
-            return ()
-        from core.search.ranking import rank
-
-        settings = settings or SearchSettings()
-        return rank(state, query, filters or Filters(), settings, self._keys_for(settings)).hits(limit)
+        ranking = self._ranking(self._state, text, filters, settings, stopped)
+        return () if ranking is None or limit == 0 else ranking.hits(limit)
 
     def explain(
         self,
@@ -86,30 +196,65 @@ class SearchIndex:
         note_id: str,
         filters: Filters | None = None,
         settings: SearchSettings | None = None,
-    ) -> Hit | None:
-        """What `search` gives for one note, wherever it stands. None when there is no such note.
+        shown: int = 10,
+    ) -> Explanation | None:
+        """Why a note stands where it does in a search, or why it is no hit. None when there is no such note.
 
-        A note that is no hit (no evidence, or not admitted by the filters) has rank and score 0, with the
-        parts that it would have.
+        shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
         """
         state = self._state
-        place = None if state is None else state.places.get(note_id)
-        if state is None or place is None:
+        row = None if state is None else state.rows.get(note_id)
+        if state is None or row is None:
+            return None
+        ranking = self._ranking(state, text, filters, settings, None, row)
+        return None if ranking is None else ranking.explanation(row, shown)
+
+    def _ranking(
+        self,
+        state: State | None,
+        text: str,
+        filters: Filters | None,
+        settings: SearchSettings | None,
+        stopped: Callable[[], bool] | None,
+        explained: int | None = None,
+    ) -> Ranking | None:
+        settings = settings or SearchSettings()
+        _check(settings)
+        query = read_query(text)
+        if state is None or (explained is None and (not state.rows or query.empty)):
             return None
         from core.search.ranking import rank
 
-        settings = settings or SearchSettings()
-        keys = self._keys_for(settings)
-        return rank(state, read_query(text), filters or Filters(), settings, keys, place).explanation(place)
+        return rank(
+            state, query, filters or Filters(), settings, self.vectors(settings.dimension), explained, stopped
+        )
 
-    def _keys_for(self, settings: SearchSettings) -> Keys:
-        from core.search.vectors import Keys
+    def vectors(self, dimension: int = SearchSettings.dimension) -> Vectors:
+        """The phase vectors of the notes, as far as they are made."""
+        from core.search.vectors import Vectors
 
-        _check(settings)
-        keys = self._keys
-        if keys is None or keys.dimension != settings.dimension:
-            keys = self._keys = Keys(settings.dimension)
-        return keys
+        vectors = self._vectors
+        if vectors is None or vectors.dimension != dimension:
+            vectors = self._vectors = Vectors(dimension, self._kept)
+        return vectors
+
+
+def named(snapshot: Snapshot) -> Iterator[tuple[str, Note]]:
+    """Each note with a name of its own: its id, and its place too where another note bears the same id."""
+    namesakes = frozenset(snapshot.namesakes)
+    if not namesakes:
+        for note in snapshot.notes:
+            yield note.id, note
+        return
+    ids = snapshot.by_id
+    for place, note in enumerate(snapshot.notes):
+        name = note.id
+        if place in namesakes:
+            # Even an id with such signs in it must not be taken for another note's place.
+            name = f"{note.id}\0{place}"
+            while name in ids:
+                name += "\0"
+        yield name, note
 
 
 def _check(settings: SearchSettings) -> None:

@@ -1,98 +1,155 @@
-"""The ranking of all notes for one query: text leg, vector leg and boost, blended, and what made them."""
+"""The ranking of all notes for one query: the parts of every score, blended, and the hits in order."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from core.search.documents import haystack, text_tokens
+from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
+from core.search.legs import TextLeg, VectorLeg, associations, greatest, linked, text_leg, vector_leg
 from core.search.query import Query
-from core.search.results import Breakdown, Filters, Hit
-from core.search.spelling import neighbours
-from core.search.state import Mask, State, Values
-from core.search.vectors import Keys, inner_products, noise, read_counts, readable
+from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle
+from core.search.segment import Numbers, Values
+from core.search.state import Mask, State
+from core.search.terms import Term, terms
 from core.settings import SearchSettings
-from core.text.tokens import stem
 
-Places = NDArray[np.intp]
+if TYPE_CHECKING:
+    from core.search.vectors import Vectors
 
-# The text leg: what the whole query standing in a note is worth, and the raw score that counts as full marks.
+# So many of the best are read from their phase vectors, where they are made; the others as these are expected to be.
+_MEASURED: Final = 100
+# For each word that a query has less than so many, the floor rises by a step (measured).
+_MANY_WORDS: Final = 5
+_FLOOR_STEP: Final = 0.05
 _VERBATIM: Final = 0.75
-_FULL_MARKS: Final = 1.5
-# Notes are normalised by their length to the power 0.75: by all of it, short notes win too easily (measured).
-# A cosine has been divided by the whole length; this gives the rest back.
-_LENGTH_GIVEN_BACK: Final = 0.25
-# A cosine below so many standard deviations of chance is no evidence.
-_NOISE_FLOOR: Final = 3.0
-# So many of the best are read from their phase vectors; the others keep what those are expected to give.
-_FROM_VECTORS: Final = 10
-# A query's vector holds at most so many stems, the heaviest; so many unknown words are read as others.
-_MOST_STEMS: Final = 32
-_MOST_UNKNOWN: Final = 4
+_TINY: Final = 1e-12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Ranking:
-    """All scores of one query, arrays over the notes of the state. `order`: places of the hits, best first."""
+    """All scores of one query, arrays over the rows of the state.
+
+    best_bm25, best_vector: what the legs are measured against. first_blends: before associations and links.
+    associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
+    to, its blend and row. measured: rows whose phase vectors were read. candidates: rows of the hits, in no order.
+    """
 
     state: State
     query: Query
     settings: SearchSettings
-    weights: Mapping[str, float]
-    cosines: Values
+    filters: Filters
+    terms: Sequence[Term]
+    text: TextLeg
+    vector: VectorLeg
+    best_bm25: float
+    best_vector: float
+    text_scores: Values
     vector_scores: Values
-    raw_text: Values
-    phrase: Mask
     boosts: Values
-    order: Places
+    first_blends: Values
+    associative: Values
+    associates: Numbers
+    links: Mapping[int, tuple[float, int]]
+    cosines: Values
+    measured: Mask
+    blends: Values
+    candidates: Numbers
 
     def hits(self, limit: int) -> tuple[Hit, ...]:
         """The best hits, at most `limit`."""
-        scores = self._shown_scores(limit)
+        rows = self._ordered(limit)
+        scores = self._shown_scores(rows)
         return tuple(
-            self._hit(int(place), rank, float(score))
-            for rank, (place, score) in enumerate(zip(self.order[:limit], scores, strict=True), 1)
+            self._hit(row, rank, score) for rank, (row, score) in enumerate(zip(rows, scores, strict=True), 1)
         )
 
-    def explanation(self, place: int) -> Hit:
-        """The hit at one place of the state; rank and shown score 0 when the note there is no hit."""
-        found = np.flatnonzero(self.order == place)
-        if not len(found):
-            return self._hit(place, 0, 0.0)
-        rank = int(found[0]) + 1
-        return self._hit(place, rank, float(self._shown_scores(rank)[-1]))
+    def explanation(self, row: int, shown: int) -> Explanation:
+        """Why the note of a row stands where it does. shown: how many hits the asker sees."""
+        obstacle = self._obstacle(row)
+        rank = 0 if obstacle else self._rank(row)
+        score = self._shown_scores([row])[0] if rank else 0.0
+        cut = self._ordered(shown)
+        missing = tuple(term.word for term in self.terms if not self._holds(row, term))
+        needed = float(self.blends[cut[-1]]) if len(cut) >= max(shown, 1) else 0.0
+        return Explanation(
+            hit=self._hit(row, rank, score),
+            total=len(self.candidates),
+            obstacle=obstacle,
+            missing=missing,
+            floor=_floor(self.settings, self.terms),
+            needed=needed,
+        )
 
-    def _shown_scores(self, limit: int) -> Values:
-        """Softmax over the best hits, for the first `limit` of all."""
-        blends = _blends(self.vector_scores, self.raw_text, self.boosts, self.settings)[self.order]
-        if not len(blends):
-            return blends
-        raised = np.exp((blends - blends[0]) / max(self.settings.temperature, 1e-6))
-        return np.asarray(raised[:limit] / raised[: max(self.settings.softmax_over, 1)].sum())
+    def _obstacle(self, row: int) -> Obstacle:
+        note = self.state.notes[row]
+        if self.query.empty or not (self.terms or self.query.is_phrase or self.text.title[row]):
+            return "nothing asked"
+        if note.hidden and not self.filters.include_hidden:
+            return "hidden"
+        if self.filters.narrow and not self.filters.admits(note):
+            return "filters"
+        if not self.text.coverage[row]:
+            return "nothing in common"
+        return "too little in common" if row not in self.candidates else ""
 
-    def _hit(self, place: int, rank: int, score: float) -> Hit:
-        note = self.state.notes[place]
-        raw_text = float(self.raw_text[place])
-        text_score = _text_score(raw_text)
-        vector_score = float(self.vector_scores[place])
-        vector = self.settings.vector_weight * vector_score
-        text = self.settings.text_weight * text_score
-        boost = float(self.boosts[place])
+    def _holds(self, row: int, term: Term) -> bool:
+        return any(row in self.state.holding(reading.stem).rows for reading in term.readings)
+
+    def _rank(self, row: int) -> int:
+        better = int((self.blends[self.candidates] > self.blends[row]).sum())
+        equals = self.candidates[self.blends[self.candidates] == self.blends[row]]
+        return better + self.state.preferred(equals.tolist()).index(row) + 1
+
+    def _ordered(self, limit: int) -> list[int]:
+        """Rows of the hits, best first, at most `limit`; equals in the state's order of preference."""
+        if limit <= 0:
+            return []
+        rows = greatest(self.state, self.blends, self.candidates, limit)
+        ordered = self.state.preferred(rows.tolist())
+        ordered.sort(key=lambda row: -self.blends[row])
+        return ordered
+
+    def _shown_scores(self, rows: Sequence[int]) -> list[float]:
+        """Softmax over the best hits of all, for rows of hits."""
+        if not rows:
+            return []
+        best = np.array([self.blends[row] for row in self._ordered(max(self.settings.softmax_over, 1))])
+        temperature = max(self.settings.temperature, 1e-6)
+        total = np.exp((best - best[0]) / temperature).sum()
+        return [float(np.exp((self.blends[row] - best[0]) / temperature) / total) for row in rows]
+
+    def _hit(self, row: int, rank: int, score: float) -> Hit:
+        note, settings = self.state.notes[row], self.settings
+        vector = settings.vector_weight * float(self.vector_scores[row])
+        text = settings.text_weight * float(self.text_scores[row])
+        boost, associative = float(self.boosts[row]), float(self.associative[row])
+        links = settings.link_weight * self.links.get(row, (0.0, 0))[0]
+        parts = Parts(vector, text, boost, associative, links)
         breakdown = Breakdown(
             vector=vector,
             text=text,
             boost=boost,
-            blend=vector + text + boost,
-            vector_score=vector_score,
-            text_score=text_score,
-            raw_vector=float(self.cosines[place]),
-            raw_text=raw_text,
+            associative=associative,
+            links=links,
+            blend=_blend(*parts),
+            vector_score=float(self.vector_scores[row]),
+            text_score=float(self.text_scores[row]),
+            # A cosine read from a phase vector may lie beyond by its noise.
+            raw_vector=min(max(float(self.cosines[row]), -1.0), 1.0),
+            measured=bool(self.measured[row]),
+            coverage=float(self.text.coverage[row]),
             score=score,
-            matched=matched_words(note, self.weights.keys(), self.query, bool(self.phrase[place])),
+            _raw_text=lambda: _original_text_score(self.query, haystack(note)),
+            _matched=lambda: matched_words(
+                note, self.vector.weights.keys(), self.query, bool(self.text.phrase[row])
+            ),
+            _reasons=lambda: reasons(self, row, parts),
         )
         return Hit(note=note, score=score, rank=rank, breakdown=breakdown)
 
@@ -102,132 +159,142 @@ def rank(
     query: Query,
     filters: Filters,
     settings: SearchSettings,
-    keys: Keys,
+    vectors: Vectors,
     explained: int | None = None,
-) -> Ranking:
-    """Scores every note and puts those with evidence in order.
+    stopped: Callable[[], bool] | None = None,
+) -> Ranking | None:
+    """Scores every note and finds those that answer the query. None when it was stopped.
 
-    A note is a hit when it holds the query as a phrase or a telling token of it, or when its cosine rises
-    above the noise of the vectors; the boost alone makes none. Scores do not depend on filters, only on
-    whether hidden notes take part. explained: a place that is scored as if it took part in any case.
+    A note is a hit when it covers enough of the query (`relevance_floor`) or holds it word for word; likeness to
+    other hits and links make none. Scores do not depend on filters, only on whether hidden notes take part.
+    explained: a row that is scored as if it took part in any case; the scores of the others are as without it.
     """
-    weights = query_weights(state, query)
-    cosines = state.expected_cosines(weights)
-    raw_cosines = cosines.copy()
-    shares, told = state.token_shares(query.tokens, query.telling)
-    # A phrase of several words shares a word with every note it stands in, but where it begins inside a word.
-    phrase = state.with_phrase(query.needles, told | (cosines > 0) if len(query.words) > 1 else None)
-    raw_text = _VERBATIM * phrase + shares
+    asked_to_stop = _latch(stopped)
+    pool = state.alive if filters.include_hidden else state.alive & ~state.hidden
+    made = terms(state, query)
+    text = text_leg(state, query, made, pool, asked_to_stop)
+    if asked_to_stop():
+        return None
+    vector = vector_leg(state, query, made, settings)
+    floor = _floor(settings, made)
+    found = text.phrase | text.title | ((text.coverage > 0) & (text.coverage >= floor))
+    candidates = np.flatnonzero(pool & found)
+    text_scores = np.minimum(text.raw / max(_best(text.raw, candidates), _TINY), 1.0)
+    best_vector = _best(vector.scaled, candidates)
+    vector_scores = np.clip(vector.scaled / max(best_vector, _TINY), 0.0, 1.0)
     boosts = _boosts(state, settings)
-    floor = _NOISE_FLOOR * noise(settings.dimension)
-    pool = np.ones_like(state.hidden) if filters.include_hidden else ~state.hidden
-
-    measured = pool.copy()
-    if explained is not None:
-        measured[explained] = True
-    lifted = np.where(measured & (cosines >= floor), cosines, 0.0) * _lift(state.lengths)
-    best = float(lifted.max(initial=0.0))
-    vector_scores = _vector_scores(cosines, state.lengths, best, floor)
-    candidates = np.flatnonzero(pool & (told | phrase | (vector_scores > 0)))
-    if filters.narrow:
-        admitted = [place for place in candidates if filters.admits(state.notes[place])]
-        candidates = np.array(admitted, dtype=np.intp)
-
-    chosen = _best(_blends(vector_scores, raw_text, boosts, settings), candidates, state, _FROM_VECTORS)
-    if explained is not None and explained not in candidates:
-        chosen = np.append(chosen, explained)
-    raw_cosines[chosen], cosines[chosen] = read_cosines(state, chosen, cosines[chosen], weights, keys)
-    vector_scores[chosen] = _vector_scores(cosines[chosen], state.lengths[chosen], best, floor)
-    hits = candidates[(told | phrase | (vector_scores > 0))[candidates]]
-    order = _best(_blends(vector_scores, raw_text, boosts, settings), hits, state, len(hits))
+    texts = settings.text_weight * text_scores
+    first = settings.vector_weight * vector_scores + texts + boosts
+    if asked_to_stop():
+        return None
+    outsider = explained if explained is not None and explained not in candidates else None
+    associative, associates, links = _gains(state, settings, first, candidates, outsider)
+    linking = np.zeros(len(state))
+    for row, (blend, _) in links.items():
+        linking[row] = settings.link_weight * blend
+    chosen = greatest(state, first + associative + linking, candidates, _MEASURED)
+    cosines, measured = vector.cosines(state), np.zeros(len(state), dtype=bool)
+    rows, read = vectors.cosines(state, chosen if outsider is None else _with(chosen, outsider), vector)
+    if len(rows):
+        cosines[rows], measured[rows] = read, True
+        scaled = read * state.lengths[rows] * vector.length * state.scales[rows]
+        vector_scores[rows] = np.clip(scaled / max(best_vector, _TINY), 0.0, 1.0)
+    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, associative, linking)
     return Ranking(
-        state, query, settings, weights, raw_cosines, vector_scores, raw_text, phrase, boosts, order
-    )  # fmt: skip
-
-
-def query_weights(state: State, query: Query) -> dict[str, float]:
-    """The stems of the query's vector with their weights: how often they stand in it, times their rarity.
-
-    A word that no note holds in any form stands for those that are spelt like it, each by the square of its
-    likeness; when there are none it stays, and lowers every cosine.
-    """
-    weights: dict[str, float] = {}
-    unknown = 0
-    for name, times, word in query.stems:
-        meant: dict[str, float] = {}
-        if not state.document_count(name):
-            unknown += 1
-            if unknown <= _MOST_UNKNOWN:
-                for other, likeness in neighbours(word, state.words, unfinished=word == query.unfinished):
-                    meant.setdefault(stem(other), likeness)
-        for other, likeness in (meant or {name: 1.0}).items():
-            weights[other] = weights.get(other, 0.0) + times * likeness**2 * state.rarity(other)
-    heaviest = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
-    return dict(heaviest[:_MOST_STEMS])
-
-
-def read_cosines(
-    state: State, places: Places, expected: Values, weights: Mapping[str, float], keys: Keys
-) -> tuple[Values, Values]:
-    """Cosines of the query's phase vector with those of some notes: as they are, and with the noise cleaned up.
-
-    Vectors count with the length of their weights, which is that of their expectation. A note too long for
-    single words to stand out of its vector keeps the expectation for both.
-    """
-    raw, clean = expected.copy(), expected.copy()
-    rows = [row for row, place in enumerate(places) if readable(state.lengths[place], keys.dimension)]
-    if not weights or not rows:
-        return raw, clean
-    parts = [state.stems_of(int(places[row])) for row in rows]
-    numbers = np.unique(np.concatenate([stems for stems, _ in parts]))
-    products = inner_products(
-        keys.rows(list(weights)),
-        keys.rows([state.stem_names.names[number] for number in numbers]),
-        keys.dimension,
+        state=state,
+        query=query,
+        settings=settings,
+        filters=filters,
+        terms=made,
+        text=text,
+        vector=vector,
+        best_bm25=text.best_bm25,
+        best_vector=best_vector,
+        text_scores=text_scores,
+        vector_scores=vector_scores,
+        boosts=boosts,
+        first_blends=first,
+        associative=associative,
+        associates=associates,
+        links=links,
+        cosines=cosines,
+        measured=measured,
+        blends=blends,
+        candidates=_admitted(state, candidates, filters),
     )
-    query = np.array(list(weights.values()))
-    for row, (stems, note_weights) in zip(rows, parts, strict=True):
-        length = state.lengths[places[row]]
-        if not length:
-            continue
-        held = (products[:, np.searchsorted(numbers, stems)] * note_weights).sum(axis=1)
-        scale = length * np.sqrt((query * query).sum())
-        raw[row] = (query * held).sum() / scale
-        clean[row] = (query * read_counts(held, length * noise(keys.dimension))).sum() / scale
-    return raw, clean
 
 
-def _lift(lengths: Values) -> Values:
-    return np.asarray(lengths**_LENGTH_GIVEN_BACK)
+def _gains(
+    state: State, settings: SearchSettings, blends: Values, rows: Numbers, outsider: int | None = None
+) -> tuple[Values, Numbers, dict[int, tuple[float, int]]]:
+    """What other notes add to some rows: by likeness to the best (with the rows of these), and by links.
+
+    outsider: a row that gets what it would get if it were one of them, and the likeness is told from its side.
+    """
+    associative, associates = np.zeros(len(state)), rows[:0]
+    if settings.associative_weight:
+        likeness, associates = associations(state, blends, rows)
+        associative = settings.associative_weight * likeness
+    links = linked(state, blends + associative, rows) if settings.link_weight else {}
+    if outsider is not None:
+        others, associates, more = _gains(state, settings, blends, _with(rows, outsider))
+        associative[outsider] = others[outsider]
+        links.update({row: link for row, link in more.items() if row == outsider})
+    return associative, associates, links
 
 
-def _vector_scores(cosines: Values, lengths: Values, best: float, floor: float) -> Values:
-    """Cosines by length to the power 0.75 over the best of them, in [0, 1]; 0 where they are no evidence."""
-    lifted = np.where(cosines >= floor, cosines, 0.0) * _lift(lengths)
-    return np.minimum(lifted / best, 1.0) if best > 0 else np.zeros_like(lifted)
+_Part = TypeVar("_Part", float, Values)
 
 
-def _text_score(raw: float) -> float:
-    return min(raw, _FULL_MARKS) / _FULL_MARKS
+def _blend(vector: _Part, text: _Part, boost: _Part, associative: _Part, links: _Part) -> _Part:
+    """The sum of the parts, always in this order, so that what is shown is exactly what is ranked by."""
+    return vector + text + boost + associative + links
+
+
+def _latch(stopped: Callable[[], bool] | None) -> Callable[[], bool]:
+    """A question that goes on saying yes once it did: what was left undone must not pass for done."""
+    said = False
+
+    def asked() -> bool:
+        nonlocal said
+        said = said or (stopped is not None and stopped())
+        return said
+
+    return asked
+
+
+def _admitted(state: State, rows: Numbers, filters: Filters) -> Numbers:
+    if not filters.narrow:
+        return rows
+    return np.array([row for row in rows.tolist() if filters.admits(state.notes[row])], dtype=np.intp)
+
+
+def _with(rows: Numbers, row: int) -> Numbers:
+    return np.union1d(rows, np.array([row], dtype=np.intp))
+
+
+def _best(values: Values, rows: Numbers) -> float:
+    """The greatest value of some rows, or of all when these have none."""
+    return float(values[rows].max(initial=0.0)) or float(values.max(initial=0.0))
+
+
+def _floor(settings: SearchSettings, asked: Sequence[Term]) -> float:
+    """The coverage that makes a hit: the fewer words were typed, the more one of them has to say."""
+    if not settings.relevance_floor:
+        return 0.0
+    return settings.relevance_floor + _FLOOR_STEP * max(0, _MANY_WORDS - len(asked))
 
 
 def _boosts(state: State, settings: SearchSettings) -> Values:
-    return (
+    return np.asarray(
         settings.durable_boost * state.durable
         + settings.own_boost * state.own
         + settings.confidence_boost * state.confidence
     )
 
 
-def _blends(vector_scores: Values, raw_text: Values, boosts: Values, settings: SearchSettings) -> Values:
-    text = settings.text_weight * (np.minimum(raw_text, _FULL_MARKS) / _FULL_MARKS)
-    return np.asarray(settings.vector_weight * vector_scores + text + boosts)
-
-
-def _best(values: Values, places: Places, state: State, count: int) -> Places:
-    """Those of the places with the highest values, best first, at most `count`; equals as the state prefers."""
-    if len(places) > count > 0:
-        threshold = np.partition(values[places], len(places) - count)[len(places) - count]
-        places = places[values[places] >= threshold]
-    order = np.lexsort((state.preference[places], -values[places]))
-    return np.asarray(places[order[:count]])
+def _original_text_score(query: Query, text: str) -> float:
+    """0.75 for the whole query standing in the text, plus the share of the query's tokens that stand there."""
+    held = set(text_tokens(text))
+    share = sum(token in held for token in query.tokens) / max(len(query.tokens), 1)
+    return _VERBATIM * query.stands_in(text) + share

@@ -1,11 +1,21 @@
-"""What a search takes and gives: filters, hits, and the breakdown that says why a note is a hit."""
+"""What a search takes and gives: filters, hits, the parts of their scores, and why a note is where it is."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, NamedTuple
 
 from core.model.basis import normalise_tag
 from core.model.note import Note
+
+Line = Literal["vector", "text", "boost", "associative", "links"]
+ReasonKind = Literal[
+    "word", "form", "beginning", "spelling", "part", "pair", "phrase", "title", "noise",
+    "durable", "scope", "confidence", "note", "link",
+]  # fmt: skip
+Obstacle = Literal["", "hidden", "filters", "nothing in common", "too little in common", "nothing asked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,28 +48,65 @@ class Filters:
         )
 
 
-@dataclass(frozen=True, slots=True)
+class Reason(NamedTuple):
+    """One thing that gave a note a part of its score.
+
+    line: the part that `value` belongs to; all values of a line add up to it. kind: how `found` came to count. asked:
+    the word of the query. found: what of the memory answered it: a word, a pair "first second", or the id of a note.
+    "noise" is what chance adds to a phase vector of finite length.
+    """
+
+    line: Line
+    kind: ReasonKind
+    asked: str
+    found: str
+    value: float
+
+
+@dataclass(frozen=True)
 class Breakdown:
     """Why a note stands where it does.
 
-    vector, text, boost: the parts after their weights; they add up to `blend`, by which hits are ranked.
-    vector_score, text_score: the parts before their weights, in [0, 1]; the best vector of the whole memory
-    has 1. raw_vector: cosine of the phase vectors of query and note, in [-1, 1], for the best hits as it is
-    with its noise, for others as it is expected. raw_text: 0.75 for the whole query standing in the note, plus
-    the share of the query's tokens that the note has, in [0, 1.75]. score: softmax over the best hits, in
-    [0, 1]; 0 for a note that is no hit. matched: words of the note that matched, folded, for `highlights`.
+    vector, text, boost, associative, links: the parts after their weights; they add up to `blend`, by which hits are
+    ranked. vector_score, text_score: the first two before their weights, in [0, 1]; the best of the whole memory has
+    1. associative: how like the note is to the best hits; links: what its best linked note gives. raw_vector: cosine
+    of the phase vectors of query and note, in [-1, 1]: read from them where `measured`, else as it is expected.
+    coverage: share of the query that the note holds, rare words counting more, in [0, 1]. score: softmax over the
+    best hits, in [0, 1]; 0 for a note that is no hit.
     """
 
-    vector: float
-    text: float
-    boost: float
-    blend: float
-    vector_score: float
-    text_score: float
-    raw_vector: float
-    raw_text: float
-    score: float
-    matched: tuple[str, ...]
+    vector: float = 0.0
+    text: float = 0.0
+    boost: float = 0.0
+    associative: float = 0.0
+    links: float = 0.0
+    blend: float = 0.0
+    vector_score: float = 0.0
+    text_score: float = 0.0
+    raw_vector: float = 0.0
+    measured: bool = False
+    coverage: float = 0.0
+    score: float = 0.0
+    _raw_text: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)
+    _matched: Callable[[], tuple[str, ...]] = field(default=lambda: (), repr=False, compare=False)
+    _reasons: Callable[[], tuple[Reason, ...]] = field(default=lambda: (), repr=False, compare=False)
+
+    @cached_property
+    def raw_text(self) -> float:
+        """The text score of the original: 0.75 for the whole query standing in the note, plus the share of its tokens
+        that the note has, in [0, 1.75].
+        """
+        return self._raw_text()
+
+    @cached_property
+    def matched(self) -> tuple[str, ...]:
+        """Words of the note that matched, folded, for `highlights`."""
+        return self._matched()
+
+    @cached_property
+    def reasons(self) -> tuple[Reason, ...]:
+        """What made each part, part by part, the greatest first."""
+        return self._reasons()
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +117,20 @@ class Hit:
     score: float
     rank: int
     breakdown: Breakdown
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a note stands where it does in a search, or why it does not.
+
+    hit: the note with its rank (0: no hit) and the parts that it has or would have. total: how many hits there are.
+    obstacle: what keeps it out, "" for a hit. missing: words of the query that the note lacks. floor: the coverage
+    below which a note is no hit. needed: the blend of the last hit that is shown, 0 when there is room.
+    """
+
+    hit: Hit
+    total: int
+    obstacle: Obstacle
+    missing: tuple[str, ...]
+    floor: float
+    needed: float

@@ -1,44 +1,120 @@
-"""Words of the memory that a word nobody wrote may have meant: one still being typed, or one misspelt."""
+"""Words of the memory that a typed word may stand for: another form of it, one half typed, one misspelt."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Final
 
-from rapidfuzz import process
-from rapidfuzz.distance import OSA
-
-_MOST_NEIGHBOURS: Final = 8
-_SHORTEST_PREFIX: Final = 3
+_MOST: Final = 8
+_LOOKED_AT: Final = 200
+# Two forms of one word begin alike: with so many letters, so much of the typed word, and so much of both.
+_FORM_LETTERS: Final = 4
+FORM_SHARE: Final = 0.6
+SURE_FORM_SHARE: Final = 0.75
+_SHORTEST_BEGINNING: Final = 2
 _SHORTEST_MISSPELT: Final = 4
+_SHORTEST_PART: Final = 4
+_SHORTEST_HEAD: Final = 3
+# Scripts from here on, Hangul the first, write whole syllables.
+_SYLLABLES: Final = "\u1100"
 # One slip in five letters, two in ten. Closer words are as often another word as the same one misspelt.
 _LIKENESS: Final = 0.78
 # From this length on a word may also begin with the wrong letter; "sailing" must not find "mailing".
 _SURE_LENGTH: Final = 8
-_PREFIX_LIKENESS: Final = 0.7
+_BEGINNING_LIKENESS: Final = 0.7
+
+Found = list[tuple[str, float]]
 
 
-def neighbours(word: str, known: Sequence[str], *, unfinished: bool) -> list[tuple[str, float]]:
-    """Known words like a word, with their likeness in (0, 1], best first, at most 8.
+def forms(word: str, known: Sequence[str], least: float = FORM_SHARE) -> Found:
+    """Words that begin as a word does ("config", "configuration"), with the share of letters they begin with.
 
-    known: sorted. unfinished: the word may be the beginning of a longer one. Likeness of a misspelling is one
-    minus the share of letters to change, swap, add or drop (optimal string alignment).
+    known: sorted. least: the share of letters that two forms have in common. Best first, at most 8, without the word
+    itself; so for all of these functions.
     """
-    found: dict[str, float] = {}
-    if unfinished and len(word) >= _SHORTEST_PREFIX:
-        place = bisect_left(known, word)
-        while place < len(known) and known[place].startswith(word) and len(found) < 4 * _MOST_NEIGHBOURS:
-            share = len(word) / len(known[place])
-            found[known[place]] = _PREFIX_LIKENESS + (1 - _PREFIX_LIKENESS) * share
-            place += 1
-    if len(word) >= _SHORTEST_MISSPELT:
-        for other, likeness, _ in process.extract(
-            word, _choices(word, known), scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS,
-            limit=_MOST_NEIGHBOURS, processor=None,
-        ):  # fmt: skip
-            found[other] = max(likeness, found.get(other, 0.0))
-    return sorted(found.items(), key=lambda item: (-item[1], item[0]))[:_MOST_NEIGHBOURS]
+    if len(word) < _FORM_LETTERS:
+        return []
+    found: Found = []
+    for other in _beginning(word[: max(_FORM_LETTERS, int(len(word) * least))], known):
+        share = 2 * _common(word, other) / (len(word) + len(other))
+        if share >= least and other != word:
+            found.append((other, share))
+    return _best(found)
+
+
+def beginnings(word: str, known: Sequence[str]) -> Found:
+    """Words of which a word may be the beginning, still being typed, with a likeness in (0.7, 1]."""
+    if len(word) < _SHORTEST_BEGINNING and not _says_much(word):
+        return []
+    share = 1 - _BEGINNING_LIKENESS
+    return _best(
+        [
+            (other, _BEGINNING_LIKENESS + share * len(word) / len(other))
+            for other in _beginning(word, known)
+            if other != word
+        ]
+    )
+
+
+def misspelt(word: str, known: Sequence[str]) -> Found:
+    """Words that a word may be a misspelling of.
+
+    Their likeness is one minus the share of letters to change, swap, add or drop (optimal string alignment).
+    """
+    if len(word) < _SHORTEST_MISSPELT:
+        return []
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    found = process.extract(
+        word, _choices(word, known), scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS, limit=_MOST,
+        processor=None,
+    )  # fmt: skip
+    return _best([(other, likeness) for other, likeness, _ in found if other != word])
+
+
+def holding(word: str, known: Sequence[str]) -> Found:
+    """Words that end in a word, as compounds do ("gres" of "postgres"), with the share of their letters that it is.
+
+    What comes before must be long enough to be a word of its own: "rust" is no part of "trust". Syllables and
+    Chinese characters may stand anywhere in a word.
+    """
+    if _says_much(word):
+        return _best([(other, len(word) / len(other)) for other in known if word in other and other != word])
+    if len(word) < _SHORTEST_PART:
+        return []
+    return _best(
+        [
+            (other, len(word) / len(other))
+            for other in known
+            if other.endswith(word) and len(other) - len(word) >= _SHORTEST_HEAD
+        ]
+    )
+
+
+def _says_much(word: str) -> bool:
+    """Whether a character of the word is no letter but a syllable or a word, as in Korean and Chinese."""
+    return any(char >= _SYLLABLES for char in word)
+
+
+def _beginning(letters: str, known: Sequence[str]) -> Iterator[str]:
+    """Words that begin with some letters, the first 200."""
+    for other in islice(known, bisect_left(known, letters), bisect_left(known, letters) + _LOOKED_AT):
+        if not other.startswith(letters):
+            return
+        yield other
+
+
+def _common(one: str, other: str) -> int:
+    """With how many equal letters two words begin."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+
+
+def _best(found: Found) -> Found:
+    return sorted(found, key=lambda item: (-item[1], item[0]))[:_MOST]
 
 
 def _choices(word: str, known: Sequence[str]) -> Sequence[str]:

@@ -1,123 +1,149 @@
-"""Phase vectors of words, notes and queries, and their inner products, exact without a float per phase.
-
-The key of a stem has D phases, each one of the four quarter turns: a Fourier holographic key over the cyclic
-group of four (the modular composite representation of Snaider and Franklin, 2014, with r = 4). A phase takes
-two bits in Gray code, in which the distance of two phases around the circle is the number of bits in which they
-differ. As the real part of the product of two phasors n quarter turns apart is 1 - n, the real inner product of
-two keys is D minus the number of their bits that differ.
-
-A note or query is a weighted superposition of keys. Its inner product with another is linear in the keys, so
-it is computed from theirs, and the long vectors themselves are never needed. `superposition` makes one, and a
-test holds both ways to the same number.
-"""
+"""The phase vectors of the notes: made one by one in the background, kept by what a note says, read by queries."""
 
 from __future__ import annotations
 
-import hashlib
 import threading
-from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Final
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Final, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-# 4 KiB each at D = 16,384: 32 MiB at most.
-_KEYS_KEPT: Final = 8192
-# So many keys at a time stay in the processor's cache.
-_AT_ONCE: Final = 64
-# Standard deviations by which a word must stand above the noise to be read from a vector.
-_CLEAR: Final = 4.0
-# ln of more words than a note can have.
-_MOST_READ: Final = 30.0
-_GRAY_TO_TURNS: Final = np.array([0, 1, 3, 2], dtype=np.int8)
+from core.search.documents import PAIR_SHARE
+from core.search.legs import VectorLeg, pair_weights, stem_weights
+from core.search.phases import Keys, QueryVector, note_vector, packed, row_bytes, unpacked
+from core.search.segment import Numbers, Values
+from core.search.state import State
+
+# A note of so many different stems has no vector: its words would drown in one another's noise.
+_MOST_STEMS: Final = 2048
+# Vectors are made ahead for so many notes, those changed last; of others when they were hits.
+_MADE_AHEAD: Final = 20_000
+_WANTED: Final = 256
+_BATCH: Final = 64
 
 
-class Keys:
-    """Keys of stems for one dimension, the recently used ones kept. Safe to use from several threads.
+class Kept(Protocol):
+    """Finished vectors at one moment: the number of each digest's row, and all rows one after the other."""
 
-    BLAKE2b of the whole stem seeds Philox, so that equal stems have equal keys everywhere and any difference,
-    wherever it stands in the word, gives an unrelated one.
+    @property
+    def numbers(self) -> Mapping[bytes, int]: ...
+    @property
+    def matrix(self) -> memoryview: ...
+
+
+class VectorRows(Protocol):
+    """Where finished vectors are kept beyond the process."""
+
+    @property
+    def rows(self) -> Kept:
+        """What is there now."""
+
+    def append(self, digests: Sequence[bytes], rows: bytes) -> bool:
+        """Keeps rows; whether that was done."""
+
+    def drop_stale(self, live: Collection[bytes]) -> bool:
+        """Drops rows of other digests when they are many."""
+
+
+class Vectors:
+    """Vectors of one dimension by the digests of the documents. Safe to use from several threads.
+
+    kept: where they outlive the process; without it they are held in memory.
     """
 
-    def __init__(self, dimension: int, kept: int = _KEYS_KEPT) -> None:
+    def __init__(self, dimension: int, kept: VectorRows | None = None) -> None:
         self.dimension = dimension
         self._kept = kept
-        self._made: OrderedDict[str, NDArray[np.uint64]] = OrderedDict()
+        self._held: dict[bytes, bytes] = {}
+        self._keys = Keys(dimension)
+        self._wanted: deque[bytes] = deque(maxlen=_WANTED)
         self._guard = threading.Lock()
-        # Setting the state of one generator anew costs a sixth of making one.
-        self._philox = np.random.Philox(key=0)
-        self._start = self._philox.state
 
-    def rows(self, stems: Sequence[str]) -> NDArray[np.uint64]:
-        """The keys of stems, shape (len(stems), ceil(D / 32)).
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of memory that the vectors take."""
+        return len(self._held) * row_bytes(self.dimension)
 
-        D phases of two bits in Gray code, 32 to a word; bits beyond the last phase are 0.
+    def cosines(self, state: State, rows: Numbers, query: VectorLeg) -> tuple[Numbers, Values]:
+        """Those of the rows that have a vector, and its cosine with that of the query.
+
+        The others are made sooner for it.
         """
-        found = np.empty((len(stems), -(-self.dimension // 32)), dtype=np.uint64)
+        found, vectors = self._read(state, rows)
+        if not len(found) or not query.weights:
+            return rows[:0], np.zeros(0)
+        bits, fidelities = unpacked(vectors, self.dimension)
+        pairs = {(pair.first, pair.second): pair.weight for pair in query.pairs}
+        return found, QueryVector(self._keys, query.weights, pairs).cosines(bits, fidelities)
+
+    def _read(self, state: State, rows: Numbers) -> tuple[Numbers, bytes]:
+        kept, size = self._rows(), row_bytes(self.dimension)
+        found: list[int] = []
+        parts: list[bytes | memoryview] = []
+        for row in rows.tolist():
+            digest = state.digest(row)
+            number = None if kept is None else kept.numbers.get(digest)
+            vector = self._held.get(digest)
+            if vector is not None:
+                parts.append(vector)
+            elif kept is not None and number is not None:
+                parts.append(kept.matrix[number * size : (number + 1) * size])
+            else:
+                self._wanted.append(digest)
+                continue
+            found.append(row)
+        return np.array(found, dtype=np.intp), b"".join(parts)
+
+    def _rows(self) -> Kept | None:
+        return None if self._kept is None else self._kept.rows
+
+    def make(self, state: State, stopped: Callable[[], bool] | None = None) -> int:
+        """Makes the vectors that are missing, those of hits and of notes changed last first; how many.
+
+        stopped: asked between two vectors; what was made by then is kept.
+        """
+        made: dict[bytes, bytes] = {}
+        total = 0
+        for row, digest in self._missing(state):
+            if stopped is not None and stopped():
+                break
+            document = state.document(row)
+            if len(set(document.stems)) > _MOST_STEMS:
+                continue
+            stems = {state.stems.names[number]: share for number, share in stem_weights(document).items()}
+            pairs = {
+                (state.stems.names[first], state.stems.names[second]): PAIR_SHARE * weight
+                for (first, second), weight in pair_weights(document).items()
+            }
+            bits, fidelity = note_vector(self._keys, stems, pairs, digest)
+            made[digest] = packed(bits, fidelity)
+            total += 1
+            if len(made) >= _BATCH:
+                self._keep(made)
+                made = {}
+        self._keep(made)
+        if self._kept is not None and not (stopped is not None and stopped()):
+            self._kept.drop_stale({state.digest(row) for row in np.flatnonzero(state.alive).tolist()})
+        return total
+
+    def _missing(self, state: State) -> Iterator[tuple[int, bytes]]:
+        rows = np.flatnonzero(state.alive).tolist()
+        rows.sort(key=lambda row: state.notes[row].updated_at, reverse=True)
+        by_digest = {state.digest(row): row for row in reversed(rows)}
+        wanted = list(dict.fromkeys(reversed(self._wanted)))
+        self._wanted.clear()
+        first = [by_digest[digest] for digest in wanted if digest in by_digest]
+        kept = self._rows()
+        known: Mapping[bytes, int] = {} if kept is None else kept.numbers
+        for row in dict.fromkeys([*first, *rows[:_MADE_AHEAD]]):
+            digest = state.digest(row)
+            if digest not in self._held and digest not in known:
+                yield row, digest
+
+    def _keep(self, made: Mapping[bytes, bytes]) -> None:
+        if not made:
+            return
         with self._guard:
-            for row, stem in enumerate(stems):
-                key = self._made.get(stem)
-                if key is None:
-                    key = self._made[stem] = self._make(stem, found.shape[1])
-                    if len(self._made) > self._kept:
-                        self._made.popitem(last=False)
-                else:
-                    self._made.move_to_end(stem)
-                found[row] = key
-        return found
-
-    def _make(self, stem: str, size: int) -> NDArray[np.uint64]:
-        digest = hashlib.blake2b(stem.encode("utf-8", "surrogatepass"), digest_size=16).digest()
-        self._start["state"]["key"] = np.frombuffer(digest, dtype="<u8").astype(np.uint64)
-        self._philox.state = self._start
-        key = np.asarray(self._philox.random_raw(size), dtype=np.uint64)
-        if self.dimension % 32:
-            key[-1] &= np.uint64((1 << 2 * (self.dimension % 32)) - 1)
-        return key
-
-
-def inner_products(
-    keys: NDArray[np.uint64], others: NDArray[np.uint64], dimension: int
-) -> NDArray[np.float64]:
-    """Real inner products over D of each key with each other, in [-1, 1], shape (len(keys), len(others))."""
-    found = np.empty((len(keys), len(others)))
-    for start in range(0, len(others), _AT_ONCE):
-        some = others[start : start + _AT_ONCE]
-        for row, key in enumerate(keys):
-            differing = np.bitwise_count(some ^ key).sum(axis=1, dtype=np.uint32)
-            found[row, start : start + _AT_ONCE] = 1.0 - differing / dimension
-    return found
-
-
-def superposition(
-    keys: NDArray[np.uint64], weights: NDArray[np.float64], dimension: int
-) -> NDArray[np.complex128]:
-    """The weighted sum of keys as phasors, shape (dimension,): to look at a vector, not to compare two."""
-    shifts = np.arange(0, 64, 2, dtype=np.uint64)
-    codes = (keys[:, :, None] >> shifts) & np.uint64(3)
-    turns = _GRAY_TO_TURNS[codes.reshape(len(keys), -1)[:, :dimension]]
-    return np.asarray(weights @ np.exp(0.5j * np.pi * turns))
-
-
-def noise(dimension: int) -> float:
-    """Standard deviation of the cosine of unrelated vectors.
-
-    The real part of a random phasor has variance 1/2, so that the mean of D of them has 1 / (2 D).
-    """
-    return float(1.0 / np.sqrt(2.0 * dimension))
-
-
-def read_counts(products: NDArray[np.float64], deviation: float) -> NDArray[np.float64]:
-    """Cleanup: what a note's vector holds of some keys, as weights 1 + ln(count), 0 for a key it does not hold.
-
-    products: real inner products over D of a note's vector with the keys. deviation: of the noise in them. What
-    does not stand clear of the noise is read as nothing, the rest as the nearest count.
-    """
-    counts = np.maximum(np.rint(np.exp(np.minimum(products, _MOST_READ) - 1.0)), 1.0)
-    return np.where(products >= max(0.5, _CLEAR * deviation), 1.0 + np.log(counts), 0.0)
-
-
-def readable(length: float, dimension: int) -> bool:
-    """Whether a note of this length holds so little that its vector tells a single word from the noise."""
-    return _CLEAR * length * noise(dimension) <= 0.5
+            if self._kept is None or not self._kept.append(list(made), b"".join(made.values())):
+                self._held.update(made)

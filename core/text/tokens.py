@@ -10,6 +10,8 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Final, Protocol
 
+from core.text.irregular import PLAIN_FORMS
+
 # The stop words and the token pattern of the file format: `vector.basis` is built from them.
 BASIS_STOP_WORDS: Final = frozenset(
     [
@@ -278,7 +280,9 @@ def _stemmers() -> _Stemmers:
 
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
-    """The stem of a folded word (Snowball English for ASCII words; other scripts as they are)."""
+    """The stem of a folded word (Snowball English for ASCII words, that of the plain form for irregular ones; other
+    scripts as they are)."""
+    word = PLAIN_FORMS.get(word, word)
     if not 3 <= len(word) <= _LONGEST_STEMMED or not word.isascii() or not word.isalpha():
         return word
     return _stemmers().english.stemWord(word)

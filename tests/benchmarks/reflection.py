@@ -1,9 +1,10 @@
 """How long a reflection pass takes, and how that grows with the memory.
 
 Run as `python tests/benchmarks/reflection.py [NOTES ...]` (default: 1000 10000 100000). Each line: notes; a pass
-with the default limit; the same on a memory that is clean already, where every note has to be looked at; a pass
-without a limit, with what it changed. Seconds of processor time, the best of three (one for the pass without a
-limit): a pass runs in one thread and reads no file, so that is what it takes on an idle machine.
+with the default limits; the same on a memory that is clean already, where every note has to be looked at; a pass
+without any limit, with what it changed; below, how many times longer each takes than at the size before. Seconds
+of processor time, the best of three (one for the pass without a limit): a pass runs in one thread and reads no
+file, so that is what it takes on an idle machine.
 """
 
 from __future__ import annotations
@@ -140,16 +141,17 @@ def timed(work: Callable[[], ReflectionResult], times: int) -> tuple[float, Refl
     return best, result
 
 
-def a_pass(snapshot: Snapshot, limit: int | None = None) -> ReflectionResult:
-    """One pass with the default settings."""
+def a_pass(snapshot: Snapshot, most: int | None = None) -> ReflectionResult:
+    """One pass with the default settings, or with `most` in place of every limit."""
     counter = itertools.count()
     draft = Draft(snapshot, now=NOW, ids=lambda: f"{next(counter):08x}")
-    return reflect(draft, ReflectionSettings(), limit=limit)
+    return reflect(draft, ReflectionSettings(), limit=most, max_archived=most, max_merged=most)
 
 
 def main(sizes: list[int]) -> None:
-    """Prints one line a size, and whether the bars for 10,000 notes hold."""
+    """Prints one line a size, the growth from the size before, and whether the bars for 10,000 notes hold."""
     print(f"{'notes':>8} {'default':>9} {'clean':>9} {'no limit':>9}  changed without a limit")
+    before: tuple[float, ...] = ()
     for size in sizes:
         snapshot = memory(size)
         default, _ = timed(lambda snapshot=snapshot: a_pass(snapshot), 3)
@@ -157,6 +159,13 @@ def main(sizes: list[int]) -> None:
         clean = after(snapshot, result.change_set)
         idle, again = timed(lambda clean=clean: a_pass(clean), 3)
         print(f"{size:>8} {default:>9.3f} {idle:>9.3f} {full:>9.3f}  {result.change_set.reason}")
+        now = (default, idle, full)
+        if before:
+            print(
+                " " * 9
+                + " ".join(f"{'x' + format(b / a, '.1f'):>9}" for a, b in zip(before, now, strict=True))
+            )
+        before = now
         if again.changes:
             print(f"         a second pass still proposes {len(again.changes)} changes")
         if size == 10_000:

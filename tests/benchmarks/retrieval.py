@@ -46,9 +46,7 @@ class Ours:
         self.index = SearchIndex()
         self.index.update(snapshot)
         self.index.search("warm up")
-        wait = getattr(self.index, "wait", None)
-        if wait is not None:
-            wait()
+        self.index.make_vectors()
 
     def with_settings(self, settings: SearchSettings) -> Searcher:
         """The search under some settings, as ids."""
@@ -133,7 +131,7 @@ def bytes_a_note(data: DataSet) -> tuple[float, float | None]:
     finally:
         tracemalloc.stop()
     count = max(len(snapshot.notes), 1)
-    vectors = getattr(kept.index, "vector_bytes", None)
+    vectors = kept.index.vectors().held_bytes
     return taken / count, None if vectors is None else vectors / count
 
 

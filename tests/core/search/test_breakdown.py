@@ -1,139 +1,170 @@
-"""Laws of every search: parts add up, scores stay in range, order is the same again, updates leave no trace."""
+"""Laws of every search: parts and reasons add up, scores stay in range, order is the same again, filters only cut."""
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import random
-import threading
+from collections import defaultdict
 from collections.abc import Callable
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from search_graphs import FILTERS, QUERIES, close, index_of, notes, same
 
 from core.errors import InvalidInputError
-from core.model.note import SCOPES, Note, replace
-from core.model.snapshot import Snapshot
-from core.search import Filters, Hit, SearchIndex
+from core.model.note import Link, Note
+from core.search import Breakdown, Filters, SearchIndex
 from core.settings import SearchSettings
 
 MakeNote = Callable[..., Note]
 MakeIndex = Callable[..., SearchIndex]
 
-WORDS = ("kettle", "boil", "boiling", "tea", "Tee", "postgres", "café", "京都", "秋", "userName", "retry_policy",
-         "the", "note", "v1.4.0", "gateway", "gateways", "[x]", "\ud800", "release", "plan")  # fmt: skip
-TEXTS = st.lists(st.sampled_from(WORDS), max_size=8).map(" ".join)
+DEFAULTS = SearchSettings()
+# Short phase vectors are made fast, and what they say is far from what is expected of them.
+NOISY = SearchSettings(dimension=64)
+MOST_BOOST = DEFAULTS.durable_boost + DEFAULTS.own_boost + DEFAULTS.confidence_boost
+# A link gives its share of what its source has without links.
+MOST_LINKS = DEFAULTS.link_weight * (
+    DEFAULTS.vector_weight + DEFAULTS.text_weight + MOST_BOOST + DEFAULTS.associative_weight
+)
 
 
-@st.composite
-def notes(draw: st.DrawFn) -> tuple[Note, ...]:
-    made = []
-    for number in range(draw(st.integers(0, 12))):
-        nugget, scope = draw(st.sampled_from(("memory", "ops"))), draw(st.sampled_from(SCOPES))
-        made.append(
-            Note(
-                id=f"note-{nugget}-{number:08x}",
-                nugget_name=nugget,
-                title=draw(TEXTS),
-                content=draw(TEXTS),
-                tags=(nugget, draw(st.sampled_from(WORDS)), f"scope:{scope}", "type:note"),
-                scope=scope,
-                type="note",
-                subject=draw(st.sampled_from(("user:primary", "user:denis"))),
-                confidence=draw(st.floats(allow_nan=True, allow_infinity=True)),
-                stability=draw(st.sampled_from(("durable", "temporary"))),
-                hidden=draw(st.booleans()),
-                updated_at=draw(st.sampled_from(("2026-01-01", "2026-02-01"))),
-            )
-        )
-    return tuple(made)
-
-
-def index_of(snapshot_notes: tuple[Note, ...]) -> SearchIndex:
-    index = SearchIndex()
-    index.update(Snapshot(notes=snapshot_notes))
-    return index
-
-
-def plain(hits: tuple[Hit, ...]) -> list[tuple[str, int, dict[str, object]]]:
-    return [(hit.note.id, hit.rank, dataclasses.asdict(hit.breakdown)) for hit in hits]
+def assert_sound(parts: Breakdown) -> None:
+    """Parts and reasons add up, and everything lies in its range."""
+    lines = {name: getattr(parts, name) for name in ("vector", "text", "boost", "associative", "links")}
+    assert close(sum(lines.values()), parts.blend)
+    given_by: defaultdict[str, float] = defaultdict(float)
+    for reason in parts.reasons:
+        given_by[reason.line] += reason.value
+    for line, value in lines.items():
+        assert close(given_by[line], value), line
+    assert parts.vector == DEFAULTS.vector_weight * parts.vector_score
+    assert parts.text == DEFAULTS.text_weight * parts.text_score
+    assert 0 <= parts.vector_score <= 1
+    assert 0 <= parts.text_score <= 1
+    assert 0 <= parts.coverage <= 1
+    assert 0 <= parts.raw_text <= 1.75
+    assert -1 <= parts.raw_vector <= 1
+    assert 0 <= parts.boost <= MOST_BOOST + 1e-12
+    assert 0 <= parts.associative <= DEFAULTS.associative_weight + 1e-12
+    assert 0 <= parts.links <= MOST_LINKS + 1e-12
 
 
 @settings(deadline=None)
-@given(notes(), TEXTS | st.text(max_size=20), st.booleans())
-def test_parts_add_up_and_stay_in_range(found: tuple[Note, ...], query: str, hidden: bool) -> None:
-    defaults = SearchSettings()
-    hits = index_of(found).search(query, 100, Filters(include_hidden=hidden))
-    assert sum(hit.score for hit in hits) == pytest.approx(1.0 if hits else 0.0)
-    for rank, hit in enumerate(hits, 1):
-        parts = hit.breakdown
-        assert hit.rank == rank
-        assert hidden or not hit.note.hidden
-        assert parts.vector + parts.text + parts.boost == parts.blend
-        assert parts.vector == defaults.vector_weight * parts.vector_score
-        assert parts.text == defaults.text_weight * parts.text_score
-        assert parts.text_score == min(parts.raw_text, 1.5) / 1.5
-        assert 0 <= parts.vector_score <= 1
-        assert 0 <= parts.text_score <= 1
-        assert 0 <= parts.raw_text <= 1.75
-        assert -1.1 <= parts.raw_vector <= 1.1
-        assert 0 <= parts.boost <= 0.13
-        assert 0 < hit.score <= 1
-        assert hit.score == parts.score
-        assert parts.vector_score > 0 or parts.raw_text > 0
-
-
-@settings(deadline=None)
-@given(notes(), TEXTS, st.integers(0, 12), st.booleans())
-def test_hits_are_ordered_by_blend_and_a_limit_only_cuts(
-    found: tuple[Note, ...], query: str, limit: int, hidden: bool
+@given(notes(), QUERIES, FILTERS, st.booleans())
+def test_parts_and_reasons_add_up_and_stay_in_range(
+    found: tuple[Note, ...], query: str, filters: Filters, measured: bool
 ) -> None:
-    index, filters = index_of(found), Filters(include_hidden=hidden)
+    index = index_of(found)
+    if measured:
+        index.make_vectors(NOISY)
+    hits = index.search(query, 100, filters, NOISY)
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    assert sum(hit.score for hit in hits) == pytest.approx(1.0 if hits else 0.0)
+    for hit in hits:
+        assert_sound(hit.breakdown)
+        assert filters.admits(hit.note)
+        assert 0 < hit.score <= 1
+        assert hit.score == hit.breakdown.score
+        assert hit.breakdown.coverage > 0 or hit.breakdown.raw_text > 0
+
+
+@settings(deadline=None)
+@given(notes(), QUERIES, st.booleans())
+def test_the_best_of_all_hits_has_the_whole_of_a_leg(
+    found: tuple[Note, ...], query: str, hidden: bool
+) -> None:
+    hits = index_of(found).search(query, 100, Filters(include_hidden=hidden))
+    if hits:
+        assert max(hit.breakdown.text_score for hit in hits) == 1
+        assert max(hit.breakdown.vector_score for hit in hits) in (0, 1)
+
+
+@settings(deadline=None)
+@given(notes(), QUERIES, st.integers(0, 12), FILTERS)
+def test_hits_are_ordered_by_blend_and_a_limit_only_cuts(
+    found: tuple[Note, ...], query: str, limit: int, filters: Filters
+) -> None:
+    index = index_of(found)
     hits = index.search(query, 100, filters)
     blends = [hit.breakdown.blend for hit in hits]
     assert blends == sorted(blends, reverse=True)
-    assert plain(index.search(query, limit, filters)) == plain(hits[:limit])
+    assert index.search(query, limit, filters) == hits[:limit]
 
 
 @settings(deadline=None)
-@given(notes(), notes(), TEXTS)
-def test_an_updated_index_equals_a_fresh_one(
-    before: tuple[Note, ...], after: tuple[Note, ...], query: str
-) -> None:
-    index = index_of(before)
-    index.search(query)
-    kept = tuple(note for note in before if all(note.id != other.id for other in after))
-    index.update(Snapshot(notes=(*after, *kept)))
-    assert plain(index.search(query, 100)) == plain(index_of((*after, *kept)).search(query, 100))
+@given(notes(), QUERIES, FILTERS)
+def test_filters_only_cut_and_change_no_part(found: tuple[Note, ...], query: str, filters: Filters) -> None:
+    index = index_of(found)
+    hits = index.search(query, 100, Filters(include_hidden=filters.include_hidden))
+    cut = index.search(query, 100, filters)
+    admitted = [hit for hit in hits if filters.admits(hit.note)]
+    assert [hit.note for hit in cut] == [hit.note for hit in admitted]
+    for one, other in zip(cut, admitted, strict=True):
+        assert one.breakdown.blend == other.breakdown.blend
+        assert one.breakdown.reasons == other.breakdown.reasons
 
 
 @settings(deadline=None)
-@given(notes(), TEXTS, st.randoms(use_true_random=False))
+@given(notes(), QUERIES, st.randoms(use_true_random=False))
 def test_the_order_of_the_file_does_not_matter(
     found: tuple[Note, ...], query: str, chance: random.Random
 ) -> None:
+    # Of several notes with one id the first is the one that links lead to.
+    found = tuple({note.id: note for note in found}.values())
     shuffled = list(found)
     chance.shuffle(shuffled)
-    assert plain(index_of(found).search(query, 100)) == plain(index_of(tuple(shuffled)).search(query, 100))
+    assert same(index_of(found).search(query, 100), index_of(shuffled).search(query, 100))
+
+
+def test_of_many_equals_the_same_ones_lead_on_whatever_their_order(make_note: MakeNote) -> None:
+    kettles = [make_note("kettle", f"blue{number}") for number in range(700)]
+    target = make_note("kettle", "blue700 green", links=())
+    linking = [
+        make_note("kettle", f"blue{number}", links=(Link(to=target.id, reason="kin", created_at=""),))
+        for number in range(701, 900)
+    ]
+    found = [*kettles, target, *linking]
+    assert same(index_of(found).search("kettle", 900), index_of(found[::-1]).search("kettle", 900))
 
 
 @settings(deadline=None)
-@given(notes(), TEXTS, st.booleans())
-def test_explain_gives_the_breakdown_of_every_note(found: tuple[Note, ...], query: str, hidden: bool) -> None:
-    index, filters = index_of(found), Filters(include_hidden=hidden)
-    hits = {hit.note.id: hit for hit in index.search(query, 100, filters)}
-    for note in found:
-        explained = index.explain(query, note.id, filters)
+@given(notes(), QUERIES, FILTERS, st.integers(0, 12), st.booleans())
+def test_explain_agrees_with_the_search_about_every_note(
+    found: tuple[Note, ...], query: str, filters: Filters, shown: int, measured: bool
+) -> None:
+    index = index_of(found)
+    if measured:
+        index.make_vectors(NOISY)
+    hits = index.search(query, 100, filters, NOISY)
+    for note in {note.id: note for note in reversed(found)}.values():
+        explained = index.explain(query, note.id, filters, NOISY, shown)
         assert explained is not None
-        if note.id in hits:
-            assert explained == hits[note.id]
+        assert explained.total == len(hits)
+        enough = 0 < shown <= len(hits)
+        assert explained.needed == (hits[shown - 1].breakdown.blend if enough else 0)
+        hit = next((hit for hit in hits if hit.note is note), None)
+        if hit is not None:
+            assert explained.hit == hit
+            assert explained.hit.breakdown.reasons == hit.breakdown.reasons
+            assert explained.obstacle == ""
         else:
-            assert explained.rank == 0
-            assert explained.score == 0
-            parts = explained.breakdown
-            assert parts.vector + parts.text + parts.boost == parts.blend
-            assert 0 <= parts.vector_score <= 1
+            assert (explained.hit.rank, explained.hit.score) == (0, 0)
+            assert explained.obstacle
+            assert_sound(explained.hit.breakdown)
+
+
+def test_of_many_that_hold_all_words_the_same_ones_are_looked_into_for_the_phrase(
+    make_note: MakeNote,
+) -> None:
+    found = [make_note(f"n{number}", "boiling kettle" + " tea" * (number % 7)) for number in range(2100)]
+    found += [
+        make_note(f"n{number}", "kettle boiling" + " tea" * (number % 7)) for number in range(2100, 2300)
+    ]
+    hits, reversed_hits = (index_of(notes).search("kettle boili", 400) for notes in (found, found[::-1]))
+    assert same(hits, reversed_hits)
+    assert all(any(reason.kind == "phrase" for reason in hit.breakdown.reasons) for hit in hits[:20])
 
 
 def test_explain_says_what_a_hidden_note_would_have(make_note: MakeNote, make_index: MakeIndex) -> None:
@@ -141,11 +172,57 @@ def test_explain_says_what_a_hidden_note_would_have(make_note: MakeNote, make_in
     index = make_index(hidden, make_note("tea", "green"))
     explained = index.explain("kettle", hidden.id)
     assert explained is not None
-    assert explained.rank == 0
-    assert explained.breakdown.vector_score == 1.0
-    assert explained.breakdown.raw_text == 1.75
+    assert (explained.obstacle, explained.hit.rank) == ("hidden", 0)
+    assert explained.hit.breakdown.vector_score == 1.0
+    assert explained.hit.breakdown.raw_text == 1.75
     (hit,) = index.search("kettle", filters=Filters(include_hidden=True))
-    assert hit.breakdown.blend == explained.breakdown.blend
+    assert hit.breakdown.blend == explained.hit.breakdown.blend
+
+
+@pytest.mark.parametrize(
+    ("query", "obstacle", "missing"),
+    [
+        ("", "nothing asked", ()),
+        ("of the", "nothing asked", ()),
+        ("granite", "nothing in common", ("granite",)),
+        ("granite sandstone marble quartz kettle basalt flint", "too little in common", None),
+        ("boil sandstone", "", ("sandstone",)),
+        ("kettle", "", ()),
+    ],
+)
+def test_explain_says_why_a_note_is_no_hit(
+    make_note: MakeNote, make_index: MakeIndex, query: str, obstacle: str, missing: tuple[str, ...] | None
+) -> None:
+    stones = "granite sandstone marble quartz basalt flint"
+    kettle = make_note("kettle", "boil")
+    index = make_index(
+        kettle, make_note("stones", stones), *(make_note(f"kettle {n}", "tea") for n in range(20))
+    )
+    explained = index.explain(query, kettle.id)
+    assert explained is not None
+    assert explained.obstacle == obstacle
+    if missing is not None:
+        assert explained.missing == missing
+
+
+def test_explain_says_that_a_filter_keeps_a_note_out(make_note: MakeNote, make_index: MakeIndex) -> None:
+    kettle = make_note("kettle", "boil")
+    explained = make_index(kettle).explain("kettle", kettle.id, Filters(nugget="ops"))
+    assert explained is not None
+    assert (explained.obstacle, explained.total) == ("filters", 0)
+
+
+def test_explaining_a_note_that_is_no_hit_changes_nothing_for_the_hits(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    hidden = make_note("kettle", "boil water slowly granite granite", hidden=True)
+    index = make_index(
+        hidden, make_note("tea", "kettle slowly"), make_note("cup", "slowly then a kettle, marble")
+    )
+    last = index.search("kettle slowly", 2)[1]
+    explained = index.explain("kettle slowly", hidden.id, shown=2)
+    assert explained is not None
+    assert explained.needed == last.breakdown.blend
 
 
 def test_the_boost_alone_makes_no_hit(make_note: MakeNote, make_index: MakeIndex) -> None:
@@ -153,11 +230,94 @@ def test_the_boost_alone_makes_no_hit(make_note: MakeNote, make_index: MakeIndex
     assert [hit.note.title for hit in index.search("kettle", 100)] == ["kettle"]
 
 
+def test_likeness_to_a_hit_or_a_link_from_one_makes_no_hit(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    like = make_note("tea", "boil the green leaves slowly")
+    link = Link(to=like.id, reason="kin", created_at="")
+    index = make_index(make_note("kettle", "boil the green leaves slowly", links=(link,)), like)
+    assert [hit.note.title for hit in index.search("kettle", 100)] == ["kettle"]
+
+
+def test_a_link_from_a_good_hit_lifts_a_note_above_its_equals(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    lifted = make_note("lifted", "tea one", updated_at="2026-01-01")
+    equal = make_note("equal", "tea two", updated_at="2026-02-01")
+    best = make_note("tea", "tea tea", links=(Link(to=lifted.id, reason="kin", created_at=""),))
+    index = make_index(lifted, equal, best)
+    hits = {hit.note.title: hit.breakdown for hit in index.search("tea")}
+    assert hits["lifted"].links > 0
+    assert (hits["equal"].links, hits["tea"].links) == (0, 0)
+    assert hits["lifted"].blend > hits["equal"].blend
+    [reason] = [reason for reason in hits["lifted"].reasons if reason.line == "links"]
+    assert reason.found == best.id
+
+
+@pytest.mark.parametrize(
+    ("weights", "lines"),
+    [
+        ({"vector_weight": 0.0}, ("vector",)),
+        ({"text_weight": 0.0}, ("text",)),
+        ({"durable_boost": 0.0, "own_boost": 0.0, "confidence_boost": 0.0}, ("boost",)),
+        ({"associative_weight": 0.0}, ("associative",)),
+        ({"link_weight": 0.0}, ("links",)),
+        ({"vector_weight": 0.0, "text_weight": 0.0, "durable_boost": 0.0, "own_boost": 0.0,
+          "confidence_boost": 0.0, "associative_weight": 0.0, "link_weight": 0.0},
+         ("vector", "text", "boost", "associative", "links")),
+    ],
+    ids=lambda given: "-".join(given) if isinstance(given, tuple) else "",
+)  # fmt: skip
+def test_a_weight_of_nothing_switches_a_part_off(
+    make_note: MakeNote, make_index: MakeIndex, weights: dict[str, float], lines: tuple[str, ...]
+) -> None:
+    target = make_note("kettle", "boil water")
+    index = make_index(
+        target, make_note("tea kettle", "boil", links=(Link(to=target.id, reason="kin", created_at=""),))
+    )
+    usual = index.search("boil kettle")
+    hits = index.search("boil kettle", settings=SearchSettings(**weights))  # type: ignore[arg-type]
+    assert {hit.note.id for hit in hits} == {hit.note.id for hit in usual}
+    for line in ("vector", "text", "boost", "associative", "links"):
+        assert any(getattr(hit.breakdown, line) for hit in usual), line
+        if line in lines:
+            assert not any(getattr(hit.breakdown, line) for hit in hits)
+            assert not any(reason.line == line for hit in hits for reason in hit.breakdown.reasons)
+
+
+def test_a_weight_of_nothing_for_pairs_forgets_the_order_of_words(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(make_note("one", "release plan"), make_note("two", "plan release"))
+    usual = [hit.breakdown.vector for hit in index.search("release plan")]
+    without = [
+        hit.breakdown.vector for hit in index.search("release plan", settings=SearchSettings(pair_weight=0))
+    ]
+    assert usual[0] > usual[1]
+    assert without[0] == pytest.approx(without[1])
+
+
+def test_a_floor_of_nothing_lets_every_note_with_a_word_in(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        make_note("stones", "granite sandstone marble"), *(make_note(f"n{n}", "kettle") for n in range(30))
+    )
+    query = "granite sandstone marble kettle"
+    assert [hit.note.title for hit in index.search(query, 100)] == ["stones"]
+    assert len(index.search(query, 100, settings=SearchSettings(relevance_floor=0))) == 31
+
+
 def test_weights_come_from_the_settings(make_note: MakeNote, make_index: MakeIndex) -> None:
     index = make_index(make_note("kettle", "boil"))
-    (hit,) = index.search("kettle", settings=SearchSettings(vector_weight=0.5, text_weight=0.2, own_boost=0.1,
-                                                            durable_boost=0.0, confidence_boost=0.0))  # fmt: skip
-    assert (hit.breakdown.vector, hit.breakdown.text, hit.breakdown.boost) == (0.5, 0.2, 0.1)
+    given = SearchSettings(
+        vector_weight=0.5, text_weight=0.2, own_boost=0.1, durable_boost=0, confidence_boost=0,
+        associative_weight=0.3,
+    )  # fmt: skip
+    (hit,) = index.search("kettle", settings=given)
+    parts = hit.breakdown
+    assert (parts.vector, parts.text, parts.boost) == (0.5, 0.2, 0.1)
+    assert parts.associative == pytest.approx(0.3)
     for dimension in (1, 33, 100):
         assert index.search("kettle", settings=SearchSettings(dimension=dimension))
 
@@ -170,6 +330,7 @@ def test_weights_come_from_the_settings(make_note: MakeNote, make_index: MakeInd
         SearchSettings(vector_weight=math.nan),
         SearchSettings(text_weight=-math.inf),
         SearchSettings(temperature=math.inf),
+        SearchSettings(relevance_floor=math.nan),
     ],
     ids=str,
 )
@@ -185,40 +346,6 @@ def test_settings_that_no_score_can_be_computed_with_are_refused(
 
 
 def test_scores_are_a_softmax_over_at_most_twenty(make_note: MakeNote, make_index: MakeIndex) -> None:
-    index = make_index(*(make_note(f"n{number}", "kettle") for number in range(50)))
+    index = make_index(*(make_note("n", "kettle") for _ in range(50)))
     hits = index.search("kettle", 50)
     assert [hit.score for hit in hits] == pytest.approx([0.05] * 50)
-
-
-def test_a_note_that_changed_in_hiddenness_alone_is_not_stale(
-    make_note: MakeNote, make_index: MakeIndex
-) -> None:
-    note = make_note("kettle", "boil")
-    index = make_index(note)
-    index.update(Snapshot(notes=(replace(note, hidden=True),)))
-    assert index.search("kettle") == ()
-    index.update(Snapshot(notes=(replace(note, content="water", title="x"),)))
-    assert index.search("kettle") == ()
-    assert index.search("water")
-
-
-def test_searching_while_the_index_is_updated_sees_one_state_or_the_other(make_note: MakeNote) -> None:
-    few = Snapshot(notes=tuple(make_note(f"kettle {n}", "boil") for n in range(20)))
-    more = Snapshot(notes=(*few.notes, *(make_note(f"kettle {n}", f"tea{n} boil") for n in range(20))))
-    index = SearchIndex()
-    index.update(few)
-    stop = threading.Event()
-    counts: set[int] = set()
-
-    def look() -> None:
-        while not stop.is_set():
-            counts.add(len(index.search("kettle", 100)))
-
-    looker = threading.Thread(target=look)
-    looker.start()
-    for _ in range(20):
-        index.update(more)
-        index.update(few)
-    stop.set()
-    looker.join()
-    assert counts <= {20, 40}

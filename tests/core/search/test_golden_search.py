@@ -47,9 +47,9 @@ def filters_of(query: dict[str, Any]) -> Filters:
 def explained(index: SearchIndex, query: dict[str, Any]) -> list[tuple[dict[str, Any], Hit]]:
     pairs = []
     for result in query["results"]:
-        hit = index.explain(query["query"], result["id"], filters_of(query))
-        assert hit is not None
-        pairs.append((result, hit))
+        explanation = index.explain(query["query"], result["id"], filters_of(query))
+        assert explanation is not None
+        pairs.append((result, explanation.hit))
     return pairs
 
 

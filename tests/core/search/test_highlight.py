@@ -50,7 +50,7 @@ def test_marks_lie_in_the_text_and_never_overlap(text: str, matched: list[str]) 
         ("deploying", ["deploy"]),
         ("stag", ["staging"]),
         ("stagnig", ["staging"]),
-        ("ploy to stag", ["deploy", "staging"]),
+        ("deploy to stag", ["deploy", "staging"]),
         ("☕", ["☕"]),
         ("cafe", ["Café"]),
     ],

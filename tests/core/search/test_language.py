@@ -248,7 +248,7 @@ def test_new_is_what_changed_since_the_last_visit_or_within_a_day() -> None:
         ("updated:soon", "no time such as <30d or >2026-01-01"),
         ("updated:2026-02-30", "no time such as <30d or >2026-01-01"),
         ("updated:<99999999y", "no time such as <30d or >2026-01-01"),
-        ("is:open", "is can be hidden, pinned, new, fact, note"),
+        ("is:open", "is can be hidden, pinned, new, fact, note, secret"),
         ("has:wings", "has can be links, tags, recalls"),
         ("scope:wide", "scope can be self, user, shared, project, session"),
         ('title:"jwt', "the quote is not closed"),

@@ -20,19 +20,19 @@ from core.search import SearchIndex
 # Each a little under what was measured, so that a change of taste passes and a loss does not: to be raised with
 # every gain. Means of nDCG@10 by kind of query.
 LEAST_GAIN = {
-    "words": 0.96,
-    "paraphrase": 0.67,
-    "typo": 0.94,
+    "words": 0.975,
+    "paraphrase": 0.68,
+    "typo": 0.98,
     "identifier": 0.97,
-    "prefix": 0.95,
-    "title": 0.94,
-    "phrase": 0.88,
+    "prefix": 0.97,
+    "title": 0.96,
+    "phrase": 0.91,
 }
 # At most so many exact titles whose note does not come first, identifiers that find no right note among the first
 # three, queries of unknown words that find something.
-TITLES_NOT_FIRST, IDENTIFIERS_MISSED, MISSES_ANSWERED = 2, 0, 1
+TITLES_NOT_FIRST, IDENTIFIERS_MISSED, MISSES_ANSWERED = 1, 0, 0
 # How much nDCG one slip in the longest word may cost; how far search lies above plain BM25.
-SLIP_COST, ABOVE_BM25 = 0.06, 0.06
+SLIP_COST, ABOVE_BM25 = 0.05, 0.08
 SLIPPED_KINDS = ("words", "paraphrase", "other_words", "title")
 
 
@@ -52,11 +52,14 @@ class Asked:
         return fmean(ndcg(self.search(change(query.text)), query.relevant) for query in queries)
 
 
-@pytest.fixture(scope="module")
-def asked() -> Asked:
+@pytest.fixture(scope="module", params=["expected", "measured"])
+def asked(request: pytest.FixtureRequest) -> Asked:
+    """Asked before the phase vectors are made, and after."""
     [part] = own_set().collections
     index = SearchIndex()
     index.update(part.snapshot)
+    if request.param == "measured":
+        index.make_vectors()
     return Asked(part, lambda text: [hit.note.id for hit in index.search(text, 10)])
 
 

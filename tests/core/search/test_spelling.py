@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from core.search.spelling import neighbours
+from core.search.spelling import beginnings, forms, holding, misspelt
 
 KNOWN = sorted(
-    ["postgres", "deployed", "gateway", "kubernetes", "mailing", "mouse", "connect", "connector", "conf"]
-)
+    ["postgres", "deployed", "gateway", "kubernetes", "mailing", "mouse", "connect", "connector", "conf",
+     "configuration", "config", "の秋", "秋は", "물은"]
+)  # fmt: skip
+WORD = st.text(st.sampled_from("abcon秋물é\ud800"), max_size=9)
 
 
 @pytest.mark.parametrize(
@@ -17,17 +21,47 @@ KNOWN = sorted(
      ("konnector", "connector")],
 )  # fmt: skip
 def test_a_slip_is_understood(word: str, meant: str) -> None:
-    assert neighbours(word, KNOWN, unfinished=False)[0][0] == meant
+    assert misspelt(word, KNOWN)[0][0] == meant
 
 
-@pytest.mark.parametrize("word", ["sailing", "house", "volcano", "tea", "", "x", "zzzzzzzz", "pos"])
+@pytest.mark.parametrize("word", ["sailing", "house", "volcano", "tea", "", "x", "zzzzzzzz", "pos", "con"])
 def test_another_word_is_not(word: str) -> None:
-    assert neighbours(word, KNOWN, unfinished=False) == []
+    assert misspelt(word, KNOWN) == []
 
 
-def test_a_word_being_typed_stands_for_those_it_begins() -> None:
-    found = dict(neighbours("conn", KNOWN, unfinished=True))
-    assert set(found) == {"connect", "connector"}
-    assert found["connect"] > found["connector"]
-    assert all(0 < likeness <= 1 for likeness in found.values())
-    assert neighbours("co", KNOWN, unfinished=True) == []
+def test_a_word_being_typed_stands_for_those_it_begins_the_shortest_first() -> None:
+    assert [word for word, _ in beginnings("conn", KNOWN)] == ["connect", "connector"]
+    assert len(beginnings("co", KNOWN)) == 5
+    assert [word for word, _ in beginnings("물", KNOWN)] == ["물은"]
+    assert beginnings("c", KNOWN) == []
+
+
+def test_forms_of_a_word_begin_alike() -> None:
+    assert [word for word, _ in forms("configure", KNOWN)] == ["config", "configuration"]
+    assert forms("con", KNOWN) == []
+    assert forms("connection", KNOWN, 0.95) == []
+
+
+def test_a_part_is_found_inside_words_unless_it_stands_in_too_many() -> None:
+    assert [word for word, _ in holding("gres", KNOWN)] == ["postgres"]
+    assert holding("re", KNOWN) == []
+    assert {word for word, _ in holding("秋", KNOWN)} == {"の秋", "秋は"}
+
+
+@given(WORD, st.lists(WORD, unique=True, max_size=30).map(sorted))
+def test_what_is_found_is_known_and_never_the_word_itself(word: str, known: list[str]) -> None:
+    for found in (forms(word, known), beginnings(word, known), misspelt(word, known), holding(word, known)):
+        names = [name for name, _ in found]
+        assert set(names) <= set(known) - {word}
+        assert len(set(names)) == len(names) <= 8
+        assert all(0 < likeness <= 1 for _, likeness in found)
+        assert [likeness for _, likeness in found] == sorted((one for _, one in found), reverse=True)
+
+
+def test_a_word_is_part_of_a_compound_and_not_of_just_any_longer_word() -> None:
+    known = sorted(["postgres", "database", "trust", "trusts", "middleware", "\ubb3c\ub9ac"])
+    assert [word for word, _ in holding("gres", known)] == ["postgres"]
+    assert [word for word, _ in holding("ware", known)] == ["middleware"]
+    assert [word for word, _ in holding("\ubb3c", known)] == ["\ubb3c\ub9ac"]
+    for word in ("rust", "are", "data", "post", "dlew"):
+        assert holding(word, known) == []

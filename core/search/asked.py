@@ -1,18 +1,18 @@
-"""What is asked for in the search box or on the command line, as a search of the memory takes it."""
+"""What a typed text asks for, put to the index: words to rank by, and a question that notes have to fit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.search.index import SearchIndex
 from core.search.language import Question
-from core.search.results import Breakdown, Filters, Hit
-
-if TYPE_CHECKING:
-    from core.memory import Memory
+from core.search.results import Breakdown, Explanation, Filters, Hit
+from core.settings import SearchSettings
 
 _NOTHING: Final = Question()
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,20 +58,30 @@ def asked(
     )
 
 
-def hits(memory: Memory, wanted: Asked, limit: int) -> tuple[Hit, ...]:
+def hits(
+    index: SearchIndex,
+    snapshot: Snapshot,
+    wanted: Asked,
+    limit: int,
+    settings: SearchSettings,
+    stopped: Callable[[], bool] | None = None,
+) -> tuple[Hit, ...]:
     """The best notes for a question; those that conditions alone admit come newest first."""
     if wanted.question.words:
-        return memory.search(wanted.question.words, limit, wanted)
-    return _only_filtered(memory.snapshot, wanted, limit) if wanted.question.narrow else ()
+        return index.search(wanted.question.words, limit, wanted, settings, stopped)
+    return _only_filtered(snapshot, wanted, limit) if wanted.question.narrow else ()
+
+
+def explanation(
+    index: SearchIndex, wanted: Asked, note_id: str, settings: SearchSettings, shown: int
+) -> Explanation | None:
+    """Why a note stands where it does among the hits of a question. None when there is no such note."""
+    return index.explain(wanted.question.words, note_id, wanted, settings, shown)
 
 
 def _only_filtered(snapshot: Snapshot, filters: Filters, limit: int) -> tuple[Hit, ...]:
     """Notes that filters alone admit, newest first, in the shape of hits."""
-    nothing = Breakdown(
-        vector=0.0, text=0.0, boost=0.0, vector_score=0.0, text_score=0.0, raw_vector=0.0, raw_text=0.0,
-        blend=0.0, score=0.0, matched=(),
-    )  # fmt: skip
     admitted = [note for note in snapshot.notes if filters.admits(note)]
     admitted.sort(key=lambda note: max(note.updated_at, note.created_at), reverse=True)
     ranked = enumerate(admitted[:limit], 1)
-    return tuple(Hit(note=note, score=0.0, rank=rank, breakdown=nothing) for rank, note in ranked)
+    return tuple(Hit(note=note, score=0.0, rank=rank, breakdown=Breakdown()) for rank, note in ranked)

@@ -1,0 +1,127 @@
+"""The search of one memory: its index, brought up to each snapshot, and the questions put to it."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.model.snapshot import Snapshot
+from core.settings import SearchSettings
+from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME, cache_folder
+
+if TYPE_CHECKING:
+    from core.search import Explanation, Filters, Hit, SearchIndex
+
+# Of the way in which notes are read and vectors made: what another version kept is not read.
+VERSION: Final = "search-1"
+# So many notes are read again at the next start sooner than their file is written.
+_WORTH_KEEPING: Final = 200
+
+
+class Finder:
+    """Answers searches of a memory. Safe to use from several threads; a search never waits for an edit."""
+
+    def __init__(self, home: Path, settings: SearchSettings, clock: Callable[[], datetime]) -> None:
+        self._home = home
+        self._settings = settings
+        self._clock = clock
+        self._cache = cache_folder(home, os.environ)
+        self._mine: bool | None = None
+        self._guard = threading.Lock()
+        self._index: SearchIndex | None = None
+
+    def search(
+        self,
+        snapshot: Snapshot,
+        text: str,
+        limit: int,
+        filters: Filters | None,
+        new_since: str | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> tuple[Hit, ...]:
+        """See `Memory.search`."""
+        from core.search.asked import asked, hits
+        from core.search.language import read
+
+        wanted = asked(read(text), now=self._now(), new_since=new_since, filters=filters)
+        return hits(self.index(snapshot), snapshot, wanted, limit, self._settings, stopped)
+
+    def explain(
+        self,
+        snapshot: Snapshot,
+        text: str,
+        note_id: str,
+        filters: Filters | None,
+        new_since: str | None = None,
+        shown: int = 10,
+    ) -> Explanation | None:
+        """See `Memory.explain`."""
+        from core.search.asked import asked, explanation
+        from core.search.language import read
+
+        wanted = asked(read(text), now=self._now(), new_since=new_since, filters=filters)
+        return explanation(self.index(snapshot), wanted, note_id, self._settings, shown)
+
+    def index(self, snapshot: Snapshot) -> SearchIndex:
+        """The search index, brought up to a snapshot: from the cache at first, where there is one."""
+        # A lock of its own: a first build takes seconds on a large memory, and nobody's edit waits for it.
+        with self._guard:
+            if self._index is None:
+                self._index = self._opened(snapshot)
+            self._index.update(snapshot)
+            return self._index
+
+    def keep(self, least: int = _WORTH_KEEPING) -> bool:
+        """Writes the index into the cache when so many notes were read since; whether it was written."""
+        index = self._index
+        if index is None or self._cache is None or index.read_anew < least:
+            return False
+        from core.storage.cache import write_cache
+
+        if not self._claimed():
+            return False
+        return write_cache(self._cache / INDEX_NAME, VERSION, index.blocks())
+
+    def prepare(self, snapshot: Snapshot, stopped: Callable[[], bool] | None = None) -> int:
+        """Does ahead what searches need: the index, its place in the cache, the phase vectors that are missing.
+
+        To be run in the background, again after changes. stopped: asked now and then. Returns how many vectors
+        were made.
+        """
+        index = self.index(snapshot)
+        self.keep()
+        if self._cache is not None:
+            self._claimed()
+        return index.make_vectors(self._settings, stopped)
+
+    def _opened(self, snapshot: Snapshot) -> SearchIndex:
+        from core.search import SearchIndex
+
+        if self._cache is None:
+            return SearchIndex()
+        from core.search.phases import row_bytes
+        from core.storage.cache import read_cache
+        from core.storage.cache_rows import RowFile
+
+        version = f"{VERSION}/{self._settings.dimension}"
+        index = SearchIndex(RowFile(self._cache / VECTORS_NAME, version, row_bytes(self._settings.dimension)))
+        blocks = read_cache(self._cache / INDEX_NAME, VERSION)
+        if blocks is not None:
+            index.restore(blocks, snapshot)
+        return index
+
+    def _claimed(self) -> bool:
+        """Whether the cache's folder is there and ours; made at the first call."""
+        from core.storage.cache_folder import claim_cache_folder
+
+        if self._mine is None:
+            self._mine = self._cache is not None and claim_cache_folder(self._cache, self._home)
+        return self._mine
+
+    def _now(self) -> datetime:
+        # Dates in a query are meant as the clock of the person shows them.
+        return self._clock().astimezone()

@@ -1,0 +1,167 @@
+"""What made each part of one note's score: the words, pairs, notes and links, in numbers that add up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from core.search.documents import PAIR_SHARE
+from core.search.legs import (
+    BM25_SHARE,
+    COVERAGE_SHARE,
+    PHRASE_BONUS,
+    TITLE_BONUS,
+    pair_weights,
+    stem_weights,
+)
+from core.search.results import Reason
+from core.search.segment import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from core.search.ranking import Ranking
+    from core.search.terms import Reading, Term
+
+_TINY: Final = 1e-12
+
+
+class Parts(NamedTuple):
+    """The parts of a note's score after their weights."""
+
+    vector: float
+    text: float
+    boost: float
+    associative: float
+    links: float
+
+
+def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[Reason, ...]:
+    """What made each part, part by part in the order of `Parts`, in each part the greatest first.
+
+    Numbers are scaled so that those of a part add up to it.
+    """
+    made: list[Reason] = []
+    for found, total in (
+        (_vector(ranking, row, parts.vector), parts.vector),
+        (_text(ranking, row), parts.text),
+        (_boost(ranking, row), parts.boost),
+        (_associative(ranking, row), parts.associative),
+        (_links(ranking, row, parts.links), parts.links),
+    ):
+        some = [reason for reason in found if reason.value] if total else []
+        summed = sum(reason.value for reason in some)
+        scale = total / summed if summed else 1.0
+        made += sorted(
+            (reason._replace(value=reason.value * scale) for reason in some),
+            key=lambda reason: (-reason.value, reason.found),
+        )
+    return tuple(made)
+
+
+def _vector(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
+    """What each stem and pair is expected to give; where the note's phase vector was read, the rest is noise."""
+    state, vector = ranking.state, ranking.vector
+    if not total:
+        return
+    held = {state.stems.names[number]: share for number, share in stem_weights(state.document(row)).items()}
+    # The whole expectation has the part that the score would have without noise.
+    expected = float(vector.scaled[row])
+    scale = total / expected if expected and not ranking.measured[row] else _expected_scale(ranking, row)
+    shown = 0.0
+    for stem, weighed in vector.weights.items():
+        if stem not in held:
+            continue
+        term, reading = _origin(ranking, stem)
+        value = weighed * held[stem] * float(state.scales[row]) * scale
+        shown += value
+        yield Reason("vector", reading.kind, term.word, reading.word, value)
+    pairs = pair_weights(state.document(row))
+    for pair in vector.pairs:
+        numbers = state.stems.number(pair.first), state.stems.number(pair.second)
+        if numbers in pairs:
+            value = PAIR_SHARE * pair.weight * pairs[numbers] * float(state.scales[row]) * scale
+            shown += value
+            asked = f"{_origin(ranking, pair.first)[0].word} {_origin(ranking, pair.second)[0].word}"
+            yield Reason("vector", "pair", asked, asked, value)
+    if ranking.measured[row]:
+        yield Reason("vector", "noise", "", "", total - shown)
+
+
+def _expected_scale(ranking: Ranking, row: int) -> float:
+    """From scaled inner products to the vector line."""
+    best = ranking.best_vector
+    return ranking.settings.vector_weight / best if best else 0.0
+
+
+def _origin(ranking: Ranking, stem: str) -> tuple[Term, Reading]:
+    """The typed word that a stem of the query's vector weighs most for, with its reading."""
+    found = [(term, reading) for term in ranking.terms for reading in term.readings if reading.stem == stem]
+    return max(found, key=lambda pair: pair[1].vector)
+
+
+def _text(ranking: Ranking, row: int) -> Iterator[Reason]:
+    """What each typed word gives by its best reading, and the query standing there word for word."""
+    state, text = ranking.state, ranking.text
+    asked = sum(term.rarity for term in ranking.terms)
+    best = ranking.best_bm25
+    counts = {state.stems.names[number]: share for number, share in _counts(ranking, row).items()}
+    for term in ranking.terms:
+        held = [reading for reading in term.readings if reading.text and reading.stem in counts]
+        if not held:
+            continue
+        gains = {reading: reading.text * _saturated(ranking, row, counts[reading.stem]) for reading in held}
+        chosen = max(held, key=lambda reading: (gains[reading], reading.likeness))
+        covered = max(reading.text for reading in held) / term.times
+        value = BM25_SHARE * gains[chosen] / max(best, _TINY) + COVERAGE_SHARE * covered / max(asked, _TINY)
+        yield Reason("text", chosen.kind, term.word, chosen.word, value)
+    if text.phrase[row]:
+        yield Reason("text", "phrase", ranking.query.phrase, ranking.query.phrase, PHRASE_BONUS)
+    if text.title[row]:
+        yield Reason("text", "title", ranking.query.phrase, state.notes[row].title, TITLE_BONUS)
+
+
+def _counts(ranking: Ranking, row: int) -> dict[int, int]:
+    found: dict[int, int] = {}
+    for number in ranking.state.document(row).stems:
+        if number:
+            found[number] = found.get(number, 0) + 1
+    return found
+
+
+def _saturated(ranking: Ranking, row: int, count: int) -> float:
+    """BM25 of one stem without its rarity."""
+    counts = Counts(np.array([row]), np.array([float(count)]))
+    return float(ranking.state.bm25(counts)[0])
+
+
+def _boost(ranking: Ranking, row: int) -> Iterator[Reason]:
+    state, settings = ranking.state, ranking.settings
+    note = state.notes[row]
+    if state.durable[row]:
+        yield Reason("boost", "durable", "", note.stability, settings.durable_boost)
+    if state.own[row]:
+        yield Reason("boost", "scope", "", note.scope, settings.own_boost)
+    share = float(state.confidence[row])
+    yield Reason("boost", "confidence", "", f"{share:.2f}", settings.confidence_boost * share)
+
+
+def _associative(ranking: Ranking, row: int) -> Iterator[Reason]:
+    """How much each of the superposed notes has in common with this one."""
+    state = ranking.state
+    own_stems = stem_weights(state.document(row))
+    own_pairs = pair_weights(state.document(row))
+    for other in ranking.associates.tolist():
+        document = state.document(other)
+        product = sum(own_stems.get(number, 0.0) * value for number, value in stem_weights(document).items())
+        product += PAIR_SHARE**2 * sum(
+            own_pairs.get(pair, 0.0) * value for pair, value in pair_weights(document).items()
+        )
+        share = float(ranking.first_blends[other]) * float(state.scales[other])
+        yield Reason("associative", "note", "", state.notes[other].id, product * share)
+
+
+def _links(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
+    if row in ranking.links:
+        yield Reason("links", "link", "", ranking.state.notes[ranking.links[row][1]].id, total)

@@ -1,0 +1,262 @@
+"""The scores of all notes for one query, part by part: the text leg, the vector leg, and what other notes add."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from core.model.note import Note
+from core.search.documents import NO_WORD, PAIR_SHARE, Document, haystack, searched_fields
+from core.search.query import Query
+from core.search.segment import Counts, Numbers, Values
+from core.search.state import Mask, State, weights_of
+from core.search.terms import Term, vector_weights
+from core.settings import SearchSettings
+from core.text.tokens import fold
+
+# The text leg: BM25 against the best note, and the share of the query that a note covers; then what it is worth that
+# the query stands in the note word for word, and that it is the note's title.
+BM25_SHARE: Final = 0.7
+COVERAGE_SHARE: Final = 0.3
+PHRASE_BONUS: Final = 0.15
+TITLE_BONUS: Final = 0.6
+# Notes looked into for the phrase, at most, those of greatest BM25.
+_PHRASE_LOOKS: Final = 500
+_PHRASE_BEGINNING: Final = 200
+_ASKED_EVERY: Final = 1024
+# The associative step: the best notes are superposed, and so many of the best are compared with them.
+_SUPERPOSED: Final = 4
+_COMPARED: Final = 500
+# Links of so many of the best notes are followed.
+_FOLLOWED: Final = 64
+_TINY: Final = 1e-12
+
+
+class PairWeight(NamedTuple):
+    """A pair of neighbouring stems in a query's vector, with its weight and the rows that hold it."""
+
+    first: str
+    second: str
+    weight: float
+    holding: Counts
+
+
+@dataclass(frozen=True)
+class TextLeg:
+    """Scores of the text leg, arrays over rows: raw, not yet against the best, and the coverage in [0, 1]."""
+
+    raw: Values
+    coverage: Values
+    phrase: Mask
+    title: Mask
+    best_bm25: float
+
+
+@dataclass(frozen=True)
+class VectorLeg:
+    """The query's vector and its expected inner products, scaled by the notes' lengths; arrays over rows."""
+
+    weights: Mapping[str, float]
+    pairs: Sequence[PairWeight]
+    length: float
+    scaled: Values
+
+    def cosines(self, state: State) -> Values:
+        """The cosines that the phase vectors are expected to have."""
+        lengths = np.maximum(state.lengths, _TINY) * max(self.length, _TINY)
+        return np.asarray(self.scaled / state.scales / lengths)
+
+
+def text_leg(
+    state: State, query: Query, terms: Sequence[Term], taking_part: Mask, stopped: Callable[[], bool]
+) -> TextLeg:
+    """BM25 and coverage of all rows, and where the query stands word for word.
+
+    taking_part: rows that may be best. stopped: asked now and then; once it says yes, nothing here is of use.
+    """
+    bm25, covered = np.zeros(len(state)), np.zeros(len(state))
+    whole = state.alive.copy()
+    for term in terms:
+        gain, share = term_scores(state, term)
+        bm25 += gain
+        covered += share
+        if term.word != query.unfinished or len(terms) == 1:
+            whole &= share > 0
+    asked = sum(term.rarity for term in terms)
+    whole_rows = np.flatnonzero(whole)
+    read = whole_rows
+    if terms:
+        read = greatest(state, bm25, _with_pairs(state, query, whole_rows), _PHRASE_LOOKS)
+    phrase, title = _verbatim(state, query, whole_rows, read, stopped)
+    coverage = covered / asked if asked else (phrase | title).astype(np.float64)
+    best = float(bm25[taking_part].max(initial=0.0)) or float(bm25.max(initial=0.0))
+    raw = (
+        BM25_SHARE * bm25 / max(best, _TINY)
+        + COVERAGE_SHARE * coverage
+        + PHRASE_BONUS * phrase
+        + TITLE_BONUS * title
+    )
+    return TextLeg(np.where(coverage > 0, raw, 0.0), coverage, phrase, title, best)
+
+
+def term_scores(state: State, term: Term) -> tuple[Values, Values]:
+    """What a typed word adds to BM25 and to the covered rarity: of several readings, the best in each row."""
+    gains, covered = np.zeros(len(state)), np.zeros(len(state))
+    for reading in term.readings:
+        if reading.text > 0:
+            found = state.holding(reading.stem)
+            rows = found.rows
+            gains[rows] = np.maximum(gains[rows], reading.text * state.bm25(found))
+            covered[rows] = np.maximum(covered[rows], reading.text / term.times)
+    return gains, covered
+
+
+def vector_leg(state: State, query: Query, terms: Sequence[Term], settings: SearchSettings) -> VectorLeg:
+    """The expected inner products of the query's phase vector with those of all rows.
+
+    The expectation over all keys of the inner product of two superpositions is the sparse product of their weights:
+    keys of different stems and pairs are orthogonal on average.
+    """
+    weights = vector_weights(terms)
+    pairs = []
+    if settings.pair_weight:
+        for first, second in query.pairs:
+            holding = state.holding_pair(first, second)
+            if len(holding.rows):
+                weight = settings.pair_weight * state.rarity(len(holding.rows))
+                pairs.append(PairWeight(first, second, weight, holding))
+    dots = np.zeros(len(state))
+    for stem, weight in weights.items():
+        found = state.holding(stem)
+        dots[found.rows] += weight * weights_of(found.counts)
+    for pair in pairs:
+        dots[pair.holding.rows] += PAIR_SHARE * pair.weight * weights_of(pair.holding.counts)
+    squares = sum(weight**2 for weight in weights.values()) + sum(pair.weight**2 for pair in pairs)
+    return VectorLeg(weights, pairs, squares**0.5, dots * state.scales)
+
+
+def associations(state: State, blends: Values, candidates: Numbers) -> tuple[Values, Numbers]:
+    """How like each row is to the best ones, in [0, 1], and which those are.
+
+    The vectors of the four best candidates by blend are superposed, and the expected inner products of the 500 best
+    with it are divided by the greatest (an associative memory's second step: what was found is the next question).
+    """
+    found = np.zeros(len(state))
+    if not len(candidates):
+        return found, candidates
+    compared = greatest(state, blends, candidates, _COMPARED)
+    best = greatest(state, blends, compared, _SUPERPOSED)
+    top = max(float(blends[best].max()), _TINY)
+    stems: dict[int, float] = {}
+    pairs: dict[int, float] = {}
+    # Always in the same order, so that the sums do not depend on where a note stands in the file.
+    for row in state.preferred(best.tolist()):
+        share = float(blends[row]) / top * float(state.scales[row])
+        for number, weight in stem_weights(state.document(row)).items():
+            stems[number] = stems.get(number, 0.0) + share * weight
+        for (first, second), weight in pair_weights(state.document(row)).items():
+            code = state.pair_code(first, second)
+            pairs[code] = pairs.get(code, 0.0) + share * PAIR_SHARE**2 * weight
+    products = state.superposed(compared, stems, pairs) * state.scales[compared]
+    found[compared] = products / max(float(products.max(initial=0.0)), _TINY)
+    return found, best
+
+
+def linked(state: State, blends: Values, candidates: Numbers) -> dict[int, tuple[float, int]]:
+    """For candidates that a good one links to: the greatest blend among those, and its row."""
+    found: dict[int, tuple[float, int]] = {}
+    among = np.zeros(len(state), dtype=bool)
+    among[candidates] = True
+    for row in state.preferred(greatest(state, blends, candidates, _FOLLOWED).tolist()):
+        blend = float(blends[row])
+        for link in state.notes[row].links:
+            target = state.rows.get(link.to, row)
+            if target != row and among[target] and blend > found.get(target, (0.0, 0))[0]:
+                found[target] = blend, row
+    return found
+
+
+def greatest(state: State, values: Values, rows: Numbers, count: int) -> Numbers:
+    """Those of the rows with the greatest values, at most `count`, in no order; of equals the preferred ones."""
+    if len(rows) <= count:
+        return rows
+    threshold = np.partition(values[rows], len(rows) - count)[len(rows) - count]
+    above = rows[values[rows] > threshold]
+    equal = state.preferred(rows[values[rows] == threshold].tolist())[: count - len(above)]
+    return np.concatenate((above, np.array(equal, dtype=np.intp)))
+
+
+def stem_weights(document: Document) -> dict[int, float]:
+    """The weight of each stem number in a note's vector: 1 + ln(count)."""
+    found: dict[int, float] = {}
+    for number, share in zip(document.stems, document.shares, strict=True):
+        if number != NO_WORD:
+            found[number] = found.get(number, 0.0) + share
+    return found
+
+
+def pair_weights(document: Document) -> dict[tuple[int, int], float]:
+    """The weight of each pair of neighbouring stems before PAIR_SHARE: 1 + ln(count)."""
+    found: dict[tuple[int, int], float] = {}
+    stems = document.stems
+    for place, share in enumerate(document.pair_shares):
+        if share:
+            pair = stems[place], stems[place + 1]
+            found[pair] = found.get(pair, 0.0) + share
+    return found
+
+
+def _verbatim(
+    state: State, query: Query, titled: Numbers, read: Numbers, stopped: Callable[[], bool]
+) -> tuple[Mask, Mask]:
+    """Where the query stands word for word, and of which notes it is the title.
+
+    titled: rows that may have it as their title. read: rows whose whole text is looked into.
+    """
+    phrase, title = np.zeros(len(state), dtype=bool), np.zeros(len(state), dtype=bool)
+    if not query.phrase:
+        return phrase, title
+    for row in titled.tolist():
+        title[row] = _is_title(state.notes[row].title, query.phrase)
+    if query.is_phrase:
+        beginning = _beginning(query)
+        for place, row in enumerate(read.tolist()):
+            if place % _ASKED_EVERY == 0 and stopped():
+                break
+            phrase[row] = _stands_in(query, beginning, state.notes[row])
+    return phrase, title
+
+
+def _beginning(query: Query) -> re.Pattern[str]:
+    """The first characters of a phrase, whatever white space is between its words."""
+    return re.compile(r"\s+".join(map(re.escape, query.phrase[:_PHRASE_BEGINNING].split())))
+
+
+def _stands_in(query: Query, beginning: re.Pattern[str], note: Note) -> bool:
+    """Whether a note holds the query word for word; signs are looked for as they are typed."""
+    text = "\n".join((note.title, note.content, note.subject, *note.tags))
+    if query.signs:
+        return query.signs in text and any(query.signs in field for field in searched_fields(note))
+    # Most notes fall out here, at a fraction of what a haystack costs.
+    if text.isascii() and not beginning.search(text.lower()):
+        return False
+    return query.stands_in(haystack(note))
+
+
+def _with_pairs(state: State, query: Query, rows: Numbers) -> Numbers:
+    """Those of the rows that hold every pair of the query, but for the last, which may be half typed."""
+    for first, second in query.pairs[: -1 if query.unfinished else None]:
+        if not len(rows):
+            break
+        rows = np.intersect1d(rows, state.holding_pair(first, second).rows, assume_unique=True)
+    return rows
+
+
+def _is_title(title: str, phrase: str) -> bool:
+    if abs(len(title) - len(phrase)) > len(phrase):
+        return False
+    return " ".join(fold(title).split()) == phrase

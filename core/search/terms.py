@@ -1,0 +1,161 @@
+"""The words of a query as the memory knows them: each with the stems that it stands for, and what they weigh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from core.search.query import Query, QueryStem
+from core.search.spelling import SURE_FORM_SHARE, Found, beginnings, forms, holding, misspelt
+from core.search.state import State
+from core.text.tokens import stem, unspaced_runs
+
+Kind = Literal["word", "form", "beginning", "spelling", "part"]
+
+# What another form of a known word counts for beside the word itself (measured).
+_FORM_WEIGHT: Final = 0.6
+# Spellings so much less like the word than the best one are not meant by it.
+_SAME_LIKENESS: Final = 0.02
+# So many unknown words are read as others; so many stems make up the query's vector, the heaviest.
+_MOST_UNKNOWN: Final = 4
+_MOST_STEMS: Final = 64
+# A character of a script without spaces is looked for in so many pairs, the commonest.
+_MOST_PAIRS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """A stem that a typed word stands for, with the word of the memory that showed it.
+
+    vector: its weight in the query's vector, rarity included. text: its weight in the text leg, rarity included; 0
+    when it does not count there.
+    """
+
+    stem: str
+    word: str
+    kind: Kind
+    likeness: float
+    vector: float
+    text: float
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """A typed word with its readings. rarity: what it counts for in how much of the query a note covers."""
+
+    stem: str
+    word: str
+    times: int
+    known: bool
+    rarity: float
+    readings: tuple[Reading, ...]
+
+
+def terms(state: State, query: Query) -> tuple[Term, ...]:
+    """The words of a query that carry meaning, each with what it stands for in this memory."""
+    made: list[Term] = []
+    unknown = 0
+    for typed in query.stems:
+        known = bool(state.count(typed.stem))
+        unknown += not known
+        if len(typed.word) == 1 and unspaced_runs().match(typed.word):
+            made.append(_character(state, typed))
+        elif known:
+            made.append(_known(state, typed, typed.word == query.unfinished))
+        elif unknown <= _MOST_UNKNOWN:
+            made.append(_unknown(state, typed, typed.word == query.unfinished))
+        else:
+            made.append(Term(typed.stem, typed.word, typed.times, False, state.rarity(0), ()))
+    return tuple(made)
+
+
+def vector_weights(made: Sequence[Term]) -> dict[str, float]:
+    """The stems of the query's vector with their weights, at most 64, the heaviest."""
+    weights: dict[str, float] = {}
+    for term in made:
+        for reading in term.readings:
+            weights[reading.stem] = weights.get(reading.stem, 0.0) + reading.vector
+    heaviest = sorted(weights.items(), key=lambda item: (-item[1], item[0]))
+    return dict(heaviest[:_MOST_STEMS])
+
+
+def _known(state: State, typed: QueryStem, typing: bool) -> Term:
+    rarity = state.rarity(state.count(typed.stem))
+    own = Reading(typed.stem, typed.word, "word", 1.0, typed.times * rarity, typed.times * rarity)
+    others = _by_stem(state, forms(typed.word, state.words), typed.stem)
+    more = _by_stem(state, beginnings(typed.word, state.words), typed.stem) if typing else {}
+
+    def weight(name: str, likeness: float) -> float:
+        return typed.times * _FORM_WEIGHT * likeness**2 * min(rarity, state.rarity(state.count(name)))
+
+    readings = [
+        Reading(name, word, kind, likeness, weight(name, likeness), 0.0)
+        for found, kind in ((others, _FORM), (more, _BEGINNING))
+        for name, (word, likeness) in found.items()
+        if not (kind == _BEGINNING and name in others)
+    ]
+    return Term(typed.stem, typed.word, typed.times, True, rarity, (own, *readings))
+
+
+_FORM: Final[Kind] = "form"
+_BEGINNING: Final[Kind] = "beginning"
+
+
+def _character(state: State, typed: QueryStem) -> Term:
+    """A character of a script without spaces: in notes it stands in pairs, with the one before or after it."""
+    held = {stem(word): word for word in state.words if typed.word in word}
+    counts = {name: state.count(name) for name in held}
+    commonest = sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_PAIRS]
+    rarity = state.rarity(sum(counts.values()))
+    weight = typed.times * rarity
+    readings = tuple(Reading(name, held[name], "part", 1.0, weight, weight) for name in commonest)
+    return Term(typed.stem, typed.word, typed.times, bool(readings), rarity, readings)
+
+
+def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
+    """A word that no note holds in any form stands for those that are written like it."""
+    begun = _by_stem(state, beginnings(typed.word, state.words), "") if typing else {}
+    spelt = _by_stem(state, misspelt(typed.word, state.words), "")
+    readings = _read(state, typed, begun, _BEGINNING, lambda likeness: likeness**2)
+    best = max((likeness for _, likeness in spelt.values()), default=0.0)
+    meant = sum(likeness >= best - _SAME_LIKENESS for _, likeness in spelt.values())
+    readings += _read(
+        state,
+        typed,
+        {name: found for name, found in spelt.items() if name not in begun},
+        "spelling",
+        lambda likeness: likeness**2 / meant**0.5 if likeness >= best - _SAME_LIKENESS else 0.0,
+    )
+    if not readings:
+        others = _by_stem(state, forms(typed.word, state.words, SURE_FORM_SHARE), "")
+        readings = _read(state, typed, others, _FORM, lambda likeness: _FORM_WEIGHT * likeness**2)
+    if not readings:
+        parts = _by_stem(state, holding(typed.word, state.words), "")
+        readings = _read(state, typed, parts, "part", lambda likeness: likeness)
+    text = max((reading.text for reading in readings), default=0.0) / typed.times
+    return Term(typed.stem, typed.word, typed.times, False, text or state.rarity(0), tuple(readings))
+
+
+def _read(
+    state: State,
+    typed: QueryStem,
+    found: Mapping[str, tuple[str, float]],
+    kind: Kind,
+    text: Callable[[float], float],
+) -> list[Reading]:
+    made = []
+    for name, (word, likeness) in found.items():
+        rarity = typed.times * state.rarity(state.count(name))
+        made.append(Reading(name, word, kind, likeness, likeness**2 * rarity, text(likeness) * rarity))
+    return made
+
+
+def _by_stem(state: State, found: Found, without: str) -> dict[str, tuple[str, float]]:
+    """Stems that a note holds, each with the likest of its words."""
+    made: dict[str, tuple[str, float]] = {}
+    for word, likeness in found:
+        name = stem(word)
+        if name != without and name not in made and state.count(name):
+            made[name] = (word, likeness)
+    return made

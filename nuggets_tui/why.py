@@ -1,0 +1,251 @@
+"""Why a note stands where it does in a search, or why it does not, in a person's words and numbers that add up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from core.model.note import Note
+    from core.search import Breakdown, Explanation, Filters, Hit, Reason
+    from core.search.language import Question
+
+    TitleOf = Callable[[str], str]
+
+# The parts of a score in the order in which they are told: of a breakdown's lines, what a person calls it.
+LINES: Final = (
+    ("text", "words"),
+    ("vector", "vector"),
+    ("boost", "boost"),
+    ("associative", "like"),
+    ("links", "link"),
+)
+MEANINGS: Final = (
+    ("words", "how rare the words are that it shares with the query, and how many of the query's"),
+    ("vector", "words, likely readings and neighbouring pairs, compared as one vector"),
+    ("boost", "for notes that last, concern you, and are sure"),
+    ("like", "how like it is to the best hits"),
+    ("link", "a good hit links to it"),
+)
+# From here on two decimals say what a number is.
+_SMALL: Final = 0.0095
+_MOST_WORDS: Final = 8
+
+
+@dataclass(frozen=True)
+class Given:
+    """One thing that a part of the score is made of. quiet: not worth a second look."""
+
+    text: str
+    value: float
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class Line:
+    """A part of the score after its weight, with what it is made of, the greatest first. about: how it was got."""
+
+    name: str
+    value: float
+    given: tuple[Given, ...] = ()
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Why:
+    """The answer. verdict: in one sentence; told: more sentences; lines: the parts, which add up to `blend`; none for
+    a note that shares nothing with the words. is_hit: whether the note is one.
+    """
+
+    verdict: str
+    told: tuple[str, ...]
+    lines: tuple[Line, ...]
+    blend: float
+    is_hit: bool
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What was asked, and what the asker sees of the answer. filters: of the command line, beside the question."""
+
+    question: Question
+    now: datetime
+    new_since: str | None = None
+    filters: Filters | None = None
+    shown: tuple[Hit, ...] = ()
+
+
+def number(value: float) -> str:
+    """A part of a score: two decimals, three for less than about a hundredth."""
+    return f"{value:.3f}" if 0 < abs(value) < _SMALL else f"{value:.2f}"
+
+
+def why(explanation: Explanation, asked: Asked, title_of: TitleOf) -> Why:
+    """An explanation in words. title_of: a note's title for its id."""
+    hit = explanation.hit
+    parts = hit.breakdown
+    is_hit, verdict = _verdict(explanation, asked)
+    # What shares nothing with the words has no score worth taking apart.
+    if not parts.vector and not parts.text:
+        return Why(verdict, (), (), 0.0, is_hit)
+    told = tuple(_told(explanation, asked, is_hit))
+    return Why(verdict, told, _lines(hit, title_of), parts.blend, is_hit)
+
+
+# In sentences
+
+
+def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
+    """Whether the note is a hit, and what puts it there or keeps it out."""
+    hit, obstacle = explanation.hit, explanation.obstacle
+    if not obstacle:
+        return True, _place(explanation, asked)
+    unfit = unmet(hit.note, asked)
+    strange = bool(asked.question.words) and not hit.breakdown.coverage
+    also = " Besides, it has nothing in common with the query." if strange else ""
+    if _left_out(hit.note, asked):
+        said = "It is hidden, and only a search with is:hidden finds what is hidden."
+        return False, said + (f" Nor does it meet: {'; '.join(unfit)}." if unfit else "") + also
+    if unfit:
+        return False, f"It does not meet: {'; '.join(unfit)}.{also}"
+    if obstacle == "nothing in common":
+        return False, "It has nothing in common with the query: no word of it, in no form or spelling."
+    if obstacle == "too little in common":
+        covered, needed = percents(hit.breakdown.coverage, explanation.floor)
+        return False, f"It covers {covered} of the query, and {needed} is needed."
+    if asked.question.words:
+        return False, "Nothing is asked for: such words stand in nearly every text and rank nothing."
+    if asked.question.narrow:
+        return True, "It meets every condition. Without words there is no score: the newest come first."
+    return False, "Nothing is asked for."
+
+
+def percents(coverage: float, floor: float) -> tuple[str, str]:
+    """What a note covers of a query and what is needed, so that the two never look alike when they are not."""
+    covered, needed = f"{coverage:.0%}", f"{floor:.0%}"
+    if covered == needed and coverage != floor:
+        covered, needed = f"{coverage:.1%}", f"{floor:.1%}"
+    return covered.replace("%", " %"), needed.replace("%", " %")
+
+
+def _place(explanation: Explanation, asked: Asked) -> str:
+    rank, total, shown = explanation.hit.rank, explanation.total, len(asked.shown)
+    said = "The only hit." if total == 1 else f"Hit {rank:,} of {total:,}."
+    if shown and rank > shown:
+        needed, blend = number(explanation.needed), number(explanation.hit.breakdown.blend)
+        said += f" The list ends after {shown}, at a score of {needed}; this one has {blend}."
+    return said
+
+
+def _left_out(note: Note, asked: Asked) -> bool:
+    wanted = asked.question.hidden or (asked.filters is not None and asked.filters.include_hidden)
+    return note.hidden and not wanted
+
+
+def _told(explanation: Explanation, asked: Asked, is_hit: bool) -> Iterator[str]:
+    parts = explanation.hit.breakdown
+    if not is_hit:
+        yield _would_stand(parts.blend, explanation, asked)
+    if parts.coverage and explanation.obstacle != "too little in common":
+        covered, needed = percents(parts.coverage, explanation.floor)
+        yield f"It covers {covered} of the query, rare words counting more; {needed} is needed."
+    if explanation.missing and parts.coverage:
+        words = [f"“{word}”" for word in explanation.missing[:_MOST_WORDS]]
+        more = len(explanation.missing) - len(words)
+        yield f"It lacks {', '.join(words)}{f' and {more} more' if more else ''}."
+
+
+def _would_stand(blend: float, explanation: Explanation, asked: Asked) -> str:
+    better = sum(hit.breakdown.blend > blend for hit in asked.shown)
+    score = f"With its score of {number(blend)} it would"
+    if not explanation.total:
+        return f"{score} be the only hit."
+    if explanation.needed and better >= len(asked.shown):
+        return f"{score} come after the {better} shown, of which the last has {number(explanation.needed)}."
+    return f"{score} be hit {better + 1} of {explanation.total + 1:,}."
+
+
+def unmet(note: Note, asked: Asked) -> tuple[str, ...]:
+    """The conditions that a note does not meet, each in a few words; hiddenness aside."""
+    return tuple(dict.fromkeys(_unmet(note, asked)))
+
+
+def _unmet(note: Note, asked: Asked) -> Iterator[str]:
+    from core.search import Filters
+    from core.search.language import Question
+
+    question, filters = asked.question, asked.filters or Filters()
+    for condition in question.conditions:
+        if not condition.admits(note, asked.now, asked.new_since):
+            yield condition.described()
+    for phrase in question.phrases:
+        if not Question(phrases=(phrase,)).admits(note, now=asked.now, include_hidden=True):
+            yield f"exactly “{phrase}”"
+    for text in question.excluded:
+        if not Question(excluded=(text,)).admits(note, now=asked.now, include_hidden=True):
+            yield f"not “{text}”"
+    for name in ("nugget", "scope", "type", "subject", "tag"):
+        value = getattr(filters, name)
+        if value is not None and not Filters(include_hidden=True, **{name: value}).admits(note):
+            yield f"{name} {value}"
+
+
+# The parts
+
+
+def _lines(hit: Hit, title_of: TitleOf) -> tuple[Line, ...]:
+    parts = hit.breakdown
+    made = []
+    for line, name in LINES:
+        value: float = getattr(parts, line)
+        given = tuple(
+            Given(said(reason, hit.note.id, title_of), reason.value, reason.kind == "noise")
+            for reason in parts.reasons
+            if reason.line == line
+        )
+        if value or name in ("words", "vector", "boost"):
+            made.append(Line(name, value, given, _vector_about(parts) if name == "vector" else ""))
+    return tuple(made)
+
+
+def _vector_about(parts: Breakdown) -> str:
+    if not parts.vector:
+        return ""
+    if parts.measured:
+        return f"measured: the vectors of query and note agree by {number(parts.raw_vector)} of 1"
+    return "expected from its words; its vector is not made yet"
+
+
+def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
+    """One reason in words. own_id: the note that it is a reason for."""
+    asked, found = f"“{reason.asked}”", f"“{reason.found}”"
+    if reason.kind == "note":
+        return (
+            "itself, one of the best hits" if reason.found == own_id else f"like “{title_of(reason.found)}”"
+        )
+    words = {
+        "word": asked,
+        "form": f"{asked} in the form {found}",
+        "beginning": f"{asked} as the beginning of {found}",
+        "spelling": f"{asked} read as {found}",
+        "part": f"{asked} as a part of {found}",
+        "pair": f"{asked} side by side",
+        "phrase": "the whole query stands in it, word for word",
+        "title": "the query is its title",
+        "noise": "noise of the vector",
+        "durable": "made to last",
+        "scope": f"scope {reason.found}",
+        "confidence": f"confidence {reason.found}",
+    }
+    return words[reason.kind] if reason.kind in words else f"link from “{title_of(reason.found)}”"
+
+
+def neighbours(reasons: Sequence[Reason]) -> dict[str, str]:
+    """Words that the query was read as, each with the word that was typed: spelling, forms, beginnings, parts."""
+    return {
+        reason.found: reason.asked
+        for reason in sorted(reasons, key=lambda reason: reason.value)
+        if reason.kind in ("form", "beginning", "spelling", "part") and reason.asked != reason.found
+    }

@@ -1,0 +1,186 @@
+"""Why a note is among the results, or why it is not: asked with a key, answered in words and bars that add up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from hostile import HOSTILE
+
+from core.graph.edits import create_note, delete_note
+from core.memory import Memory
+from nuggets_tui.screens.help import HelpScreen
+from nuggets_tui.screens.picker import PickerScreen
+from nuggets_tui.screens.why import WhyScreen
+from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.widgets.search_box import SearchBox
+
+SIZES = [NARROW, WIDE, (160, 50)]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory."""
+    small_memory(tmp_path / "memory")
+    return tmp_path / "memory"
+
+
+async def search(app: Driver, text: str) -> None:
+    """Types a search, waits for what it finds, and goes to the results."""
+    await app.press("slash")
+    app.fill("#search", text)
+    await app.until(lambda: app.view.found is not None and app.view.found.query == text, text)
+    await app.pilot.pause()
+    await app.press("down")
+
+
+async def answer(app: Driver) -> str:
+    """The explanation, once it is there."""
+    screen = await app.screen(WhyScreen)
+    lines = screen.query_one(LineView)
+    await app.until(lambda: "searched for" in lines.text, "the explanation")
+    return lines.text
+
+
+async def choose(app: Driver, title: str) -> str:
+    """Asks with W why a note is not among the results."""
+    await app.press("W")
+    screen = await app.screen(PickerScreen)
+    app.fill("#words", title)
+    choices = screen.query_one(RowList)
+    chosen = next(note.id for note in app.view.snapshot.notes if note.title == title)
+    await app.until(lambda: choices.cursor_row is not None and choices.cursor_row.key == chosen, title)
+    await app.press("enter")
+    return await answer(app)
+
+
+@pytest.mark.parametrize("size", SIZES)
+async def test_the_score_of_a_hit_is_taken_apart(home: Path, size: tuple[int, int]) -> None:
+    async with opened(home, size) as app:
+        await search(app, "jwt tokn")
+        assert "w why" in app.text
+        await app.press("w")
+        said = await answer(app)
+        assert "Hit 1 of 2." in said
+        assert "“tokn” read as “tokens”" in said or "“tokn” read as “token”" in said
+        for part in ("words", "vector", "boost", "like", "link", "score"):
+            assert f"\n{part} " in said
+        assert "█" in app.text
+        assert all(len(line) <= size[0] for line in said.splitlines())
+        await app.press("escape")
+        await app.back_on_main()
+
+
+async def test_the_arrow_keys_go_on_to_the_next_hit_and_back(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "jwt tokens")
+        await app.press("w")
+        await answer(app)
+        screen = await app.screen(WhyScreen)
+        lines = screen.query_one(LineView)
+        first = lines.text
+        await app.press("right")
+        await app.until(lambda: "Hit 2 of 2." in lines.text)
+        await app.press("right")
+        assert "Hit 2 of 2." in lines.text
+        await app.press("left")
+        await app.until(lambda: lines.text == first)
+
+
+async def test_a_note_that_is_not_among_the_results_says_why(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "jwt tag:auth")
+        for title, why in (
+            ("Session store", "It does not meet: tag auth."),
+            ("Old scratch", "It is hidden"),
+            ("JWT token format", "Hit "),
+        ):
+            assert why in await choose(app, title), title
+            await app.press("escape")
+            await app.back_on_main()
+
+
+async def test_a_search_without_hits_says_how_to_ask(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        await search(app, "zzyzx")
+        assert "asks why a note is not here" in app.text
+        assert "nothing in common" in await choose(app, "Deploy day")
+
+
+async def test_the_question_can_be_put_from_the_palette_while_typing(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("slash")
+        app.fill("#search", "redis")
+        await app.until(lambda: app.view.found is not None)
+        await app.press("ctrl+p", *"among the results")
+        await app.until(lambda: "Why is a note not among the results" in app.text)
+        await app.pilot.pause(0.3)
+        await app.press("enter")
+        await app.screen(PickerScreen)
+
+
+async def test_nothing_is_explained_while_nothing_is_searched(home: Path) -> None:
+    async with opened(home) as app:
+        assert "w why" not in app.text
+        await app.press("w", "W")
+        assert app.app.screen is app.main
+        await app.press("question_mark")
+        screen = await app.screen(HelpScreen)
+        assert "Why is a note not among the results" in screen.query_one(LineView).text
+
+
+async def test_a_note_that_went_meanwhile_is_said_to_be_gone(home: Path) -> None:
+    async with opened(home) as app:
+        await search(app, "redis")
+        note = app.view.note
+        assert note is not None
+        await app.press("w")
+        await answer(app)
+        screen = await app.screen(WhyScreen)
+        await app.main.desk.change("gone", lambda draft: delete_note(draft, note.id))
+        screen.ask()
+        await app.until(lambda: "not in the memory any more" in screen.query_one(LineView).text)
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+@pytest.mark.parametrize("hostile", HOSTILE)
+async def test_hostile_notes_are_explained_harmlessly(
+    home: Path, hostile: str, size: tuple[int, int]
+) -> None:
+    memory = Memory.open(home)
+    memory.change("odd", lambda draft: create_note(draft, "project", hostile or "x", f"zebra {hostile}"))
+    async with opened(home, size) as app:
+        # The field makes harmless what is typed; what a query holds is what the field shows.
+        await app.press("slash")
+        app.fill("#search", f"zebra {hostile}")
+        await app.until(
+            lambda: app.view.found is not None and app.view.found.query == app.main.query_one(SearchBox).value
+        )
+        await app.press("down")
+        assert_harmless(app)
+        await app.press("w")
+        await answer(app)
+        assert_harmless(app)
+        await app.press("escape", "W")
+        await app.screen(PickerScreen)
+        assert_harmless(app)
+
+
+async def test_long_titles_take_no_more_than_a_line_or_two(home: Path) -> None:
+    title = "zebra " + "crossing " * 100
+    Memory.open(home).change(
+        "long ones",
+        lambda draft: [
+            create_note(draft, "project", f"{title}{number}", "a zebra crossing") for number in range(3)
+        ],
+    )
+    async with opened(home) as app:
+        await search(app, "zebra crossing")
+        await app.press("w")
+        said = await answer(app)
+        assert "like “zebra crossing" in said
+        assert "…”" in said
+        # The title of the note itself has two lines, each that is named within a reason two at most.
+        assert sum("crossing crossing" in line for line in said.splitlines()) <= 8

@@ -1,0 +1,189 @@
+"""An explanation in words says what keeps a note out or puts it where it is, and its numbers add up."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from app_kit import NOW, small_memory
+from hostile import HOSTILE, RAW
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.search import Breakdown, Explanation, Filters, Hit, Reason
+from core.search.language import read
+from nuggets_tui.cli.output import render
+from nuggets_tui.why import Asked, Given, Why, neighbours, number, percents, said, why
+
+SHOWN = 10
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    """A small memory."""
+    return small_memory(tmp_path / "memory")
+
+
+def ask(memory: Memory, query: str, title: str, filters: Filters | None = None, shown: int = SHOWN) -> Why:
+    """The answer to why a note of a title is, or is not, among the hits."""
+    note = next(note for note in memory.snapshot.notes if note.title == title)
+    explanation = memory.explain(query, note.id, filters, shown=shown)
+    assert explanation is not None
+    hits = memory.search(query, shown, filters)
+    asked = Asked(read(query), datetime.now(UTC), filters=filters, shown=hits)
+    return why(explanation, asked, lambda id: memory.snapshot.by_id[id].title)
+
+
+def test_a_hit_is_told_its_rank_and_its_parts_add_up(memory: Memory) -> None:
+    answer = ask(memory, "jwt tokens", "JWT token format")
+    assert answer.is_hit
+    assert answer.verdict == "Hit 1 of 2."
+    assert [line.name for line in answer.lines] == ["words", "vector", "boost", "like", "link"]
+    assert sum(line.value for line in answer.lines) == pytest.approx(answer.blend)
+    for line in answer.lines:
+        assert sum(given.value for given in line.given) == pytest.approx(line.value)
+    assert any("link from “Auth middleware”" in given.text for given in answer.lines[-1].given)
+
+
+def test_a_word_that_was_read_as_another_is_told(memory: Memory) -> None:
+    answer = ask(memory, "sesion stor", "Session store")
+    texts = [given.text for line in answer.lines for given in line.given]
+    assert "“sesion” read as “session”" in texts
+    assert "“stor” as the beginning of “store”" in texts
+
+
+def test_the_vector_says_whether_it_was_measured(memory: Memory) -> None:
+    vector = next(line for line in ask(memory, "redis", "Session store").lines if line.name == "vector")
+    assert vector.about.startswith(("measured: ", "expected from its words"))
+
+
+def test_a_measured_vector_names_its_noise_and_how_far_the_vectors_agree(memory: Memory) -> None:
+    note = memory.snapshot.notes[0]
+    reasons = (
+        Reason("vector", "word", "redis", "redis", 0.304),
+        Reason("vector", "noise", "", "", -0.004),
+    )
+    parts = Breakdown(
+        vector=0.3, blend=0.3, raw_vector=0.33, measured=True, coverage=1.0, _reasons=lambda: reasons
+    )
+    hit = Hit(note=note, score=1.0, rank=1, breakdown=parts)
+    explanation = Explanation(hit=hit, total=1, obstacle="", missing=(), floor=0.3, needed=0.0)
+    answer = why(explanation, Asked(read("redis"), NOW, shown=(hit,)), str)
+    vector = next(line for line in answer.lines if line.name == "vector")
+    assert vector.about == "measured: the vectors of query and note agree by 0.33 of 1"
+    assert vector.given[-1] == Given("noise of the vector", -0.004, quiet=True)
+
+
+def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
+    for query, title, words in (
+        ("scratch", "Old scratch", "It is hidden, and only a search with is:hidden"),
+        ("scratch tag:redis", "Old scratch", "Nor does it meet: tag redis."),
+        ("redis", "Old scratch", "Besides, it has nothing in common with the query."),
+        ("jwt tag:redis", "JWT token format", "It does not meet: tag redis."),
+        ("jwt -rs256", "JWT token format", "It does not meet: not “rs256”."),
+        ('jwt "claims aud"', "JWT token format", "It does not meet: exactly “claims aud”."),
+        ("jwt is:fact hits:>3", "JWT token format", "meet: a fact; recalled more than 3 times."),
+        ("tag:redis", "JWT token format", "It does not meet: tag redis."),
+        ("redis", "Deploy day", "It has nothing in common with the query"),
+        ("the of", "Deploy day", "Nothing is asked for"),
+        ("", "Deploy day", "Nothing is asked for."),
+        ("is:hidden scratch", "Session store", "It does not meet: hidden."),
+    ):
+        answer = ask(memory, query, title)
+        assert not answer.is_hit, query
+        assert words in answer.verdict, query
+
+
+def test_filters_of_a_command_are_named_as_well(memory: Memory) -> None:
+    wanted = Filters(nugget="life", type="fact", tag="redis")
+    answer = ask(memory, "jwt", "JWT token format", wanted)
+    assert answer.verdict == "It does not meet: nugget life; type fact; tag redis."
+
+
+def test_a_note_that_conditions_alone_admit_has_no_score_to_take_apart(memory: Memory) -> None:
+    answer = ask(memory, "tag:redis", "Session store")
+    assert answer.is_hit
+    assert "meets every condition" in answer.verdict
+    assert not answer.lines
+    assert not answer.told
+
+
+def test_a_note_that_is_kept_out_is_told_where_it_would_stand(memory: Memory) -> None:
+    out = ask(memory, "jwt tokens -rs256", "JWT token format")
+    assert any(
+        told.startswith("With its score of ") and "it would be hit 1 of 2" in told for told in out.told
+    )
+    only = ask(memory, "redis -hour", "Session store")
+    assert any("it would be the only hit" in told for told in only.told)
+
+
+def test_too_little_in_common_says_how_much_is_covered_and_what_is_lacking(memory: Memory) -> None:
+    query = "redis tuesdays rs256 scratchpad middleware pytest ship sessions"
+    memory.change("more", lambda draft: create_note(draft, "project", "Thin", "Tuesdays, and so on."))
+    answer = ask(memory, query, "Thin")
+    assert not answer.is_hit
+    assert answer.verdict.startswith("It covers ")
+    assert answer.verdict.endswith("is needed.")
+    assert any(told.startswith("It lacks “redis”") for told in answer.told)
+
+
+def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) -> None:
+    def fill(draft: object) -> None:
+        for place in range(6):
+            create_note(draft, "project", f"Kiwi {place}", "kiwi " * (6 - place) + "fruit " * place)  # type: ignore[arg-type]
+
+    memory.change("filled", fill)
+    last = memory.search("kiwi", 10)[-1].note.title
+    answer = ask(memory, "kiwi", last, shown=3)
+    assert answer.is_hit
+    assert answer.verdict.startswith("Hit 6 of 6. The list ends after 3, at a score of ")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"), [(0.0, "0.00"), (0.4, "0.40"), (-0.004, "-0.004"), (0.0099, "0.01"), (1.234, "1.23")]
+)
+def test_numbers_are_as_short_as_says_what_they_are(value: float, shown: str) -> None:
+    assert number(value) == shown
+
+
+def test_what_is_covered_and_what_is_needed_never_look_alike() -> None:
+    assert percents(0.12, 0.2) == ("12 %", "20 %")
+    assert percents(0.298, 0.3) == ("29.8 %", "30.0 %")
+    assert percents(0.3, 0.3) == ("30 %", "30 %")
+
+
+def test_every_kind_of_reason_has_words_of_its_own() -> None:
+    kinds = (
+        "word", "form", "beginning", "spelling", "part", "pair", "phrase", "title", "noise", "durable", "scope",
+        "confidence", "note", "link",
+    )  # fmt: skip
+    words = {said(Reason("text", kind, "asked", "found", 0.1), "own", str.upper) for kind in kinds}  # type: ignore[arg-type]
+    assert len(words) == len(kinds)
+    assert said(Reason("associative", "note", "", "own", 0.1), "own", str.upper).startswith("itself")
+    assert said(Reason("links", "link", "", "other", 0.1), "own", str.upper) == "link from “OTHER”"
+
+
+def test_neighbours_keep_the_reading_that_gives_most() -> None:
+    reasons = [
+        Reason("text", "spelling", "tokn", "token", 0.3),
+        Reason("vector", "form", "tokens", "token", 0.1),
+        Reason("vector", "word", "auth", "auth", 0.4),
+    ]
+    assert neighbours(reasons) == {"token": "tokn"}
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_titles_and_queries_are_explained_and_harmless_once_rendered(
+    memory: Memory, hostile: str
+) -> None:
+    made, _ = memory.change(
+        "odd", lambda draft: create_note(draft, "project", hostile or "x", f"jwt {hostile}")
+    )
+    for query in (hostile, f"jwt {hostile}", f'"{hostile}" -jwt'):
+        explanation = memory.explain(query, made.id)
+        assert explanation is not None
+        asked = Asked(read(query), NOW, shown=memory.search(query, 5))
+        answer = why(explanation, asked, lambda id: memory.snapshot.by_id[id].title)
+        told = [answer.verdict, *answer.told, *(given.text for line in answer.lines for given in line.given)]
+        assert not any(RAW.search(render(text, colour=False)) for text in told)

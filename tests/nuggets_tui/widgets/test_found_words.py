@@ -1,0 +1,87 @@
+"""What a hit answered is said in the cells there are, the most telling first."""
+
+from __future__ import annotations
+
+import pytest
+from hostile import HOSTILE, RAW
+from rich.cells import cell_len
+
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from core.search import Breakdown, Hit, Reason
+from nuggets_tui.widgets.found_words import found_words
+
+OWN = Note(id="own", title="Session store", nugget_name="project", content="Redis holds the token.")
+OTHER = Note(id="other", title="Auth middleware", nugget_name="project", content="JWT")
+
+
+def snapshot(*notes: Note) -> Snapshot:
+    return Snapshot(notes=notes)
+
+
+def hit(*reasons: Reason, matched: tuple[str, ...] = (), links: float = 0.0, like: float = 0.0) -> Hit:
+    parts = Breakdown(
+        text=0.2,
+        vector=0.1,
+        associative=like,
+        links=links,
+        blend=0.3 + links + like,
+        _matched=lambda: matched,
+        _reasons=lambda: reasons,
+    )
+    return Hit(note=OWN, score=0.5, rank=1, breakdown=parts)
+
+
+SPELLING = Reason("text", "spelling", "tokn", "token", 0.1)
+PAIR = Reason("vector", "pair", "redis holds", "redis holds", 0.05)
+LINK = Reason("links", "link", "", "other", 0.1)
+LIKE = Reason("associative", "note", "", "other", 0.2)
+
+
+def words(found: Hit, width: int = 60, next_blend: float = 0.0) -> str:
+    return found_words(found, next_blend, snapshot(OWN, OTHER), width).plain
+
+
+def test_a_word_read_as_another_is_told_apart_from_one_that_was_typed() -> None:
+    found = hit(SPELLING, matched=("token", "redis"))
+    assert words(found) == "tokn→token  redis"
+    assert words(found, 9) == "token~"
+    assert words(found, 5) == "toke…"
+    assert words(found, 2) == ""
+
+
+def test_other_forms_of_the_same_word_are_not_said_twice() -> None:
+    assert words(hit(SPELLING, matched=("token", "tokens"))) == "tokn→token"
+
+
+def test_a_pair_stands_for_its_words() -> None:
+    assert words(hit(PAIR, matched=("redis", "holds", "hour"))) == "hour  redis holds"
+
+
+def test_words_that_the_title_marks_come_last() -> None:
+    assert words(hit(matched=("session", "redis"))) == "redis  session"
+    assert words(hit(matched=("session", "redis")), 7) == "redis"
+
+
+def test_a_note_that_lifts_a_hit_is_named_and_one_that_does_not_is_not() -> None:
+    assert words(hit(LINK, links=0.1), next_blend=0.35) == "link from Auth middleware"
+    assert words(hit(LINK, links=0.1), 20, next_blend=0.35) == "link from Auth midd…"
+    assert words(hit(LINK, links=0.1, matched=("redis",)), next_blend=0.2) == "redis"
+    assert words(hit(LIKE, like=0.2), next_blend=0.4) == "like Auth middleware"
+    itself = Reason("associative", "note", "", "own", 0.2)
+    assert words(hit(itself, like=0.2), next_blend=0.4) == ""
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+@pytest.mark.parametrize("width", [0, 3, 7, 20, 80])
+def test_hostile_words_and_titles_are_harmless_and_fit(hostile: str, width: int) -> None:
+    reasons = (
+        Reason("text", "spelling", hostile, f"{hostile}x", 0.1),
+        Reason("vector", "pair", hostile, hostile, 0.1),
+        LINK,
+    )
+    found = hit(*reasons, matched=(hostile,), links=0.1)
+    other = Note(id="other", title=hostile, nugget_name="project", content="")
+    shown = found_words(found, 0.35, snapshot(OWN, other), width).plain
+    assert cell_len(shown) <= width
+    assert not RAW.search(shown)
