@@ -108,6 +108,10 @@ class History:
                 "this change was never written", where=entry.id, kept=_KEPT,
                 todo=f"nuggets resolve {entry.id} settles it",
             )  # fmt: skip
+        if entry.change_set.kind == "mask":
+            raise InvalidInputError(
+                "masking is final: what was masked stands nowhere any more", where=entry.id, kept=_KEPT
+            )
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry)
         numbers, count = self._standing(entry)

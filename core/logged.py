@@ -182,6 +182,11 @@ class LoggedMemory:
         """What a person should be told since the last call: what was restored, set aside or begun anew."""
         return self._store.take_notices()
 
+    def visited(self) -> str | None:
+        """Keeps that a person looks at the memory just now; when that was last, None for never. Changes no memory."""
+        with self._guard:
+            return self._store.visited(self._now())
+
     def _now(self) -> str:
         return iso(self._clock())
 

@@ -8,42 +8,42 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
-import contextlib
 import os
-import threading
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import Callable, Collection
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from core.errors import ConflictError, NotFoundError, NuggetsError
-from core.logged import LoggedMemory
+from core.errors import NuggetsError
+from core.finder import Finder
 from core.model.change import PERSON, Author, ChangeSet
-from core.model.snapshot import Snapshot
-from core.storage.files import absolute_path, read_file, working_directory
+from core.watched import WatchedMemory
 
 if TYPE_CHECKING:
-    import asyncio
-
+    from core.daily import DailyResult
     from core.facts.notes import NoteIndex
     from core.facts.recall import Recall, Recaller
+    from core.masking import Masker
+    from core.masking import Masking as Masking
+    from core.model.secrets import Holder as Holder
+    from core.promoting import Promoter
+    from core.promoting import PromotionTarget as PromotionTarget
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.rescue import Rescue
     from core.rescue import Resolved as Resolved
-    from core.search import Filters, Hit, SearchIndex
+    from core.search import Explanation, Filters, Hit, SearchIndex
     from core.storage.backups import Backup as Backup
     from core.storage.merge_files import MergeResult as MergeResult
     from core.storage.quarantine import Record as Record
     from core.verify.finding import Finding as Finding
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
-_PROMOTE_TRIES: Final = 3
 
 
-class Memory(LoggedMemory):
+class Memory(WatchedMemory):
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
@@ -60,8 +60,7 @@ class Memory(LoggedMemory):
         tolerant: bool = False,
     ) -> None:
         super().__init__(home, author=author, clock=clock, ids=ids, tolerant=tolerant)
-        self._index_guard = threading.Lock()
-        self._index: SearchIndex | None = None
+        self._finder = Finder(home, self.settings.search, self._clock)
         self._recaller: Recaller | None = None
         self._note_index: NoteIndex | None = None
         self.uncounted_recalls = 0
@@ -128,6 +127,47 @@ class Memory(LoggedMemory):
         from core.rescue import Rescue
 
         return Rescue(self._store, self.settings, self.author, self._clock, self._ids)
+
+    # Secrets
+
+    def secrets(self) -> tuple[Holder, ...]:
+        """Notes and facts that look as if they held a credential and were not said to hold none."""
+        from core.model.secrets import holders
+
+        return tuple(holders(self._snapshot))
+
+    def masking(self, ids: Collection[str] | None = None) -> Masking:
+        """What `mask_secrets` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of
+        `secrets`. Raises NotFoundError, StorageError, BrokenFileError.
+        """
+        with self._guard:
+            self.refresh()
+            return self._masker().preview(self._snapshot, ids)
+
+    def mask_secrets(self, masking: Masking) -> ChangeSet:
+        """Masks what was previewed, in notes, facts, log, backups and all else of the folder; it cannot be undone.
+
+        Returns the entry of the log, which holds the masked texts alone. When it is stopped in between, doing it again
+        finishes it. Errors as in `apply`.
+        """
+        with self._guard:
+            self.refresh(patient=False)
+            done = self._masker().carry_out(masking)
+            self._finder = Finder(self.home, self.settings.search, self._clock)
+            self._history = [masking.masks.change_set(one) for one in self._history]
+            self.refresh(patient=False)
+            return done
+
+    def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
+        """Remembers in these notes and facts that what they hold now is no secret. Errors as in `change`."""
+        from core.masking import say_not_secret
+
+        return self.change("said to be no secret", lambda draft: say_not_secret(draft, ids))[1]
+
+    def _masker(self) -> Masker:
+        from core.masking import Masker
+
+        return Masker(self._store, self.settings, self.author, lambda: (self._ids(), self._now()))
 
     # Recall and search
 
@@ -201,27 +241,52 @@ class Memory(LoggedMemory):
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
 
-    def search(self, text: str, limit: int = 10, filters: Filters | None = None) -> tuple[Hit, ...]:
+    def search(
+        self,
+        text: str,
+        limit: int = 10,
+        filters: Filters | None = None,
+        *,
+        new_since: str | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> tuple[Hit, ...]:
         """The best notes over all nuggets, best first, each with `.note`, `.score` and `.breakdown`.
 
-        limit: how many at most. filters: by default all visible notes. No hit for a text that nothing matches.
+        text: words, and what `core.search.language` reads: "phrases", -exclusions, conditions such as tag:auth; any
+        text at all is a query. limit: how many at most. filters: by default all visible notes. new_since: what
+        is:new means, an ISO 8601 time; None: a day ago. stopped: asked now and then, once it says yes the search is
+        given up. No hit for a text that nothing answers.
         """
-        return self.index().search(text, limit, filters, self.settings.search)
+        return self._finder.search(self._snapshot, text, limit, filters, new_since, stopped)
 
-    def explain(self, text: str, note_id: str, filters: Filters | None = None) -> Hit | None:
-        """The breakdown of one note for a search, also when it is not among the hits. None for no such note."""
-        return self.index().explain(text, note_id, filters, self.settings.search)
+    def explain(
+        self,
+        text: str,
+        note_id: str,
+        filters: Filters | None = None,
+        *,
+        new_since: str | None = None,
+        shown: int = 10,
+    ) -> Explanation | None:
+        """Why a note stands where it does in a search, or why it is no hit. None for no such note.
+
+        shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
+        """
+        return self._finder.explain(self._snapshot, text, note_id, filters, new_since, shown)
 
     def index(self) -> SearchIndex:
         """The search index, brought up to the present snapshot."""
-        from core.search import SearchIndex
+        return self._finder.index(self._snapshot)
 
-        # A lock of its own: a first build takes seconds on a large memory, and nobody's edit waits for it.
-        with self._index_guard:
-            if self._index is None:
-                self._index = SearchIndex()
-            self._index.update(self._snapshot)
-            return self._index
+    def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
+        """Does ahead what searches need: index, its cache, phase vectors. Meant for a thread in the background, again
+        after changes. stopped: asked now and then. Returns how many vectors were made.
+        """
+        return self._finder.prepare(self._snapshot, stopped)
+
+    def keep_index(self) -> bool:
+        """Writes the search index into the cache, where that is worth it; whether it was written."""
+        return self._finder.keep()
 
     # Reflection and promotion
 
@@ -230,25 +295,37 @@ class Memory(LoggedMemory):
         *,
         dry_run: bool = False,
         accept: Collection[str] | None = None,
+        refuse: Collection[str] = (),
+        unattended: bool = False,
         limit: int | None = None,
+        max_archived: int | None = None,
+        max_merged: int | None = None,
         nugget: str | None = None,
         scope: str | None = None,
         type: str | None = None,
         subject: str | None = None,
     ) -> ReflectionResult:
-        """A cleanup pass over at most `limit` notes (setting: 10). `accept`: apply only changes with these ids.
+        """A cleanup pass over at most `limit` notes (setting: 10). `accept`: apply only changes with these ids;
+        `refuse`: remember these as refused. Other limits as in the settings when None. unattended: for a run that
+        nobody watches; it does not do again what was taken back of earlier runs.
 
         dry_run proposes and writes nothing. The applied change set is in the result. Errors as in `apply`.
         """
         from core.reflection import reflect
+        from core.reflection.taken_back import RUNS, taken_back
 
         with self._guard:
             self.refresh()
+            runs = self.log(limit=RUNS, author="reflection") if unattended else ()
             result = reflect(
                 self.draft(),
                 self.settings.reflection,
                 accept=accept,
+                refuse=refuse,
+                taken_back=taken_back(runs, self.taken_back()) if runs else (),
                 limit=limit,
+                max_archived=max_archived,
+                max_merged=max_merged,
                 nugget=nugget,
                 scope=scope,
                 type=type,
@@ -264,93 +341,48 @@ class Memory(LoggedMemory):
         dry_run: bool = False,
         memory_dir: str | Path | None = None,
         cwd: str | Path | None = None,
+        accept: Collection[str] | None = None,
+        refuse: Collection[str] = (),
     ) -> PromotionResult:
         """Brings often recalled notes into MEMORY.md. The target is `memory_dir`, else the project folder of
-        `cwd` (else of the working directory), else the setting. Raises NotFoundError when there is none of them,
-        StorageError when the working directory is gone; errors as in `apply`.
+        `cwd` (else of the working directory), else the setting. `accept` and `refuse`: ids of entries, as
+        `core.promotion.promote` reads them. Raises NotFoundError when there is no target, StorageError when the
+        working directory is gone; errors as in `apply`.
         """
-        from core.promotion import promote, target_path
-
         with self._guard:
             self.refresh()
-            path = target_path(
-                memory_dir=str(memory_dir) if memory_dir is not None else None,
-                cwd="" if memory_dir else str(cwd if cwd is not None else working_directory()),
-                home_dir=str(Path.home()),
-                settings=self.settings.promotion,
-                exists=os.path.isdir,
-            )
-            if path is None:
-                raise NotFoundError(
-                    "no MEMORY.md to promote to",
-                    kept="nothing was written",
-                    todo="name its folder (--memory-dir), or set promotion.memory_dir in settings.toml",
-                )
-            path = str(absolute_path(Path(path)))
-            for attempt in range(_PROMOTE_TRIES):
-                found = read_file(Path(path))
-                result = promote(
-                    self.draft(),
-                    found[0] if found else None,
-                    path,
-                    self.settings.promotion,
-                    author=self.author,
-                )
-                if dry_run:
-                    return result
-                try:
-                    self.apply(result.change_set)
-                    return result
-                except ConflictError:
-                    if attempt == _PROMOTE_TRIES - 1:
-                        raise
-        raise AssertionError("the last try either returned or raised")
+            promoter = self._promoter()
+            project = str(cwd) if cwd is not None else None
+            path = promoter.path(str(memory_dir) if memory_dir is not None else None, project)
+            return promoter.promote(path, project, dry_run=dry_run, accept=accept, refuse=refuse)
 
-    # Watching
+    def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
+        """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before."""
+        with self._guard:
+            return self._promoter().targets(str(cwd) if cwd is not None else None)
 
-    def watch(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot]:
-        """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set.
+    def _promoter(self) -> Promoter:
+        from core.promoting import Promoter
 
-        A state that cannot be read is passed over; `watch_events` tells of it.
+        return Promoter(
+            self.settings.promotion,
+            self.author,
+            draft=self.draft,
+            apply=self.apply,
+            ledger=lambda: self._store.ledger,
+            now=self._now,
+        )
+
+    def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:
+        """Reflects as once a day, and promotes where `promote`, else the setting schedule.promotes, says so.
+
+        Of several processes that find it due at the same moment one runs it. if_due=False: run it in any case, unless
+        another process is at it. One part's error is in the result and keeps nothing of the other. Raises what keeps
+        the memory from being read or its log from being written.
         """
-        return self._snapshots(self.watch_events(stop))
+        from core.daily import run_daily_pass
 
-    async def _snapshots(self, events: AsyncIterator[Snapshot | NuggetsError]) -> AsyncIterator[Snapshot]:
-        async for event in events:
-            if isinstance(event, Snapshot):
-                yield event
-
-    def watch_events(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot | NuggetsError]:
-        """As `watch`, and yields the error, once, when the files become unreadable."""
-        # What is newer is counted from this call, not from when the first event is waited for.
-        return self._events(self._snapshot, stop)
-
-    async def _events(
-        self, seen: Snapshot, stop: asyncio.Event | None
-    ) -> AsyncIterator[Snapshot | NuggetsError]:
-        import asyncio
-
-        from core.storage.watch import watch_folder
-
-        failed = ""
-        async for _ in watch_folder(self.home, stop or asyncio.Event()):
-            try:
-                await asyncio.to_thread(self.refresh, patient=False)
-            except NuggetsError as error:
-                if error.message != failed:
-                    failed = error.message
-                    yield error
-                continue
-            if self._snapshot is not seen or failed:
-                seen, failed = self._snapshot, ""
-                yield seen
-            if not self._store.settled:
-                # What was taken back shows at once, and a moment later it is restored.
-                with contextlib.suppress(NuggetsError):
-                    await asyncio.to_thread(self.refresh)
-                if self._snapshot is not seen:
-                    seen = self._snapshot
-                    yield seen
+        return run_daily_pass(self, self._clock, if_due=if_due, promote=promote)
 
 
 def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:

@@ -15,7 +15,7 @@ from core.model.note import Note
 
 AuthorKind = Literal["person", "agent", "reflection", "pipeline", "program"]
 ChangeKind = Literal[
-    "edit", "hit", "reflection", "promotion", "import", "undo", "redo", "restore", "repair", "outside"
+    "edit", "hit", "reflection", "promotion", "import", "undo", "redo", "restore", "repair", "outside", "mask"
 ]
 
 

@@ -94,7 +94,7 @@ def _remove_orphans(root: Path, current: str) -> None:
         names = [e.name for e in islice(entries, _LOOKED_AT) if e.is_dir(follow_symlinks=False)]
     orphans = (name for name in names if name != current and _is_orphan(root / name))
     for name in islice(orphans, _REMOVED):
-        _remove(root / name)
+        remove_cache(root / name)
 
 
 def _is_orphan(folder: Path) -> bool:
@@ -111,8 +111,8 @@ def _is_orphan(folder: Path) -> bool:
     return False
 
 
-def _remove(folder: Path) -> None:
-    """Removes our files, the one that says whose they are last, and the folder if nothing else is in it."""
+def remove_cache(folder: Path) -> None:
+    """Removes our files from a cache, the one that names its memory last, and the folder if nothing else is in it."""
     ours = [name for name in names_in(folder) if _OURS.fullmatch(name)]
     for name in sorted(ours, key=lambda name: name == MEMORY_NAME):
         remove_quietly(folder / name)

@@ -272,10 +272,10 @@ def test_a_file_that_another_program_removed_is_made_again_with_what_is_new_alon
 def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_again(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.storage import store as store_module
+    from core.storage import committing
 
     memory = Memory.open(home)
-    real, turns = store_module.rebase, iter([True])
+    real, turns = committing.rebase, iter([True])
 
     def rebase(*arguments: object) -> object:
         found = real(*arguments)  # type: ignore[arg-type]
@@ -283,7 +283,7 @@ def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_aga
             _outside(home, "add")
         return found
 
-    monkeypatch.setattr(store_module, "rebase", rebase)
+    monkeypatch.setattr(committing, "rebase", rebase)
     memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
     assert notes_of(home)[FIRST]["content"] == "Ours."
     assert "note-memory-00000063" in notes_of(home)
@@ -293,11 +293,10 @@ def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_aga
 def test_a_program_that_never_stops_writing_is_taken_in_or_named_and_never_ends_in_a_hang(
     home: Path, monkeypatch: pytest.MonkeyPatch, swapping: bool
 ) -> None:
-    from core.storage import exchange
-    from core.storage import store as store_module
+    from core.storage import committing, exchange
 
     memory = Memory.open(home)
-    real = store_module.rebase
+    real = committing.rebase
 
     def rebase(*arguments: object) -> object:
         found = real(*arguments)  # type: ignore[arg-type]
@@ -305,7 +304,7 @@ def test_a_program_that_never_stops_writing_is_taken_in_or_named_and_never_ends_
         return found
 
     with monkeypatch.context() as patch:
-        patch.setattr(store_module, "rebase", rebase)
+        patch.setattr(committing, "rebase", rebase)
         if swapping:
             memory.change("edit", lambda draft: edit_note(draft, FIRST, content="Ours."))
         else:

@@ -17,7 +17,8 @@ from memory_files import fact_object, note_object, tree, write_graph, write_nugg
 from core import Memory
 from core.errors import ConflictError
 from core.facts.edits import forget, record_hit, remember
-from core.graph.edits import edit_note, hide_note, link_notes, merge_notes, unhide_note, unlink_notes
+from core.graph.edits import edit_note, hide_note, link_notes, unhide_note, unlink_notes
+from core.graph.merging import merge_notes
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput

@@ -11,7 +11,8 @@ from original_writer import read_graph, save_graph
 from scene import NAME, ONE, THREE, TWO, Scene, assert_sound, make_scene, reasons
 
 from core.facts.edits import record_hit, remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, merge_notes
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
+from core.graph.merging import merge_notes
 from core.model.note import Note
 from core.storage.stale import Verdict
 

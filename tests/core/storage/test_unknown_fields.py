@@ -27,15 +27,8 @@ from memory_files import (
 
 from core import Memory
 from core.facts.edits import forget, record_hit, remember
-from core.graph.edits import (
-    delete_note,
-    edit_note,
-    hide_note,
-    link_notes,
-    merge_notes,
-    unhide_note,
-    unlink_notes,
-)
+from core.graph.edits import delete_note, edit_note, hide_note, link_notes, unhide_note, unlink_notes
+from core.graph.merging import merge_notes
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput

@@ -1,0 +1,215 @@
+"""Looking for credentials in a memory and masking them: a preview first, then everywhere in its folder."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from core.errors import InvalidInputError, NotFoundError
+from core.model.change import Author, ChangeSet
+from core.model.draft import Draft
+from core.model.masks import Masks
+from core.model.note import replace
+from core.model.secrets import Holder, forget_texts, holders, refused_marks, secrets_of, secrets_of_fact
+from core.model.snapshot import Snapshot
+from core.settings import Settings
+from core.storage.cache_folder import cache_folder, remove_cache
+from core.storage.files import read_file, replace_file
+from core.storage.masking import REASON, Place, mask_folder, survey
+from core.storage.promotions import kept_targets
+
+if TYPE_CHECKING:
+    from core.storage.store import Store
+
+_KEPT: Final = "nothing was masked"
+
+
+@dataclass(frozen=True)
+class Masking:
+    """What masking would do: which notes and facts, and where else the same values stand. It never shows a value.
+
+    places: what is rewritten. untouched: files in the folder that hold a value or cannot be looked into, and are left
+    alone. pages: MEMORY.md files whose bullets of ours are masked. refused: notes and facts that cannot be masked,
+    each with the reason.
+    """
+
+    holders: tuple[Holder, ...]
+    places: tuple[Place, ...] = ()
+    pages: tuple[Path, ...] = ()
+    refused: Mapping[str, str] = field(default_factory=dict)
+    masks: Masks = field(default_factory=lambda: Masks(()), repr=False)
+
+    @property
+    def rewritten(self) -> tuple[Place, ...]:
+        """What is rewritten."""
+        return tuple(place for place in self.places if place.what != "untouched")
+
+    @property
+    def untouched(self) -> tuple[Path, ...]:
+        """What is left alone though it holds a value, or cannot be looked into."""
+        return tuple(place.path for place in self.places if place.what == "untouched")
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON, without any value."""
+        return {
+            "secrets": [
+                {"id": one.id, "noteId": one.note_id or None, "nugget": one.nugget, "kinds": list(one.kinds)}
+                for one in self.holders
+            ],
+            "places": [
+                {"what": place.what, "path": str(place.path), "count": place.count}
+                for place in self.rewritten
+            ],
+            "pages": [str(path) for path in self.pages],
+            "untouched": [str(path) for path in self.untouched],
+            "refused": [{"id": id, "reason": reason} for id, reason in self.refused.items()],
+        }
+
+
+def chosen(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ...]:
+    """The notes and facts that look as if they held a credential; of them those named, by id or "nugget: key".
+
+    Raises NotFoundError for a name of none of them.
+    """
+    found = tuple(holders(snapshot))
+    if ids is None:
+        return found
+    known = {one.id for one in found}
+    strange = [id for id in ids if id not in known]
+    if strange:
+        raise NotFoundError(
+            "looks as if it held no secret",
+            where=", ".join(strange),
+            kept=_KEPT,
+            todo="nuggets secrets lists them",
+        )
+    return tuple(one for one in found if one.id in set(ids))
+
+
+def without_names(snapshot: Snapshot, found: tuple[Holder, ...]) -> tuple[tuple[Holder, ...], dict[str, str]]:
+    """Those that can be masked, and the others with the reason: what stands in ids and names cannot be taken out."""
+    names = [*snapshot.by_id, *snapshot.nugget_names]
+    refused = {
+        one.id: "what looks like a secret stands in the id of a note or the name of a nugget"
+        for one in found
+        if any(held.value in name for held in one.secrets for name in names)
+    }
+    return tuple(one for one in found if one.id not in refused), refused
+
+
+def masks_of(found: tuple[Holder, ...]) -> Masks:
+    """Masks for all that these hold."""
+    return Masks(held for one in found for held in one.secrets)
+
+
+def say_not_secret(draft: Draft, ids: Collection[str]) -> list[str]:
+    """Marks what these notes and facts hold as no secret, as long as it stays as it is; the ids that were marked.
+
+    ids: of notes, or "nugget: key" for a fact without a note. Raises InvalidInputError for one that holds none.
+    """
+    by_id = {one.id: one for one in holders(draft.snapshot)}
+    for id in ids:
+        holder = by_id.get(id)
+        if holder is None:
+            raise InvalidInputError("looks as if it held no secret", where=id, kept="nothing was changed")
+        note = draft.note(holder.note_id) if holder.note_id else draft.fact_note(holder.nugget, holder.key)
+        if note is not None:
+            marks = refused_marks(note.extra, (*secrets_of(note), *holder.secrets))
+            draft.put(replace(note, extra=marks, updated_at=draft.at))
+            continue
+        nugget = draft.nugget(holder.nugget)
+        found = nugget.find(holder.key) if nugget is not None else None
+        if found is not None:
+            fact = found[1]
+            extra = refused_marks(fact.extra, secrets_of_fact(fact))
+            draft.put_fact(holder.nugget, msgspec.structs.replace(fact, extra=extra))
+    return list(ids)
+
+
+# MEMORY.md
+
+
+def pages_with(paths: Collection[str], masks: Masks) -> tuple[Path, ...]:
+    """The files at these paths in which a bullet like ours holds a value."""
+    return tuple(path for path in map(Path, paths) if _masked_page(path, masks) is not None)
+
+
+def mask_page(path: Path, masks: Masks) -> None:
+    """Masks the values in the bullets of a MEMORY.md; everything else stays byte for byte. Raises StorageError."""
+    told = _masked_page(path, masks)
+    if told is not None:
+        mode = path.stat().st_mode & 0o777
+        replace_file(path.resolve(), told, mode=mode)
+
+
+def _masked_page(path: Path, masks: Masks) -> bytes | None:
+    """The file with its bullets masked; None when there is no file, or nothing in it to be masked."""
+    from core.promotion.bullet import is_continuation, read_title
+
+    found = read_file(path)
+    if found is None or not masks.may_hold(found[0]):
+        return None
+    lines, inside, told = found[0].splitlines(keepends=True), False, []
+    for line in lines:
+        text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
+        starts = read_title(text) is not None
+        inside = starts or (inside and is_continuation(text))
+        told.append(masks.data(line) if inside else line)
+    return None if told == lines else b"".join(told)
+
+
+class Masker:
+    """Masks credentials in one memory. stamp: a new id and the present time, ISO 8601."""
+
+    def __init__(
+        self, store: Store, settings: Settings, author: Author, stamp: Callable[[], tuple[str, str]]
+    ) -> None:
+        self._store = store
+        self._rules = settings.inference
+        self._author = author
+        self._stamp = stamp
+
+    def preview(self, snapshot: Snapshot, ids: Collection[str] | None) -> Masking:
+        """See `Memory.masking`."""
+        found, refused = without_names(snapshot, chosen(snapshot, ids))
+        masks = masks_of(found)
+        if not masks:
+            return Masking((), refused=refused)
+        places = survey(self._store, masks, self._rules)
+        pages = pages_with(self._page_paths(), masks)
+        # What else holds the same values is masked with them, and told of.
+        also = tuple(one for one in holders(snapshot) if one not in found and _shares(one, masks))
+        return Masking((*found, *also), places, pages, refused, masks)
+
+    def carry_out(self, masking: Masking) -> ChangeSet:
+        """See `Memory.mask_secrets`."""
+        id, at = self._stamp()
+        told = ChangeSet(id=id, at=at, author=self._author, reason=REASON, kind="mask")
+        if not masking.masks:
+            return told
+        # Those who are stopped halfway find the values in the notes still, which come last.
+        for path in pages_with(self._page_paths(), masking.masks):
+            mask_page(path, masking.masks)
+        cache = cache_folder(self._store.home, os.environ)
+        if cache is not None:
+            remove_cache(cache)
+        done = mask_folder(self._store, masking.masks, self._rules, told, self._author.signature)
+        forget_texts()
+        return done
+
+    def _page_paths(self) -> list[str]:
+        ledger = self._store.ledger
+        if ledger is None:
+            return []
+        items = ledger.rows("SELECT DISTINCT item FROM touched WHERE substr(item, 1, 2) = 'p '")
+        paths = [target.path for target in kept_targets(ledger)]
+        return list(dict.fromkeys([*paths, *(item[2:] for (item,) in items)]))
+
+
+def _shares(holder: Holder, masks: Masks) -> bool:
+    return any(masks.text(held.value) != held.value for held in holder.secrets)

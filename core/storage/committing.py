@@ -1,0 +1,285 @@
+"""How change sets reach the files: rebased, staged, put down as pending, exchanged; and what is owed is settled."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import msgspec
+
+from core.errors import ConflictError, NuggetsError
+from core.model.change import ChangeSet
+from core.model.snapshot import Problem, Snapshot
+from core.settings import Settings
+from core.storage.compare import without_hollow
+from core.storage.files import (
+    remove_leftovers,
+)
+from core.storage.ledger import IN_PASSING, Ledger
+from core.storage.merging import Collect, Decide, refuse, take_theirs
+from core.storage.outside import Due, note_outside
+from core.storage.reading import Loaded, read_folder
+from core.storage.rebase import rebase
+from core.storage.safekeeping import back_up, keep_before_rewriting, keep_unreadable
+from core.storage.tracing import Trace
+from core.storage.writing import Write, Written, check_writable, is_due, prepare
+
+_KEPT: Final = "nothing was written"
+_TRIES: Final = 20
+_PATIENT_TRIES: Final = 4
+
+
+class _BusyError(ConflictError):
+    """Another program changed the files whenever we were about to."""
+
+
+class Applied(NamedTuple):
+    """What `Store.apply` did: the snapshots before and after, and the change set as it was really applied."""
+
+    before: Snapshot
+    after: Snapshot
+    change_set: ChangeSet
+
+
+class Committing:
+    """The part of a store that brings change sets onto the newest files and settles what is owed to them.
+
+    clock and ids give the time and eight new hexadecimal digits for what the store itself puts into the log.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings | None = None,
+        *,
+        clock: Callable[[], datetime] | None = None,
+        ids: Callable[[], str] | None = None,
+        tolerant: bool = False,
+        loaded: Loaded | None = None,
+    ) -> None:
+        self.home = home
+        self._tolerant = tolerant
+        self._settings = settings or Settings()
+        self._rules = self._settings.inference
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._loaded = loaded
+        self._problems_kept: tuple[Problem, ...] = ()
+        self._trace = Trace(
+            home,
+            self._settings,
+            clock=self._clock,
+            ids=ids or (lambda: secrets.token_hex(4)),
+        )
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
+        return self._trace.ledger
+
+    @property
+    def present(self) -> Snapshot:
+        """The snapshot as it was last loaded."""
+        return self._current().snapshot
+
+    def load(self) -> Snapshot:
+        """The snapshot of the files as they are now; the same object as before when no file changed.
+
+        Reads only files whose fingerprint moved. Raises BrokenFileError for a note graph that cannot be read
+        and StorageError when the system refuses; the last snapshot stays valid then. A tolerant store that never saw
+        a good graph loads the facts alone.
+        """
+        never_good = self._loaded is None or bool(self._loaded.graph.broken)
+        self._loaded = read_folder(
+            self.home, self._rules, self._loaded, tolerant=self._tolerant and never_good
+        )
+        return self._loaded.snapshot
+
+    def _current(self) -> Loaded:
+        assert self._loaded is not None
+        return self._loaded
+
+    # Writing
+
+    def _commit(
+        self,
+        change_set: ChangeSet,
+        made_by: str,
+        seq: int | None = None,
+        *,
+        decide: Decide | None = None,
+        urgent: frozenset[str] | None = None,
+        preceding: Sequence[ChangeSet] = (),
+        insist: bool = False,
+    ) -> Applied:
+        """Rebases and writes until no other program comes between. seq: the entry that is pending already.
+
+        preceding: what goes into the log right before it, when it is written. urgent: what comes between is settled
+        first, these things above all; None: that was done, or is being done. insist: a program that saves more often
+        than one can write does not keep this from being written; what it saves is taken in afterwards.
+        """
+        for turn in range(_TRIES):
+            known, before = self._current(), self.load()
+            if urgent is not None and self._current() is not known:
+                self._settle(urgent)
+                before = self._current().snapshot
+            check_writable(self.home, before, change_set)
+            effective = rebase(change_set, before, decide or refuse)
+            if decide is not None:
+                effective = without_hollow(effective)
+            due = tuple(change for change in effective.files if is_due(change))
+            effective = msgspec.structs.replace(effective, files=due)
+            if effective.empty:
+                if seq is not None:
+                    self._trace.finish(seq, change_set, made_by, self._current(), None)
+                return Applied(before, before, effective)
+            done = self._write(effective, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
+            if done is not None:
+                effective, written = done
+                self._loaded = written.loaded
+                self._take_in(written)
+                return Applied(before, self._current().snapshot, effective)
+        raise _BusyError(
+            "another program keeps changing the files", where=str(self.home), kept=_KEPT, todo="try again"
+        )
+
+    def _write(
+        self,
+        effective: ChangeSet,
+        made_by: str,
+        seq: int | None,
+        preceding: Sequence[ChangeSet],
+        insisting: bool,
+    ) -> tuple[ChangeSet, Written] | None:
+        """One try. None when a file moved on under us before anything was written."""
+        loaded = self._current()
+        keep_before_rewriting(self.home, loaded, effective, self._clock())
+        write = prepare(self.home, loaded, effective)
+        with self._staged(write):
+            number, effective = self._trace.begin(effective, made_by, write, seq, preceding)
+            written = None
+            try:
+                written = write.carry_out(insisting=insisting)
+            finally:
+                if written is None and not write.begun and seq is None:
+                    self._trace.abandon(number, len(preceding))
+            if written is None:
+                return None
+            self._trace.finish(number, effective, made_by, loaded, written)
+            return effective, written
+
+    @contextmanager
+    def _staged(self, write: Write) -> Iterator[None]:
+        try:
+            yield
+        except BaseException:
+            if not write.begun:
+                write.give_up()
+            raise
+
+    def _take_in(self, written: Written) -> None:
+        """What another program put there in the instant of our rename is brought in on top."""
+        if not written.slips:
+            return
+        self._finish_pending()
+        if not self._trace.pending():
+            for slip in written.slips:
+                slip.path.unlink(missing_ok=True)
+
+    def _keep_safe(self, change_set: ChangeSet) -> str:
+        """Makes a backup before a change when one is due.
+
+        Returns what a person should know of a backup that could not be made, "" when all went well.
+        """
+        now, problem = self._clock(), ""
+        try:
+            back_up(self.home, change_set, now, self._settings.backups.keep)
+        except NuggetsError as error:
+            # A change that can be taken back from the log does not wait for a second safety net.
+            problem = f"{error.where}: no backup could be made ({error.what}); the change itself was written and is in "
+            problem += "the log"
+        return problem
+
+    # Settling
+
+    def _settle(self, urgent: frozenset[str] = frozenset()) -> None:
+        """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back."""
+        self.load()
+        self._trace.open(self._current())
+        self._trace.rescue(self._current())
+        remove_leftovers(self.home)
+        self._trace.mark_contained(self._current())
+        problems = self._current().snapshot.problems
+        if problems and problems != self._problems_kept:
+            keep_unreadable(self.home, self._current(), self._clock())
+            self._problems_kept = problems
+        give_up = False
+        for _ in range(_TRIES):
+            due = note_outside(self._trace, self._current(), urgent, give_up=give_up)
+            self._finish_pending()
+            if not due.restorations and due.white_space is None:
+                return
+            for restoration in due.restorations:
+                give_up = not self._restore(restoration, due) or give_up
+            if due.white_space is not None:
+                give_up = not self._put_back(due.white_space) or give_up
+
+    def _finish_pending(self) -> None:
+        for pending in self._trace.pending():
+            met = Collect(take_theirs)
+            try:
+                self._commit(pending.change_set, pending.made_by, pending.seq, decide=met)
+                if met.conflicts:
+                    self._trace.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
+            except _BusyError:
+                # It stays pending: whoever looks next finishes it.
+                return
+            except ConflictError as error:
+                self._trace.put_off(pending, error)
+            except NuggetsError as error:
+                self._trace.tell(error)
+
+    def _restore(self, restoration: ChangeSet, due: Due) -> bool:
+        """Whether it was written; what cannot be waits for a person."""
+        try:
+            taken_back = due.taken_back(restoration)
+            restored = self._commit(
+                restoration, due.made_by, preceding=taken_back, insist=due.made_by == IN_PASSING
+            )
+        except _BusyError:
+            return True
+        except ConflictError as error:
+            self._trace.keep_conflict(restoration, self._trace.restorer, error)
+            return False
+        except NuggetsError as error:
+            self._trace.tell(error)
+            return False
+        if restoration.kind != "hit" and not restored.change_set.empty:
+            self._trace.say(
+                f"{restoration.reason}; if that was meant, undo {restored.change_set.id} of the log"
+            )
+        return True
+
+    def _put_back(self, white_space: ChangeSet) -> bool:
+        """Writes texts as the ledger last saw them, where they lost nothing but white space; whether it could."""
+        try:
+            effective = rebase(white_space, self.load())
+            loaded = self._current()
+            if effective.empty:
+                return False
+            keep_before_rewriting(self.home, loaded, effective, self._clock())
+            write = prepare(self.home, loaded, effective)
+            written = None
+            with self._staged(write):
+                written = write.carry_out()
+            if written is None:
+                return True
+            self._loaded = written.loaded
+            self._trace.finish(None, effective, self._trace.restorer, loaded, written)
+            self._take_in(written)
+        except NuggetsError:
+            return False
+        return True

@@ -1,0 +1,180 @@
+"""Masking what the ledger holds: entries on both sides of each change, what was last seen, archives of old entries."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from core.errors import StorageError
+from core.model.masks import Masks
+from core.settings import InferenceSettings
+from core.storage.codec import ItemError, read_fact, read_note, write_fact, write_note
+from core.storage.files import read_file
+from core.storage.json_text import split_object
+from core.storage.ledger import Ledger
+from core.storage.ledger_archive import archives
+from core.storage.ledger_codec import read_change_set, read_conflict, write_change_set, write_conflict
+from core.storage.ledger_schema import told_apart
+
+_ZLIB: Final = b"\x78"
+_FILES: Final = b'"path":'
+
+
+def masked_raw(raw: bytes, item: type, masks: Masks, rules: InferenceSettings) -> bytes:
+    """The bytes of a note or fact with the values masked; the same bytes when it holds none.
+
+    item: `Note` or `Fact`. What cannot be read as such is masked as bytes.
+    """
+    if not masks.may_hold(raw):
+        return raw
+    try:
+        if item.__name__ == "Note":
+            note = read_note(raw, rules)
+            changed = masks.note(note)
+            raw = raw if changed == note else write_note(changed, note, raw)
+        else:
+            fact = read_fact(raw)
+            told = masks.fact(fact)
+            raw = raw if told == fact else write_fact(told, fact, raw)
+    except ItemError:
+        pass
+    return masks.data(raw)
+
+
+def masked_body(body: bytes, masks: Masks) -> bytes:
+    """A change set's bytes, pressed or not, with the values masked; the same bytes when it holds none."""
+    try:
+        text = zlib.decompress(body) if body.startswith(_ZLIB) else body
+    except zlib.error:
+        return masks.data(body)
+    if _FILES not in text and not masks.may_hold(text):
+        return body
+    try:
+        change_set = read_change_set(body)
+    except ValueError:
+        changed = masks.data(text)
+        return body if changed == text else changed
+    told = masks.change_set(change_set)
+    return body if told == change_set else write_change_set(told)
+
+
+def _masked_conflict(data: bytes, masks: Masks) -> bytes:
+    try:
+        conflict = read_conflict(data)
+    except ValueError:
+        return masks.data(data)
+    told = masks.conflict(conflict)
+    return data if told == conflict else write_conflict(told)
+
+
+def changed_rows(ledger: Ledger, masks: Masks, rules: InferenceSettings) -> Iterator[tuple[str, Any, Any]]:
+    """Each row of the ledger that holds a value: its table, the row, and the row with the values masked."""
+    tables = ledger.rows(
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite~_%' ESCAPE '~'"
+    )
+    for (table,) in tables:
+        names = [row[1] for row in ledger.rows(f"PRAGMA table_info({table})")]
+        for row in ledger.rows(f"SELECT * FROM {table}"):
+            changed = _masked_row(table, dict(zip(names, row, strict=True)), masks, rules)
+            told = tuple(changed[name] for name in names)
+            if told != row:
+                yield table, row, told
+
+
+def _masked_row(table: str, row: dict[str, Any], masks: Masks, rules: InferenceSettings) -> dict[str, Any]:
+    from core.model.fact import Fact
+    from core.model.note import Note
+
+    told = {name: _masked_value(value, masks) for name, value in row.items()}
+    if table == "entry":
+        # Read whole, since what stands pressed in them does not show in their bytes.
+        told["body"] = masked_body(row["body"], masks)
+        told["size"] = len(told["body"])
+        if row["conflict"] is not None:
+            told["conflict"] = _masked_conflict(row["conflict"], masks)
+    elif table == "seen":
+        item = Note if row["item"].startswith("n ") else Fact
+        told["raw"] = masked_raw(row["raw"], item, masks, rules)
+    return told
+
+
+def _masked_value(value: Any, masks: Masks) -> Any:
+    if isinstance(value, str):
+        return masks.data(value.encode("utf-8", "surrogatepass")).decode("utf-8", "surrogatepass")
+    return masks.data(value) if isinstance(value, bytes) else value
+
+
+def mask_ledger(ledger: Ledger, masks: Masks, rules: InferenceSettings) -> int:
+    """Masks the values in every row, in one step, and makes the database anew, so that nothing of them is left in the
+    file or beside it. How many rows changed. Raises StorageError, BrokenLedgerError.
+    """
+    count = 0
+    ledger.rows("PRAGMA secure_delete = ON")
+    with ledger.transaction(durable=True) as connection:
+        for table, row, told in list(changed_rows(ledger, masks, rules)):
+            _replace(connection, table, row, told)
+            count += 1
+    _make_anew(ledger)
+    return count
+
+
+def _replace(connection: sqlite3.Connection, table: str, row: Any, told: Any) -> None:
+    names = [found[1] for found in connection.execute(f"PRAGMA table_info({table})").fetchall()]
+    where = " AND ".join(f"{name} IS ?" for name in names)
+    connection.execute(f"DELETE FROM {table} WHERE {where}", tuple(row))
+    marks = ", ".join("?" for _ in names)
+    connection.execute(f"INSERT OR REPLACE INTO {table} ({', '.join(names)}) VALUES ({marks})", tuple(told))
+
+
+def _make_anew(ledger: Ledger) -> None:
+    """Leaves no page of the database, and no byte of its log of writes, that held what is gone."""
+    try:
+        ledger.rows("VACUUM")
+        busy = ledger.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    except sqlite3.DatabaseError as error:
+        raise told_apart(ledger.path, error) from error
+    if busy and busy[0][0]:
+        raise StorageError(
+            "another program is reading the log of changes, so that what was masked still lies in a side file of it",
+            where=str(ledger.path), kept="no note or fact was changed yet", todo="mask again when it is done",
+        )  # fmt: skip
+
+
+def masked_archives(home: Path, masks: Masks) -> Iterator[tuple[Path, bytes | None]]:
+    """Each archive of old entries that holds a value, and its new bytes; None for one that cannot be read."""
+    for path in archives(home):
+        found = read_file(path)
+        if found is None:
+            continue
+        try:
+            lines = gzip.decompress(found[0]).split(b"\n")
+        except (OSError, EOFError, zlib.error):
+            yield path, None
+            continue
+        told = [_masked_line(line, masks) for line in lines]
+        if told != lines:
+            yield path, gzip.compress(b"\n".join(told), 6, mtime=0)
+
+
+def _masked_line(line: bytes, masks: Masks) -> bytes:
+    if not line or (_FILES not in line and not masks.may_hold(line)):
+        return line
+    try:
+        shaped = split_object(line)
+        body = masked_body(shaped["change_set"], masks)
+        shaped["change_set"] = zlib.decompress(body) if body.startswith(_ZLIB) else body
+        if "conflict" in shaped:
+            shaped["conflict"] = _masked_conflict(shaped["conflict"], masks)
+    except (ValueError, KeyError, msgspec.MsgspecError):
+        return masks.data(line)
+    told = (
+        b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in shaped.items()) + b"}"
+    )
+    return line if body == split_object(line)["change_set"] and not masks.holds(line) else masks.data(told)

@@ -1,0 +1,92 @@
+"""The table of planted credentials and harmless look-alikes: what is found, where it stands, and that masks hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.secrets import find_secrets, looks_secret, masked
+from tests.core.text.secret_samples import HARMLESS, planted
+
+PLANTED = planted()
+AROUND = (
+    "{}",
+    "Some words first.\n{}\nand some after",
+    "- note: {}",
+    "see below\n\n    {}\n",
+    "Grüße, 密 {} 🙂",
+)
+
+
+def test_the_table_is_large_enough() -> None:
+    assert len({text for text, _ in PLANTED}) >= 60
+    assert len(set(HARMLESS)) >= 200
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_nearly_all_planted_credentials_are_found_wherever_they_stand(around: str) -> None:
+    missed = [text for text, _ in PLANTED if not looks_secret(around.format(text))]
+    assert len(missed) <= 0.05 * len(PLANTED), missed
+
+
+@pytest.mark.parametrize("around", AROUND)
+def test_no_look_alike_is_flagged(around: str) -> None:
+    assert [text for text in HARMLESS if looks_secret(around.format(text))] == []
+
+
+def test_all_look_alikes_in_one_text_are_still_none() -> None:
+    assert find_secrets("\n\n".join(HARMLESS)) == ()
+
+
+@pytest.mark.parametrize(("text", "value"), PLANTED)
+def test_the_span_is_the_value_alone(text: str, value: str) -> None:
+    assert [text[found.start : found.end] for found in find_secrets(text)] == [value]
+
+
+@pytest.mark.parametrize(("text", "value"), PLANTED)
+def test_a_masked_text_holds_none_and_is_else_as_it_was(text: str, value: str) -> None:
+    told = masked(text)
+    before, _, after = text.partition(value)
+    assert value not in told
+    assert told.startswith(f"{before}[masked: ")
+    assert told.endswith(f"]{after}")
+    assert find_secrets(told) == ()
+    assert masked(told) == told
+
+
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from([text for text, _ in PLANTED]), st.sampled_from(HARMLESS), st.text(max_size=20)
+        ),
+        max_size=6,
+    )
+)
+def test_masking_any_mixture_once_is_enough(parts: list[str]) -> None:
+    told = masked("\n".join(parts))
+    assert find_secrets(told) == ()
+
+
+@given(st.text(alphabet="password: is=\"'`-/@:.\n{}[]()<>aZ09$", max_size=200))
+def test_any_text_is_read_and_spans_are_in_order(text: str) -> None:
+    end = 0
+    for found in find_secrets(text):
+        assert end <= found.start < found.end <= len(text)
+        end = found.end
+    assert find_secrets(masked(text)) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "password " * 11_000, "password: " * 10_000, "token\n" * 17_000, "key: " * 20_000, "密码" * 50_000,
+        "://" + "a:" * 50_000, "a://b:" * 16_000, ("x://u:" + "p" * 190 + " ") * 500, "sk-" * 33_000, "eyJ" * 33_000,
+        "-----BEGIN " + "RSA PRIVATE KEY-----\n", ("-----BEGIN " + "RSA PRIVATE KEY-----\n") * 3_000,
+        "-----BEGIN " + "RSA PRIVATE KEY-----\n" + "A" * 100_000, "mysql -u " * 11_000, "credentials " * 9_000,
+        ("auth=\"" + "A" * 90) * 1_000, "password" + " " * 100_000, ("A_" * 50 + "PASSWORD=") * 900,
+        "İ" * 50_000 + "password",
+    ],
+)  # fmt: skip
+def test_hostile_text_ends(text: str) -> None:
+    find_secrets(text)
