@@ -19,13 +19,22 @@ _Part = TypeVar("_Part")
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """Weights of the blend and what bounds it. `dimension`: phases of a search vector."""
+    """Weights of the blend and what bounds it; a weight of 0 switches a part off.
+
+    associative_weight: of the likeness to the best hits. link_weight: of the blend of the best linked note.
+    pair_weight: of pairs of neighbouring words in the vector leg. relevance_floor: share of a query that a note must
+    cover to be a hit. dimension: phases of a search vector.
+    """
 
     vector_weight: float = 0.42
     text_weight: float = 0.48
     durable_boost: float = 0.05
     own_boost: float = 0.03
     confidence_boost: float = 0.05
+    associative_weight: float = 0.21
+    link_weight: float = 0.06
+    pair_weight: float = 1.0
+    relevance_floor: float = 0.15
     temperature: float = 0.35
     softmax_over: int = 20
     dimension: int = 16384
@@ -39,6 +48,7 @@ class ReflectionSettings:
     shared_tokens: words two notes must share to be linked. wanted_links: notes with fewer get links.
     max_links: links that reflection makes on one note at most. often_recalled: from so many recalls on a note
     is never archived. derived_tags: tags that a note gets from what it says, nugget, scope and type included.
+    max_archived, max_merged: notes that one run archives, and merges away, at most; the rest waits for the next.
     """
 
     hour: int = 9
@@ -50,14 +60,36 @@ class ReflectionSettings:
     max_links: int = 8
     often_recalled: int = 3
     derived_tags: int = 6
+    max_archived: int = 5
+    max_merged: int = 5
+
+
+@dataclass(frozen=True)
+class ScheduleSettings:
+    """Who runs the daily pass unattended, and the waking hours (local time) in which a missed one is caught up.
+
+    daemon_applies, app_applies: whether `nuggets daemon` and the open app run it by themselves; else it waits for a
+    person. promotes: whether what is often recalled is written into MEMORY.md along with it.
+    """
+
+    waking_from: int = 8
+    waking_to: int = 22
+    daemon_applies: bool = True
+    app_applies: bool = False
+    promotes: bool = False
 
 
 @dataclass(frozen=True)
 class PromotionSettings:
-    """What is promoted, and where to when neither the call nor the project folder says. `memory_dir`: "" for none."""
+    """What is promoted, and where to when neither the call nor the project folder says.
+
+    threshold: recalls from which on a note is promoted. memory_dir: "" for none. read_lines: how many lines of
+    MEMORY.md agents read.
+    """
 
     threshold: int = 3
     memory_dir: str = ""
+    read_lines: int = 200
 
 
 @dataclass(frozen=True)
@@ -111,6 +143,7 @@ class Settings:
 
     search: SearchSettings = field(default_factory=SearchSettings)
     reflection: ReflectionSettings = field(default_factory=ReflectionSettings)
+    schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
     promotion: PromotionSettings = field(default_factory=PromotionSettings)
     inference: InferenceSettings = field(default_factory=InferenceSettings)
     backups: BackupSettings = field(default_factory=BackupSettings)
@@ -151,6 +184,10 @@ _RANGES: Final = {
     "search.durable_boost": _Range(0),
     "search.own_boost": _Range(0),
     "search.confidence_boost": _Range(0),
+    "search.associative_weight": _Range(0),
+    "search.link_weight": _Range(0),
+    "search.pair_weight": _Range(0),
+    "search.relevance_floor": _Range(0, 1),
     "search.temperature": _Range(0, above=True),
     "search.softmax_over": _Range(1),
     "search.dimension": _Range(1, 2**20),
@@ -163,7 +200,12 @@ _RANGES: Final = {
     "reflection.max_links": _Range(0),
     "reflection.often_recalled": _Range(1),
     "reflection.derived_tags": _Range(1),
+    "reflection.max_archived": _Range(0, 1_000_000),
+    "reflection.max_merged": _Range(0, 1_000_000),
+    "schedule.waking_from": _Range(0, 23),
+    "schedule.waking_to": _Range(0, 24),
     "promotion.threshold": _Range(1),
+    "promotion.read_lines": _Range(1),
     "backups.keep": _Range(1, 10_000),
     "ledger.max_mb": _Range(1, 100_000),
 }

@@ -7,14 +7,13 @@ from collections.abc import Iterable
 import msgspec
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
-from core.model.basis import custom_tags, normalise_tag, unique_links, with_system_tags
+from core.model.basis import custom_tags, normalise_tag, with_system_tags
 from core.model.build import brought_back, new_note, waiting
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.infer import MetaInput
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.model.note import METADATA_FIELDS, Link, Note, replace
-from core.text.merge import merged_content
 from core.text.normalise import normalise_content, normalise_line, squeeze
 
 MERGED_INTO = "mergedInto"
@@ -57,7 +56,7 @@ def edit_note(
     `tags` replaces all tags but nugget, scope and type. `rewritten` marks the work of reflection. Raises
     NotFoundError, InvalidInputError, and ConflictError when a fact's new title is another fact's key.
     """
-    before = _existing(draft, id)
+    before = existing(draft, id)
     after = before
     if content is not None and content != before.content:
         after = replace(after, content=normalise_content(content))
@@ -139,7 +138,7 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
 
 def hide_note(draft: Draft, id: str) -> Note:
     """Hides a note; a fact leaves its file and waits inside the note, so that it can come back whole."""
-    note = _existing(draft, id)
+    note = existing(draft, id)
     if note.hidden:
         return note
     after = replace(note, hidden=True, archived_at=draft.at)
@@ -165,7 +164,7 @@ def _take_fact(draft: Draft, note: Note) -> tuple[int, Fact] | None:
 
 def unhide_note(draft: Draft, id: str) -> Note:
     """Brings a hidden note back, its fact at the place it had. Raises ConflictError when its key is taken."""
-    note = _existing(draft, id)
+    note = existing(draft, id)
     if not note.hidden:
         return note
     if (note.is_fact or note.hidden_fact is not None) and _has_fact(draft, note):
@@ -226,7 +225,7 @@ def _waiting_fact(note: Note) -> tuple[Fact, int | None]:
 
 def delete_note(draft: Draft, id: str) -> None:
     """Takes a note out of the files, its fact and the links to it as well."""
-    note = _existing(draft, id)
+    note = existing(draft, id)
     if note.is_fact and not note.hidden:
         _take_fact(draft, note)
     pointing = draft.holders(id)
@@ -244,7 +243,7 @@ def link_notes(draft: Draft, a: str, b: str, reason: str = "related") -> tuple[N
 
 
 def _add_link(draft: Draft, holder: str, target: str, reason: str) -> Note:
-    note, other = _existing(draft, holder), _existing(draft, target)
+    note, other = existing(draft, holder), existing(draft, target)
     if any(link.to == other.id and link.reason == reason for link in note.links):
         return note
     links = (*note.links, Link(to=other.id, reason=reason, created_at=draft.at))
@@ -253,7 +252,7 @@ def _add_link(draft: Draft, holder: str, target: str, reason: str) -> Note:
 
 def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tuple[Note, Note]:
     """Takes away the links between two notes, or the one of this reason. Raises NotFoundError if there is none."""
-    first, second = _existing(draft, a), _existing(draft, b)
+    first, second = existing(draft, a), existing(draft, b)
     reason = normalise_line(reason) if reason is not None else None
     kept_a, kept_b = _without(first, b, reason), _without(second, a, reason)
     if kept_a == first.links and kept_b == second.links:
@@ -272,97 +271,8 @@ def _without(note: Note, target: str, reason: str | None) -> tuple[Link, ...]:
     )
 
 
-def merge_notes(draft: Draft, survivor_id: str, other_id: str, reason: str = "merged") -> Note:
-    """Merges one note into another: every line of both, tags, links and recalls; the other is hidden.
-
-    Links of the merged-away note point to the survivor afterwards; it keeps one link to the survivor. Recalls
-    are added once, also when the same pair is merged again, either way round. Raises InvalidInputError for a
-    hidden note.
-    """
-    survivor, other = _existing(draft, survivor_id), _existing(draft, other_id)
-    if survivor.id == other.id:
-        raise InvalidInputError("a note cannot be merged with itself", where=survivor.id)
-    for note in (survivor, other):
-        if note.hidden:
-            raise InvalidInputError(
-                "a hidden note cannot be merged", where=note.id, kept="nothing was changed",
-                todo="bring it back first",
-            )  # fmt: skip
-    counted = _counted_in(draft, other, survivor)
-    counts_us = _counted_in(draft, survivor, other)
-    content = merged_content(survivor.content, other.content)
-    tags = (*survivor.tags, *custom_tags(other))
-    survivor = edit_note(draft, survivor.id, content=content, tags=custom_tags(replace(survivor, tags=tags)))
-    _repoint_links(draft, survivor.id, other.id)
-    survivor = _existing(draft, survivor.id)
-    if not counted:
-        latest = max(survivor, other, key=lambda note: note.last_accessed_at)
-        hits = max(survivor.hits, other.hits) if counts_us else survivor.hits + other.hits
-        survivor = draft.put(
-            replace(
-                survivor,
-                hits=hits,
-                last_hit_session=survivor.last_hit_session or other.last_hit_session,
-                last_accessed_at=latest.last_accessed_at,
-            )
-        )
-        if survivor.is_fact:
-            _set_fact_hits(draft, survivor)
-    hidden = hide_note(draft, other.id)
-    extra = hidden.extra | {
-        MERGED_INTO: survivor.id,
-        GIVEN_HITS_TO: list(dict.fromkeys([*_given_hits_to(hidden), survivor.id])),
-    }
-    draft.put(replace(hidden, extra=extra))
-    link_notes(draft, survivor.id, other.id, reason)
-    return draft.put(replace(_existing(draft, survivor.id), updated_at=draft.at))
-
-
-def _counted_in(draft: Draft, giver: Note, holder: Note) -> bool:
-    """Whether a note's recalls are in another's count, given to it by one merge or by several in a row."""
-    waiting, seen = [giver], {giver.id}
-    while waiting:
-        for id in _given_hits_to(waiting.pop()):
-            if id == holder.id:
-                return True
-            between = draft.note(id)
-            if between is not None and id not in seen:
-                seen.add(id)
-                waiting.append(between)
-    return False
-
-
-def _given_hits_to(note: Note) -> list[str]:
-    """Ids of the notes that have this note's recalls in their own count."""
-    found = note.extra.get(GIVEN_HITS_TO)
-    return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []
-
-
-def _set_fact_hits(draft: Draft, note: Note) -> None:
-    nugget = draft.nugget(note.nugget_name)
-    found = nugget.find(note.key) if nugget else None
-    if found is not None:
-        changed = msgspec.structs.replace(found[1], hits=note.hits, last_hit_session=note.last_hit_session)
-        draft.put_fact(note.nugget_name, changed)
-
-
-def _repoint_links(draft: Draft, survivor_id: str, other_id: str) -> None:
-    """Moves every link of `other` to the survivor, on both ends."""
-    other = _existing(draft, other_id)
-    moved = [link for link in other.links if link.to != survivor_id]
-    survivor = _existing(draft, survivor_id)
-    kept = [link for link in survivor.links if link.to != other_id]
-    draft.put(replace(survivor, links=unique_links([*kept, *moved])))
-    draft.put(replace(other, links=()))
-    for holder in draft.holders(other_id):
-        links = [
-            msgspec.structs.replace(link, to=survivor_id) if link.to == other_id else link
-            for link in holder.links
-        ]
-        draft.put(replace(holder, links=unique_links(links), updated_at=draft.at))
-
-
-def _existing(draft: Draft, id: str) -> Note:
+def existing(draft: Draft, id: str) -> Note:
+    """The note as the draft has it. Raises NotFoundError."""
     found = draft.note(id)
     if found is None:
         raise NotFoundError("no such note", where=id, kept="nothing was changed")

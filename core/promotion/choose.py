@@ -7,9 +7,9 @@ from typing import Final
 
 from core.model.names import DEFAULT_NUGGET
 from core.model.note import Note
+from core.model.secrets import secrets_of
 from core.promotion.bullet import one_line
 from core.settings import PromotionSettings
-from core.text.secrets import looks_secret
 
 FIRST_SECTIONS: Final = ("learnings", "preferences")
 FIXED_SECTIONS: Final = ("learnings", "preferences", "assistant-self", "shared-context", "user")
@@ -35,14 +35,27 @@ def section_order(section: str) -> tuple[int, str]:
     return place, section
 
 
-def worth_promoting(note: Note, settings: PromotionSettings) -> bool:
-    """Whether a note is durable, says something and was recalled often enough; hidden or not."""
-    return note.durable and note.hits >= settings.threshold and bool(note.content.strip())
+def often_recalled(note: Note, settings: PromotionSettings) -> bool:
+    """Whether a note was recalled often enough."""
+    return note.hits >= settings.threshold
 
 
-def holds_secret(note: Note) -> bool:
-    """Whether a note looks as if it held a credential."""
-    return looks_secret(f"{note.title}: {note.content}") is not None
+def unfit(note: Note) -> str:
+    """Why a note must not stand in MEMORY.md, however often it is recalled; "" for one that may."""
+    if note.hidden:
+        return "hidden"
+    if not note.durable:
+        return "temporary"
+    if not note.content.strip():
+        return "empty"
+    secret = secret_in(note)
+    return f"looks like a secret: {secret}" if secret else ""
+
+
+def secret_in(note: Note) -> str:
+    """The kind of credential that a note looks to hold, "" for none."""
+    found = secrets_of(note)
+    return found[0].kind if found else ""
 
 
 def managed_sections(notes: Iterable[Note]) -> frozenset[str]:

@@ -1,23 +1,31 @@
-"""One promotion: choose notes, match them with the bullets that are there, and write what differs."""
+"""Promotion: often recalled notes become bullets of MEMORY.md, everything a person wrote stays byte for byte."""
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
+
+import msgspec
 
 from core.errors import BrokenFileError
 from core.model.change import PERSON, Author
 from core.model.draft import Draft
 from core.model.note import Note
-from core.promotion.bullet import bullet, is_continuation, plain_lines, title_of
-from core.promotion.choose import holds_secret, managed_sections, section_of, section_order, worth_promoting
+from core.model.promoted import Target, WrittenText
+from core.promotion.beside import below, held_back
+from core.promotion.choose import managed_sections, section_order
+from core.promotion.matching import Matching, Proposal, distinct
 from core.promotion.page import Bullet, Page, split_lines
-from core.promotion.result import Entry, EntryStatus, PromotionResult, unified_diff
+from core.promotion.refusal import all_marks, remember_refusals
+from core.promotion.result import Entry, Length, PromotionResult, unified_diff
 from core.promotion.write import line_end, replaced, with_bullets
+from core.promotion.written import with_texts
 from core.settings import PromotionSettings
 
 _BYTE_ORDER_MARK: Final = "\ufeff"
+_ROUNDS: Final = 4
 _OTHER_ENCODINGS: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
@@ -27,37 +35,61 @@ def promote(
     path: str,
     settings: PromotionSettings | None = None,
     *,
+    target: Target | None = None,
+    accept: Collection[str] | None = None,
+    refuse: Collection[str] = (),
     author: Author = PERSON,
 ) -> PromotionResult:
     """What MEMORY.md becomes when the notes that are recalled often enough are written into it.
 
-    existing: the bytes of the file at `path`, None when there is none. A bullet is ours when it stands in the
-    section of a note and bears the note's title; everything else stays byte for byte. A bullet of a note that
-    was hidden or forgotten goes if it still says just what the note says. Promoting twice changes nothing
-    more; the change set holds one file, or nothing. Raises BrokenFileError for a file that is no UTF-8 text.
+    existing: the bytes of the file at `path`, None when there is none. target: what is remembered of it: a bullet that
+    says what we once wrote is ours. Without that a bullet is ours when it stands in the section of a note and bears
+    the note's title. Everything else stays byte for byte. A bullet goes when its note was deleted, hidden, made
+    temporary or turned out to hold a secret.
+
+    accept: carry out only the entries with these ids (or unambiguous beginnings of ids), also some that were refused
+    before or that a person edited. None: all but those. refuse: do not propose these again until their texts change,
+    and, unless `accept` says otherwise, carry out none. Promoting twice changes nothing more; the change set holds at
+    most one file, and the notes that bear refusals. Raises BrokenFileError for a file that is no UTF-8 text.
     """
     settings = settings or PromotionSettings()
+    target = target or Target(path=path)
     text = _decoded(existing, path)
     mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
-    worth = [note for note in draft.notes() if worth_promoting(note, settings)]
-    withheld = [note for note in worth if not note.hidden and holds_secret(note)]
-    secret = {note.id for note in withheld}
-    job = _Promotion(
-        split_lines(text[len(mark) :]),
-        [note for note in worth if not note.hidden and note.id not in secret],
-        [note for note in worth if note.hidden],
-    )
-    managed = managed_sections(draft.notes())
-    after = mark + "".join(job.written(managed, _header(settings)))
+    lines = split_lines(text[len(mark) :])
+    notes = list(draft.notes())
+    work = _Work(notes, target, settings)
+    choice = work.choose(lines, all_marks(notes, target.refused), accept, refuse)
+    written = work.written(lines, choice.done)
+    marks = all_marks(notes, (*target.refused, *(mark for _, mark in choice.refused_now)))
+    for _ in range(_ROUNDS if choice.done else 0):
+        # What was code because a block above stayed open may be a bullet again, now that a list stands before it.
+        more = work.choose(written, marks, accept, ())
+        if not more.done:
+            break
+        written = work.written(written, more.done)
+        choice.entries = [*choice.entries, *(_carried_out(one.entry) for one in more.done)]
+        choice.standing = [*choice.standing, *more.done]
+    after = mark + "".join(written)
     if after != text:
         draft.put_file(path, existing, after.encode("utf-8", "surrogateescape"))
-    entries = tuple(sorted(job.entries, key=lambda entry: section_order(entry.section)))
+    rest = remember_refusals(draft, target.refused, choice.refused_now, choice.accepted_marks)
+    entries = _placed(choice.entries, Page(written))
     return PromotionResult(
         path,
         entries,
         unified_diff(text, after, path),
-        draft.change_set(_reason(entries), author=author, kind="promotion"),
-        tuple(note.id for note in withheld),
+        draft.change_set(_reason(entries, len(choice.refused_now)), author=author, kind="promotion"),
+        Length(len(lines), len(written), settings.read_lines),
+        msgspec.structs.replace(
+            target,
+            texts=with_texts(target.texts, choice.keeps),
+            refused=rest,
+        ),
+        refused=tuple(choice.refused),
+        unknown=choice.unknown,
+        below=below(notes, settings, {entry.note_id for entry in entries}),
+        held_back=held_back(notes, settings),
     )
 
 
@@ -81,122 +113,126 @@ def _header(settings: PromotionSettings) -> list[str]:
     ]
 
 
-def _reason(entries: Iterable[Entry]) -> str:
+def _reason(entries: Iterable[Entry], refused: int) -> str:
     said = (("new", "added"), ("updated", "updated"), ("removed", "removed"))
     statuses = [entry.status for entry in entries]
     counts = [f"{word} {statuses.count(status)}" for status, word in said if status in statuses]
+    counts += [f"refused {refused}"] if refused else []
     return "promotion: " + (", ".join(counts) or "nothing to do")
 
 
-class _Promotion:
-    """Notes matched with the bullets of a page. `entries` says what becomes of each."""
+class _Work:
+    """Notes at work on one page, round by round: each sees what the one before made of the page."""
 
-    def __init__(self, lines: list[str], notes: list[Note], hidden: list[Note]) -> None:
-        self._lines = lines
-        self._page = Page(lines)
+    def __init__(self, notes: Sequence[Note], target: Target, settings: PromotionSettings) -> None:
         self._notes = notes
-        self._hidden = hidden
-        self._free: dict[tuple[str, str], list[Bullet]] = defaultdict(list)
-        self._sections: dict[str, list[str]] = defaultdict(list)
-        swallowed = self._swallowed()
-        for found in self._page.bullets:
-            if found.line not in swallowed:
-                self._free[found.section, found.title].append(found)
-                self._sections[found.title].append(found.section)
-        self._edits: list[tuple[int, int, list[str]]] = []
-        self._said: set[tuple[str, ...]] = set()
-        self.entries: list[Entry] = []
+        self._target = target
+        self._settings = settings
+        self._managed = managed_sections(notes)
 
-    def written(self, managed: frozenset[str], header: list[str]) -> list[str]:
+    def choose(
+        self, lines: list[str], marks: frozenset[str], accept: Collection[str] | None, refuse: Collection[str]
+    ) -> _Choice:
+        """What is to be done on a page."""
+        found = Matching(Page(lines), self._notes, self._target, self._settings).proposals()
+        choice = _Choice(list(distinct(found)), marks, accept, refuse)
+        texts = with_texts(self._target.texts, choice.keeps)
+        self._target = msgspec.structs.replace(self._target, texts=texts)
+        return choice
+
+    def written(self, lines: list[str], done: Iterable[Proposal]) -> list[str]:
         """The lines of the page with everything in place."""
-        waiting = [note for note in self._notes if not self._stands_in(section_of(note), note)]
-        waiting = [note for note in waiting if not self._stands_elsewhere(note)]
-        waiting = [note for note in waiting if not self._repeated(note) and not self._updates(note)]
-        for note in self._hidden:
-            self._take_out(note)
         fresh: dict[str, list[str]] = defaultdict(list)
-        for note in waiting:
-            if not self._repeated(note):
-                fresh[section_of(note)].extend(bullet(note))
-                self._record(note, "new")
-        lines = replaced(self._lines, self._edits)
-        if fresh and not "".join(lines).strip():
-            lines.extend(f"{line}{line_end(lines)}" for line in header)
+        edits: list[tuple[int, int, list[str]]] = []
+        for one in done:
+            edits.extend(one.edits)
+            if one.fresh:
+                fresh[one.entry.section].extend(one.fresh)
+        written = replaced(lines, edits)
+        if fresh and not "".join(written).strip():
+            written.extend(f"{line}{line_end(written)}" for line in _header(self._settings))
         for section in sorted(fresh, key=section_order):
-            lines = with_bullets(lines, section, fresh[section], managed.__contains__)
-        return lines
+            written = with_bullets(written, section, fresh[section], self._managed.__contains__)
+        return written
 
-    def _swallowed(self) -> set[int]:
-        """Lines that look like bullets but belong to the text of a note above them."""
-        by_title: dict[str, list[Note]] = defaultdict(list)
-        for note in (*self._notes, *self._hidden):
-            by_title[title_of(note)].append(note)
-        return {
-            line
-            for found in self._page.bullets
-            for note in by_title.get(found.title, ())
-            for line in range(found.line + 1, self._end(found, note))
-        }
 
-    def _stands_in(self, section: str, note: Note) -> bool:
-        """Whether a section says just what the note says."""
-        for found in self._free[section, title_of(note)]:
-            if self._says(found, bullet(note, found.marker)):
-                self._free[section, title_of(note)].remove(found)
-                self._record(note, "unchanged")
-                return True
-        return False
+class _Choice:
+    """Which proposals are carried out, and which are refused.
 
-    def _stands_elsewhere(self, note: Note) -> bool:
-        """Whether another section does, where a person may have moved the bullet."""
-        return any(self._stands_in(section, note) for section in self._sections[title_of(note)])
+    done: the proposals to carry out. standing: these and the entries that stay. refused_now: notes with the marks that
+    are to be remembered.
+    """
 
-    def _repeated(self, note: Note) -> bool:
-        """Whether another note of the section has the same title and text."""
-        return (section_of(note), *bullet(note)) in self._said
+    def __init__(
+        self,
+        proposals: Sequence[Proposal],
+        marks: frozenset[str],
+        accept: Collection[str] | None,
+        refuse: Collection[str],
+    ) -> None:
+        proposed = [one for one in proposals if one.entry.proposed]
+        ids = [one.entry.id for one in proposed]
+        before = {one.entry.id for one in proposed if not marks.isdisjoint(one.marks)}
+        wanted, unknown = _chosen(ids, accept or ())
+        unwanted, unknown_too = _chosen(ids, refuse)
+        self.unknown = unknown + unknown_too
+        if accept is None and not refuse:
+            wanted = {one.entry.id for one in proposed if one.entry.status != "edited"} - before
+        now = [one for one in proposed if one.entry.id in unwanted - wanted - before]
+        self.done = [one for one in proposed if one.entry.id in wanted]
+        self.standing = [one for one in proposals if not one.entry.proposed or one.entry.id in wanted]
+        self.refused_now = [(one.entry.note_id, one.marks[0]) for one in now]
+        self.refused = [one.entry for one in proposed if one in now or one.entry.id in before - wanted]
+        accepted = [one for one in self.done if one.entry.id in before]
+        self.accepted_marks = {mark for one in accepted for mark in one.marks}
+        left = before | {one.entry.id for one in now}
+        kept = [
+            one.entry
+            for one in proposed
+            if one.entry.status == "edited" and one.entry.id not in left | wanted
+        ]
+        self.entries = [*(_carried_out(one.entry) for one in self.standing), *kept]
 
-    def _updates(self, note: Note) -> bool:
-        """Whether the section has a bullet of this title, which then gets the note's text."""
-        bullets = self._free[section_of(note), title_of(note)]
-        if not bullets:
-            return False
-        found = bullets.pop(0)
-        self._edits.append((found.line, self._end(found, note), bullet(note, found.marker)))
-        self._record(note, "updated")
-        return True
+    @property
+    def keeps(self) -> list[WrittenText]:
+        """What is to be remembered of what is done and of what stays as it is."""
+        return [one.keeps for one in self.standing if one.keeps is not None]
 
-    def _take_out(self, note: Note) -> None:
-        """Takes out the bullet of a hidden note, if it is as we wrote it to the last line."""
-        bullets = self._free[section_of(note), title_of(note)]
-        for found in bullets:
-            lines = bullet(note, found.marker)
-            if self._says(found, lines) and self._own_end(found) == found.line + len(lines):
-                self._edits.append((found.line, self._own_end(found), []))
-                bullets.remove(found)
-                self._record(note, "removed")
-                return
 
-    def _says(self, found: Bullet, lines: list[str]) -> bool:
-        """Whether a bullet begins with just these lines; what was put below them is no matter."""
-        there = self._page.bare[found.line : found.line + len(lines)]
-        return [line.rstrip() for line in there] == lines
+def _chosen(ids: list[str], accept: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
+    known = set(ids)
+    chosen: set[str] = set()
+    unknown: list[str] = []
+    for wanted in accept:
+        fitting = [wanted] if wanted in known else [id for id in ids if wanted and id.startswith(wanted)]
+        if len(fitting) == 1:
+            chosen.add(fitting[0])
+        else:
+            unknown.append(wanted)
+    return chosen, tuple(unknown)
 
-    def _own_end(self, found: Bullet) -> int:
-        end = found.line + 1
-        while end < len(self._lines) and not self._page.opaque[end] and is_continuation(self._page.bare[end]):
-            end += 1
-        return end
 
-    def _end(self, found: Bullet, note: Note) -> int:
-        """The line below a bullet that we or the original wrote.
+def _carried_out(entry: Entry) -> Entry:
+    """What a person edited and then gave up is updated or removed like any other."""
+    if entry.status != "edited":
+        return entry
+    return dataclasses.replace(entry, status="updated" if entry.text else "removed")
 
-        The original writes the lines of a note's content unindented; they are its own where they are just those.
-        """
-        rest = plain_lines(note)[1:]
-        below = [line.strip() for line in self._page.bare[found.line + 1 : found.line + 1 + len(rest)]]
-        return found.line + 1 + len(rest) if rest and below == rest else self._own_end(found)
 
-    def _record(self, note: Note, status: EntryStatus) -> None:
-        if status != "removed":
-            self._said.add((section_of(note), *bullet(note)))
-        self.entries.append(Entry(section_of(note), title_of(note), note.id, status))
+def _placed(entries: Iterable[Entry], page: Page) -> tuple[Entry, ...]:
+    """The entries in the order of their sections, each with the line on which it stands."""
+    bullets: dict[str, list[Bullet]] = defaultdict(list)
+    for found in page.bullets:
+        bullets[found.title].append(found)
+
+    def placed(entry: Entry) -> Entry:
+        said = entry.before if entry.status == "edited" else entry.text
+        wanted = said.split("\n")
+        for found in bullets[entry.title] if said else ():
+            there = page.bare[found.line : found.line + len(wanted)]
+            if [line.rstrip() for line in there] == wanted:
+                bullets[entry.title].remove(found)
+                return dataclasses.replace(entry, line=found.line + 1)
+        return entry
+
+    return tuple(map(placed, sorted(entries, key=lambda entry: section_order(entry.section))))

@@ -10,10 +10,12 @@ from core.reflection.tidy import tidied
 from core.settings import InferenceSettings, ReflectionSettings
 
 _SHORT = 2
+_LOOKED_AT = 100
+_WHITE = frozenset(" \t\n\r\f\v")
 
 
-def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings) -> str | None:
-    """Why a note is of low value, or None when it is worth keeping.
+def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings) -> tuple[str, float] | None:
+    """Why a note is of low value and how sure that is in [0, 1], or None when it is worth keeping.
 
     Empty content; content of two characters or fewer (as tidied) that was never recalled; a title that starts
     with a scratch word (a whole word: "temp list", not "Template") and was never recalled. What is recalled
@@ -21,15 +23,17 @@ def low_value(note: Note, settings: ReflectionSettings, words: InferenceSettings
     """
     if note.is_fact or note.hits >= settings.often_recalled:
         return None
-    content = tidied(note.content).strip()
+    # Tidying drops nothing but white space and what is said twice, so what says enough here says enough tidied.
+    short = len(set(note.content[:_LOOKED_AT]) - _WHITE) <= _SHORT
+    content = tidied(note.content).strip() if short else note.content
     if not content:
-        return "it is empty"
+        return "it is empty", 1.0
     if note.hits:
         return None
     if len(content) <= _SHORT and not _says_much(content):
-        return "two characters or fewer, never recalled"
+        return "two characters or fewer, never recalled", 0.9
     if is_scratch(note.title, words):
-        return "a scratch note, never recalled"
+        return "a scratch note, never recalled", 0.8
     return None
 
 

@@ -84,16 +84,16 @@ class _Sets:
         self._asked += 1
         if self._index is None and self._asked > _ASKED_WITHOUT_INDEX:
             self._index = _PrefixIndex(self._sets, self._threshold)
-        others = self._index.candidates(tokens) if self._index else self._of_like_size(tokens)
+        others = self._of_like_size(tokens, self._index.candidates(tokens) if self._index else self._sets)
         least = self._threshold - _ROUNDING
         own = frozenset(tokens)
         shares = ((jaccard(own, self._sets[other]), other) for other in others if other != id)
         return [other for _, other in sorted((-share, other) for share, other in shares if share >= least)]
 
-    def _of_like_size(self, tokens: tuple[str, ...]) -> list[str]:
+    def _of_like_size(self, tokens: tuple[str, ...], among: Iterable[str]) -> list[str]:
         smallest = len(tokens) * self._threshold - _ROUNDING
         largest = len(tokens) / self._threshold + _ROUNDING
-        return [id for id, other in self._sets.items() if smallest <= len(other) <= largest]
+        return [id for id in among if smallest <= len(self._sets[id]) <= largest]
 
 
 class _PrefixIndex:

@@ -17,7 +17,9 @@ class ProposedChange:
 
     `id` follows from what is changed and how, so that it is the same in a preview and in the pass that
     accepts it. `note_id`: the note that stays after a merge, or the one that wanted the link. `other_id`: the
-    note that is merged away or linked to, "" where there is none. `detail` may hold text of notes.
+    note that is merged away or linked to, "" where there is none. `detail`: what would be done, `reason`: why;
+    both may hold text of notes. `confidence`: how sure the rule is that a person would agree, in [0, 1].
+    `wanted`: what it asks for beyond its type and notes, such as the tags.
     """
 
     id: str
@@ -26,6 +28,9 @@ class ProposedChange:
     note_id: str
     detail: str
     other_id: str = ""
+    reason: str = ""
+    confidence: float = 1.0
+    wanted: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON of the command line."""
@@ -35,6 +40,8 @@ class ProposedChange:
             "nuggetName": self.nugget_name,
             "noteId": self.note_id,
             "detail": self.detail,
+            "reason": self.reason,
+            "confidence": round(self.confidence, 3),
         }
 
 
@@ -42,7 +49,10 @@ class ProposedChange:
 class ReflectionResult:
     """A pass: when it ran, how many notes it inspected, what it changed, and the change set that does it.
 
-    `ran_at` is an ISO 8601 time in UTC. `unknown`: accepted ids that this pass does not propose.
+    `ran_at` is an ISO 8601 time in UTC. `unknown`: accepted or refused ids that this pass does not propose.
+    `left_archived`, `left_merged`: changes that the pass came upon and the caps of a run leave for the next one.
+    `limit_reached`: it looked at as many notes as it may, others may be waiting. `refused`: changes that are
+    remembered as refused.
     """
 
     ran_at: str
@@ -50,6 +60,10 @@ class ReflectionResult:
     changes: tuple[ProposedChange, ...]
     change_set: ChangeSet
     unknown: tuple[str, ...] = ()
+    left_archived: int = 0
+    left_merged: int = 0
+    limit_reached: bool = False
+    refused: int = 0
 
     @property
     def rewritten(self) -> int:
@@ -90,6 +104,8 @@ class ReflectionResult:
             "tagged": self.tagged,
             "linked": self.linked,
             "changes": [change.to_dict() for change in self.changes],
+            "left": {"merged": self.left_merged, "hidden": self.left_archived},
+            "refused": self.refused,
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Final
 
@@ -11,15 +12,14 @@ from core.errors import InvalidInputError
 from core.model.change import Author
 from core.model.draft import Draft
 from core.model.note import Note
-from core.reflection.archive import low_value
-from core.reflection.duplicates import Duplicates, fact_agrees, survivor_first, were_merged
-from core.reflection.linking import SharedContext, may_link, visible_links
+from core.reflection.caps import Caps
+from core.reflection.refusals import Refusal
+from core.reflection.refusals import refuse as remember_refused
 from core.reflection.result import ProposedChange, ReflectionResult
-from core.reflection.select import needy_first, pinned
-from core.reflection.steps import Step, hide_step, link_step, merge_step, rewrite_step, tag_step
-from core.reflection.tagging import improved_tags
-from core.reflection.tidy import tidied
-from core.reflection.vocabulary import Vocabulary
+from core.reflection.rules import CLEANING, EVERY, Rule, add_links, merge_duplicates
+from core.reflection.select import needy_first
+from core.reflection.steps import Step
+from core.reflection.view import View
 from core.settings import ReflectionSettings
 
 REFLECTION: Final = Author("reflection")
@@ -30,7 +30,11 @@ def reflect(
     settings: ReflectionSettings | None = None,
     *,
     accept: Collection[str] | None = None,
+    refuse: Collection[str] = (),
+    taken_back: Collection[Refusal] = (),
     limit: int | None = None,
+    max_archived: int | None = None,
+    max_merged: int | None = None,
     nugget: str | None = None,
     scope: str | None = None,
     type: str | None = None,
@@ -39,26 +43,43 @@ def reflect(
 ) -> ReflectionResult:
     """A cleanup pass over a fresh draft; the result holds its proposals and the change set that does them.
 
-    limit: how many notes it may look at closely (the setting when None). A note that no rule has anything to
-    say about is passed over and does not use up the limit, so that repeated passes reach every note; a pass
-    that finds nothing gives an empty change set. accept: carry out only the proposals with these ids (or
-    unambiguous beginnings of ids); what fits no proposal is in `unknown`. The pass is the same for the same
+    limit: how many notes it may look at closely; max_archived, max_merged: how many it may archive and merge away
+    (the settings when None). A note that no rule has anything to say about is passed over and does not use up the
+    limit, so that repeated passes reach every note; a pass that finds nothing gives an empty change set.
+
+    accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
+    as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
+    taken_back: not to be proposed either (see `core.reflection.taken_back`). The pass is the same for the same
     snapshot. Raises InvalidInputError for a negative limit.
     """
-    settings = settings or ReflectionSettings()
-    limit = settings.max_notes if limit is None else limit
-    if limit < 0:
-        raise InvalidInputError("must not be negative", where="limit", kept="nothing was changed")
+    settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
     ordered = needy_first(draft.snapshot.notes, nugget=nugget, scope=scope, type=type, subject=subject)
-    inspected = min(limit, len(ordered))
-    if accept is None:
-        steps = list(_Pass(draft, settings).steps(ordered, limit))
-        return _result(draft, inspected, [step.proposal for step in steps], author)
-    rehearsal = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    steps = list(_Pass(rehearsal, settings).steps(ordered, limit))
-    wanted, unknown = _chosen([step.proposal.id for step in steps], accept)
+    if accept is None and not refuse:
+        run = _Pass(draft, settings, taken_back)
+        return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
+    again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
+    rehearsal = _Pass(again, settings, taken_back)
+    steps = list(rehearsal.steps(ordered))
+    ids = [step.proposal.id for step in steps]
+    wanted, unknown = _chosen(ids, accept or ())
+    unwanted, unknown_too = _chosen(ids, refuse)
+    wanted -= unwanted
     done = [step.proposal for step in steps if step.proposal.id in wanted and step.apply(draft)]
-    return _result(draft, inspected, done, author, unknown)
+    refused = remember_refused(draft, (step.proposal for step in steps if step.proposal.id in unwanted))
+    return _result(draft, rehearsal, ordered, done, author, unknown + unknown_too, refused)
+
+
+def _within(
+    settings: ReflectionSettings, limit: int | None, max_archived: int | None, max_merged: int | None
+) -> ReflectionSettings:
+    """The settings with the limits of this pass. Raises InvalidInputError for a negative one."""
+    asked = {"max_notes": limit, "max_archived": max_archived, "max_merged": max_merged}
+    given = {name: number for name, number in asked.items() if number is not None}
+    for name, number in given.items():
+        if number < 0:
+            where = "limit" if name == "max_notes" else name
+            raise InvalidInputError("must not be negative", where=where, kept="nothing was changed")
+    return replace(settings, **given)
 
 
 def _chosen(ids: list[str], accept: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
@@ -76,16 +97,28 @@ def _chosen(ids: list[str], accept: Collection[str]) -> tuple[set[str], tuple[st
 
 def _result(
     draft: Draft,
-    inspected: int,
+    run: _Pass,
+    ordered: list[Note],
     changes: list[ProposedChange],
     author: Author,
     unknown: tuple[str, ...] = (),
+    refused: int = 0,
 ) -> ReflectionResult:
-    change_set = draft.change_set(_reason(changes), author=author, kind="reflection")
-    return ReflectionResult(draft.at, inspected, tuple(changes), change_set, unknown)
+    change_set = draft.change_set(_reason(changes, refused), author=author, kind="reflection")
+    return ReflectionResult(
+        ran_at=draft.at,
+        inspected=min(run.limit, len(ordered)),
+        changes=tuple(changes),
+        change_set=change_set,
+        unknown=unknown,
+        left_archived=run.caps.left("hide"),
+        left_merged=run.caps.left("merge"),
+        limit_reached=len(run.selected) < len(ordered) and len(run.selected) == run.limit,
+        refused=refused,
+    )
 
 
-def _reason(changes: list[ProposedChange]) -> str:
+def _reason(changes: list[ProposedChange], refused: int) -> str:
     said = (
         ("hide", "archived"),
         ("rewrite", "tidied"),
@@ -94,6 +127,7 @@ def _reason(changes: list[ProposedChange]) -> str:
         ("link", "linked"),
     )
     counts = [(word, sum(change.type == type for change in changes)) for type, word in said]
+    counts.append(("refused", refused))
     return "reflection: " + (
         ", ".join(f"{word} {count}" for word, count in counts if count) or "nothing to do"
     )
@@ -102,122 +136,59 @@ def _reason(changes: list[ProposedChange]) -> str:
 class _Pass:
     """The rules at work on one draft. Each step is laid over the draft before the next is thought of."""
 
-    def __init__(self, draft: Draft, settings: ReflectionSettings) -> None:
+    def __init__(self, draft: Draft, settings: ReflectionSettings, taken_back: Collection[Refusal]) -> None:
         self._draft = draft
         self._settings = settings
-        self._vocabulary = Vocabulary()
-        visible = draft.snapshot.visible
-        self._beside_pinned = _linked_with([note for note in visible if pinned(note)], draft)
-        self._duplicates = Duplicates(visible, self._vocabulary, settings.jaccard)
-        self._contexts: dict[str, SharedContext] = {}
-        self._selected: frozenset[str] = frozenset()
+        self._view = View(draft, settings, taken_back)
+        self.caps = Caps(hide=settings.max_archived, merge=settings.max_merged)
+        self.limit = settings.max_notes
+        self.selected: list[str] = []
 
-    def steps(self, ordered: list[Note], limit: int) -> Iterator[Step]:
-        """The five operations in sequence over the first `limit` notes that any of them concerns."""
-        selected = [note.id for note in ordered]
-        if limit < len(ordered):
-            selected = list(islice(filter(self._something_to_do, selected), limit))
-        self._selected = frozenset(selected)
-        for id in selected:
-            yield from self._carried_out(self._cleaning(id))
-        yield from self._merged(selected)
-        for id in selected:
-            yield from self._carried_out(self._linking(id))
+    def steps(self, ordered: list[Note]) -> Iterator[Step]:
+        """The five operations in sequence over the first notes, up to the limit, that any of them concerns."""
+        self.selected = [note.id for note in ordered]
+        if self.limit < len(ordered):
+            planned = self.caps.fresh()
+            wanted = (id for id in self.selected if self._something_to_do(id, planned))
+            self.selected = list(islice(wanted, self.limit))
+            self.caps.keep_back(planned)
+        for id in self.selected:
+            for rule in CLEANING:
+                yield from self._carried_out(self._proposed(rule, id))
+        yield from self._merged()
+        for id in self.selected:
+            yield from self._carried_out(self._proposed(add_links, id))
 
-    def _something_to_do(self, id: str) -> bool:
-        return any(True for rule in (self._cleaning, self._merging, self._linking) for _ in rule(id))
+    def _proposed(self, rule: Rule, id: str) -> Iterator[Step]:
+        """What a rule proposes for a note and nobody refused."""
+        note = self._view.visible(id)
+        if note is not None:
+            for step in rule(self._view, note, self._settings):
+                if not self._view.refused(step.proposal):
+                    yield step
+
+    def _something_to_do(self, id: str, planned: Caps) -> bool:
+        """Whether a pass would do anything for a note, what the caps leave for the next pass not counted."""
+        for rule in EVERY:
+            step = next(self._proposed(rule, id), None)
+            if step is not None and planned.admit(step.proposal):
+                return True
+        return False
 
     def _carried_out(self, steps: Iterator[Step]) -> Iterator[Step]:
         for step in steps:
-            if step.apply(self._draft):
-                if step.proposal.type in ("hide", "merge"):
-                    # Fewer notes hold its words now, so other words may be uncommon.
-                    self._contexts.pop(step.proposal.nugget_name, None)
+            if self.caps.allow(step.proposal) and step.apply(self._draft):
+                self.caps.count(step.proposal)
+                self._view.carried_out(step.proposal)
                 yield step
 
-    def _merged(self, selected: list[str]) -> Iterator[Step]:
+    def _merged(self) -> Iterator[Step]:
         """Merges until no more are near: a note that took in another one is looked at again."""
-        waiting = deque(selected)
+        waiting = deque(self.selected)
+        mine = frozenset(self.selected)
         while waiting:
-            for step in self._carried_out(islice(self._merging(waiting.popleft()), 1)):
-                survivor = self._draft.note(step.proposal.note_id)
-                assert survivor is not None
-                self._duplicates.update(survivor)
-                if survivor.id in self._selected:
-                    waiting.append(survivor.id)
+            first = islice(self._proposed(merge_duplicates, waiting.popleft()), 1)
+            for step in self._carried_out(first):
+                if step.proposal.note_id in mine:
+                    waiting.append(step.proposal.note_id)
                 yield step
-
-    def _visible(self, id: str) -> Note | None:
-        note = self._draft.note(id)
-        return None if note is None or note.hidden else note
-
-    def _partner(self, id: str) -> Note | None:
-        """A note that another may be merged with or linked to: not pinned, nor about to be archived."""
-        note = self._visible(id)
-        return None if note is None or pinned(note) or self._low_value(note) else note
-
-    def _low_value(self, note: Note) -> str | None:
-        return low_value(note, self._settings, self._draft.rules)
-
-    def _tags(self, note: Note) -> tuple[str, ...]:
-        return improved_tags(note, self._vocabulary.tokens(note), self._settings, self._draft.rules)
-
-    def _cleaning(self, id: str) -> Iterator[Step]:
-        note = self._visible(id)
-        if note is None:
-            return
-        why = self._low_value(note)
-        if why is not None:
-            yield hide_step(note, why)
-            return
-        tidy = tidied(note.content)
-        # A fact of nothing but white space has no tidy value; it is for a person to see to.
-        if tidy != note.content and (tidy or not note.is_fact) and fact_agrees(self._draft, note):
-            yield rewrite_step(note)
-        tags = self._tags(note)
-        if tags != note.tags:
-            yield tag_step(note, tags)
-
-    def _merging(self, id: str) -> Iterator[Step]:
-        note = self._visible(id)
-        if note is None or self._low_value(note):
-            return
-        for found in self._duplicates.of(note):
-            candidate = self._partner(found)
-            if candidate is None or were_merged(note, candidate):
-                continue
-            survivor, other = survivor_first(note, candidate)
-            agree = fact_agrees(self._draft, survivor) and fact_agrees(self._draft, other)
-            if agree and other.id not in self._beside_pinned:
-                yield merge_step(survivor, other, self._tags)
-
-    def _linking(self, id: str) -> Iterator[Step]:
-        note = self._visible(id)
-        if note is None or self._low_value(note):
-            return
-        if self._wanted_links(note) <= 0:
-            return
-        for found, words in self._context(note.nugget_name).candidates(note, self._settings.shared_tokens):
-            current, candidate = self._visible(id), self._partner(found.id)
-            if current is None or self._wanted_links(current) <= 0:
-                return
-            if candidate is not None and may_link(current, candidate, self._settings):
-                yield link_step(current, candidate, words)
-
-    def _wanted_links(self, note: Note) -> int:
-        return self._settings.wanted_links - visible_links(note, lambda id: self._visible(id) is not None)
-
-    def _context(self, nugget: str) -> SharedContext:
-        if nugget not in self._contexts:
-            ids = (note.id for note in self._draft.snapshot.visible if note.nugget_name == nugget)
-            notes = [note for note in map(self._visible, ids) if note is not None]
-            self._contexts[nugget] = SharedContext(notes, self._vocabulary)
-        return self._contexts[nugget]
-
-
-def _linked_with(notes: list[Note], draft: Draft) -> set[str]:
-    """Ids of all notes that one of these is linked with, in either direction."""
-    if not notes:
-        return set()
-    pointing = {holder for note in notes for holder, _ in draft.snapshot.links_in.get(note.id, ())}
-    return pointing | {link.to for note in notes for link in note.links}

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from core.graph.edits import edit_note, hide_note, link_notes, merge_notes
+from core.graph.edits import edit_note, hide_note, link_notes
+from core.graph.merging import merge_notes
+from core.model.basis import custom_tags
 from core.model.draft import Draft
 from core.model.note import Note, replace
 from core.reflection.duplicates import MERGE_REASON
@@ -23,9 +25,27 @@ class Step:
     apply: Callable[[Draft], bool]
 
 
-def _step(type: ChangeType, note: Note, detail: str, apply: Callable[[Draft], bool], other: str = "") -> Step:
+def _proposed(
+    type: ChangeType,
+    note: Note,
+    detail: str,
+    reason: str,
+    confidence: float,
+    other: str = "",
+    wanted: str = "",
+) -> ProposedChange:
     id = proposal_id(type, note.id, other) if other else proposal_id(type, note.id)
-    return Step(ProposedChange(id, type, note.nugget_name, note.id, detail, other), apply)
+    return ProposedChange(
+        id,
+        type,
+        note.nugget_name,
+        note.id,
+        detail,
+        other,
+        reason=reason,
+        confidence=confidence,
+        wanted=wanted,
+    )
 
 
 def _visible(draft: Draft, id: str) -> Note | None:
@@ -33,7 +53,7 @@ def _visible(draft: Draft, id: str) -> Note | None:
     return None if note is None or note.hidden else note
 
 
-def hide_step(note: Note, why: str) -> Step:
+def hide_step(note: Note, why: str, confidence: float) -> Step:
     """Archives a note of low value."""
 
     def apply(draft: Draft) -> bool:
@@ -42,7 +62,7 @@ def hide_step(note: Note, why: str) -> Step:
         hide_note(draft, note.id)
         return True
 
-    return _step("hide", note, f"archived: {why}", apply)
+    return Step(_proposed("hide", note, f"archived: {why}", why, confidence), apply)
 
 
 def rewrite_step(note: Note) -> Step:
@@ -55,17 +75,25 @@ def rewrite_step(note: Note) -> Step:
         edit_note(draft, note.id, content=tidied(current.content), rewritten=True)
         return True
 
-    return _step("rewrite", note, f"tidied: {_what_goes(note.content)}", apply)
+    repeated, white = _what_goes(note.content)
+    why = "a line that stands above says nothing new" if repeated else "this white space means nothing"
+    # White space is dropped with certainty; a line could have been repeated on purpose.
+    confidence = 0.9 if repeated else 1.0
+    return Step(_proposed("rewrite", note, f"tidied: {_named(repeated, white)}", why, confidence), apply)
 
 
-def _what_goes(content: str) -> str:
+def _what_goes(content: str) -> tuple[int, bool]:
+    """How many repeated lines go, and whether white space does."""
     white = normalise_content(content)
     lines = sum(bool(line) for line in white.split("\n"))
-    repeated = lines - sum(bool(line) for line in tidied(content).split("\n"))
+    return lines - sum(bool(line) for line in tidied(content).split("\n")), white != content
+
+
+def _named(repeated: int, white: bool) -> str:
     parts = []
     if repeated:
         parts.append("1 repeated line" if repeated == 1 else f"{repeated} repeated lines")
-    if white != content:
+    if white:
         parts.append("white space")
     return ", ".join(parts)
 
@@ -75,6 +103,9 @@ def tag_step(note: Note, tags: tuple[str, ...]) -> Step:
     added = [tag for tag in tags if tag not in note.tags]
     gone = [tag for tag in note.tags if tag not in tags]
     said = [f"{word} {', '.join(some)}" for word, some in (("added", added), ("removed", gone)) if some]
+    # Nugget, scope and type are certain; what a text is about is read from its words.
+    meant = [tag for tag in custom_tags(replace(note, tags=tags)) if tag in added]
+    why = "title and text speak of it" if meant else "nugget, scope and type are always tags"
 
     def apply(draft: Draft) -> bool:
         current = _visible(draft, note.id)
@@ -83,11 +114,16 @@ def tag_step(note: Note, tags: tuple[str, ...]) -> Step:
         draft.put(replace(current, tags=tags, updated_at=draft.at))
         return True
 
-    return _step("tag", note, f"tags: {'; '.join(said) or 'put in order'}", apply)
+    detail = f"tags: {'; '.join(said) or 'put in order'}"
+    proposal = _proposed("tag", note, detail, why, 0.8 if meant else 1.0, wanted=" ".join(sorted(meant)))
+    return Step(proposal, apply)
 
 
-def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str, ...]]) -> Step:
-    """Merges a near-duplicate into the note that stays; `tags_of` gives the tags that its new content asks for."""
+def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str, ...]], alike: float) -> Step:
+    """Merges a near-duplicate into the note that stays; `tags_of` gives the tags that its new content asks for.
+
+    alike: the share of common words, in [0, 1].
+    """
 
     def apply(draft: Draft) -> bool:
         before = _visible(draft, survivor.id)
@@ -100,11 +136,13 @@ def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str,
         draft.put(replace(merged, tags=tags_of(merged)))
         return True
 
-    return _step("merge", survivor, f"merged near-duplicate {other.id} ({other.title})", apply, other.id)
+    detail = f"merged near-duplicate {other.id} ({other.title})"
+    why = f"{alike:.0%} of their words are the same"
+    return Step(_proposed("merge", survivor, detail, why, alike, other.id), apply)
 
 
 def link_step(note: Note, other: Note, words: tuple[str, ...]) -> Step:
-    """Links a note to one that shares uncommon words with it."""
+    """Links a note to one that shares uncommon words with it; of n words it is sure by n / (n + 1)."""
     reason = link_reason(words)
 
     def apply(draft: Draft) -> bool:
@@ -114,4 +152,6 @@ def link_step(note: Note, other: Note, words: tuple[str, ...]) -> Step:
         link_notes(draft, note.id, other.id, reason)
         return True
 
-    return _step("link", note, f"linked to {other.id} ({reason})", apply, other.id)
+    why = f"few notes speak of {', '.join(words)}"
+    confidence = len(words) / (len(words) + 1)
+    return Step(_proposed("link", note, f"linked to {other.id} ({reason})", why, confidence, other.id), apply)

@@ -20,7 +20,8 @@ from memory_files import (
 from core import Memory
 from core.errors import AmbiguousError, ConflictError, InvalidInputError, NotFoundError, NuggetsError
 from core.facts.edits import forget, remember
-from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, merge_notes
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
+from core.graph.merging import merge_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 

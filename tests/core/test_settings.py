@@ -138,3 +138,24 @@ def test_how_much_is_kept_of_backups_and_ledger_can_be_set(tmp_path: Path) -> No
     settings = load(tmp_path, "[backups]\nkeep = 10000\n[ledger]\nmax_mb = 1\n")
     assert (settings.backups.keep, settings.ledger.max_mb) == (10_000, 1)
     assert settings.unknown == ()
+
+
+def test_who_runs_the_daily_pass_and_when_it_is_caught_up_can_be_set(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path,
+        "[schedule]\nwaking_from = 0\nwaking_to = 24\ndaemon_applies = false\napp_applies = true\npromotes = true\n",
+    )
+    found = settings.schedule
+    assert (found.waking_from, found.waking_to) == (0, 24)
+    assert (found.daemon_applies, found.app_applies, found.promotes) == (False, True, True)
+    plain = Settings().schedule
+    assert (plain.daemon_applies, plain.app_applies, plain.promotes) == (True, False, False)
+    for line in (
+        "waking_from = 24",
+        "waking_to = 25",
+        "waking_to = -1",
+        "daemon_applies = 1",
+        'promotes = "yes"',
+    ):
+        with pytest.raises(InvalidInputError, match=f"schedule.{line.split()[0]} must be"):
+            load(tmp_path, f"[schedule]\n{line}\n")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from drafts import NOW_TEXT, facts_in, found, make_draft, make_fact_note, make_link, make_note
 
-from core.errors import InvalidInputError, NotFoundError
-from core.graph.edits import hide_note, link_notes, merge_notes, unhide_note
+from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.graph.edits import hide_note, link_notes, unhide_note
+from core.graph.merging import MergeChoices, merge_notes
 from core.model.note import Link, Note
 
 A = make_note(1, hits=2, last_hit_session="s-1", tags=("memory", "one"))
@@ -150,3 +151,51 @@ def test_merging_leaves_a_link_made_before_in_place_of_a_second_one() -> None:
     link_notes(draft, A.id, B.id, "merged")
     after = merge_notes(draft, A.id, B.id)
     assert _links(after) == {(B.id, "merged")}
+
+
+def test_each_field_is_taken_from_the_note_that_is_chosen_and_the_rest_is_as_ever() -> None:
+    other = make_note(
+        2, title="Theirs", content="Their text.", tags=("memory", "two"), scope="project", subject="shared:project",
+        type="style", stability="temporary", confidence=0.3, hits=3, links=(make_link(C),),
+    )  # fmt: skip
+    fields = {"title": "Theirs", "content": "Their text.", "scope": "project", "type": "style",
+              "stability": "temporary", "confidence": 0.3}  # fmt: skip
+    for name, theirs in fields.items():
+        draft = make_draft(A, other, C)
+        after = merge_notes(draft, A.id, other.id, choices=MergeChoices(**{name: "other"}))  # type: ignore[arg-type]
+        assert getattr(after, name) == theirs
+        for unchosen in set(fields) - {name, "content"}:
+            assert getattr(after, unchosen) == getattr(A, unchosen)
+        assert after.hits == A.hits + other.hits
+        assert (C.id, "kin") in _links(after)
+        assert after.subject == ("shared:project" if name == "scope" else A.subject)
+        assert f"scope:{after.scope}" in after.tags
+        assert f"type:{after.type}" in after.tags
+        assert found(draft, other).content == "Their text."
+
+
+def test_text_and_tags_of_one_note_alone_leave_those_of_the_other_to_the_hidden_note() -> None:
+    draft = make_draft(A, B)
+    after = merge_notes(draft, A.id, B.id, choices=MergeChoices(content="survivor", tags="survivor"))
+    assert after.content == A.content
+    assert after.tags == ("memory", "one", "scope:user", "type:note")
+    assert found(draft, B).content == B.content
+
+
+def test_the_title_of_the_other_of_two_facts_becomes_the_key_that_answers() -> None:
+    one, other = (
+        make_fact_note(1, "user:town", "Lima", hits=1),
+        make_fact_note(2, "user:home", "Lima, Peru", hits=2),
+    )
+    draft = make_draft(one, other, facts={"user:town": "Lima", "user:home": "Lima, Peru"})
+    after = merge_notes(draft, one.id, other.id, choices=MergeChoices(title="other", content="other"))
+    assert (after.title, after.key, after.content) == ("user:home", "user:home", "Lima, Peru")
+    assert facts_in(draft) == {"user:home": "Lima, Peru"}
+
+
+def test_a_fact_that_would_take_the_key_of_a_third_fact_is_a_conflict() -> None:
+    one, third = make_fact_note(1, "user:town", "Lima"), make_fact_note(3, "Theirs", "x")
+    other = make_note(2, title="Theirs")
+    draft = make_draft(one, other, third, facts={"user:town": "Lima", "Theirs": "x"})
+    with pytest.raises(ConflictError):
+        merge_notes(draft, one.id, other.id, choices=MergeChoices(title="other"))

@@ -168,10 +168,12 @@ def test_nothing_to_promote_writes_no_file() -> None:
 
 def test_the_result_as_json_has_the_documented_fields() -> None:
     found = run([often(1, "x", "t")]).to_dict()
-    assert found.keys() == {"promoted", "updated", "path", "entries", "diff"}
-    assert found["entries"] == [
-        {"section": "user", "title": "t", "noteId": "note-memory-00000001", "status": "new"}
-    ]
+    assert found.keys() >= {"promoted", "updated", "path", "entries", "diff"}
+    entry = found["entries"][0]
+    documented = {"section": "user", "title": "t", "noteId": "note-memory-00000001", "status": "new"}
+    assert entry | documented == entry
+    assert (entry["hits"], entry["text"], entry["line"]) == (3, "- **t**: x", 7)
+    assert found["length"] == {"now": 0, "after": 7, "limit": 200, "over": 0, "unread": []}
     assert found["path"] == PATH
     assert "+- **t**: x\n" in found["diff"]
 

@@ -27,6 +27,8 @@ EVERYTHING = 1_000_000
 
 
 def a_pass(snapshot: Snapshot, **wanted: Any) -> ReflectionResult:
+    if wanted.get("limit") == EVERYTHING:
+        wanted = {"max_archived": EVERYTHING, "max_merged": EVERYTHING} | wanted
     return reflect(draft_of(snapshot), **wanted)
 
 
@@ -131,9 +133,9 @@ def test_golden_memories_need_one_pass_and_a_second_one_proposes_nothing(golden:
 
 def test_at_most_the_set_number_of_notes_is_inspected_and_hidden_ones_do_not_count() -> None:
     hidden = [make_note(n, "", hidden=True) for n in range(50)]
-    live = [make_note(n, "", title=f"live {n}") for n in range(50, 75)]
+    live = [make_note(n, f"say{n}\nsay{n}") for n in range(50, 75)]
     result = a_pass(memory_of([*hidden, *live]))
-    assert (result.inspected, result.hidden) == (10, 10)
+    assert (result.inspected, result.rewritten, result.limit_reached) == (10, 10, True)
     assert {change.note_id for change in result.changes} == {note.id for note in live[:10]}
 
 
@@ -174,8 +176,9 @@ def test_a_limit_of_none_is_the_setting_and_a_negative_one_is_refused() -> None:
     snapshot = memory_of([make_note(n, "") for n in range(5)])
     assert a_pass(snapshot, settings=ReflectionSettings(max_notes=2)).hidden == 2
     assert a_pass(snapshot, limit=0).change_set.empty
-    with pytest.raises(InvalidInputError):
-        a_pass(snapshot, limit=-1)
+    for name in ("limit", "max_archived", "max_merged"):
+        with pytest.raises(InvalidInputError, match=name):
+            a_pass(snapshot, **{name: -1})
 
 
 def test_a_pinned_note_is_left_alone_even_by_merges_and_links_of_others() -> None:
@@ -202,13 +205,18 @@ def test_a_pass_with_nothing_to_do_is_an_empty_change_set_that_moves_no_date() -
         "tagged": 0,
         "linked": 0,
         "changes": [],
+        "left": {"merged": 0, "hidden": 0},
+        "refused": 0,
     }
 
 
 def test_the_result_as_json_has_the_documented_fields() -> None:
     found = a_pass(memory_of([make_note(1, "")])).to_dict()
     assert found["hidden"] == 1
-    assert found["changes"][0].keys() == {"id", "type", "nuggetName", "noteId", "detail"}
+    assert found["changes"][0].keys() == {
+        "id", "type", "nuggetName", "noteId", "detail", "reason", "confidence",
+    }  # fmt: skip
+    assert (found["changes"][0]["reason"], found["changes"][0]["confidence"]) == ("it is empty", 1.0)
     assert found["changes"][0]["nuggetName"] == "memory"
 
 

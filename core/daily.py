@@ -1,0 +1,316 @@
+"""The daily pass: whether it is due, and reflection with promotion run once a day, whoever asks first."""
+
+from __future__ import annotations
+
+import contextlib
+import os.path
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from core.errors import BrokenFileError, ConflictError, NotFoundError, NuggetsError, ReadOnlyError
+from core.folder import GRAPH_FILE
+from core.local_zone import local_zone
+from core.model.names import iso
+from core.schedule import LastRun, due, latest, next_due
+from core.settings import load_settings
+from core.storage.presence import DaemonOn as DaemonOn
+from core.storage.presence import Presence as Presence
+from core.storage.presence import daemon_on
+from core.storage.runs import Claim, Run, claim, claim_of, finish, let_go, runs
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.promotion import PromotionResult
+    from core.reflection import ReflectionResult
+
+WhyNot = Literal["", "not due", "running", "no memory"]
+_NAMES: Final = {
+    "rewrite": "rewritten",
+    "merge": "merged",
+    "hide": "hidden",
+    "tag": "tagged",
+    "link": "linked",
+}
+_SAID: Final[dict[WhyNot, str]] = {
+    "": "",
+    "not due": "the daily pass is not due",
+    "running": "another process runs the daily pass just now",
+    "no memory": "there is no memory yet to reflect on",
+}
+
+
+@dataclass(frozen=True)
+class DailyState:
+    """How it stands with the daily pass. `next_due`: in the local zone, the present when it is `due`.
+
+    `last`: the run that counts, None for none. `running`: the claim of who runs it just now. `daemon`: which runs on
+    the folder; `daemon_applies` and `app_applies` as the settings are now.
+    """
+
+    last: Run | None
+    due: bool
+    next_due: datetime
+    running: Claim | None
+    daemon: DaemonOn | None
+    daemon_applies: bool
+    app_applies: bool
+
+    @property
+    def waits_for_a_person(self) -> bool:
+        """Whether the pass is due and nobody else runs it."""
+        return self.due and self.running is None and not (self.daemon is not None and self.daemon_applies)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The state as JSON of the command line."""
+        return {
+            "due": self.due,
+            "nextDue": iso(self.next_due),
+            "lastRun": _run_dict(self.last),
+            "running": self.running is not None,
+            "daemon": None
+            if self.daemon is None
+            else {
+                "pid": self.daemon.process.pid if self.daemon.process else None,
+                "since": self.daemon.since or None,
+            },
+        }
+
+
+@dataclass(frozen=True)
+class DailyResult:
+    """What became of a daily pass. `ran`: whether this call ran it; if not, `why_not` says why.
+
+    `reflection`: what it did, None where it did not run or failed. `promotions`: what was written, or found up to date,
+    one for each MEMORY.md. `problems`: the errors. A pass whose reflection failed does not count as run, and stays due.
+    `next_due`: in the local zone.
+    """
+
+    ran: bool
+    why_not: WhyNot
+    next_due: datetime
+    last: Run | None = None
+    reflection: ReflectionResult | None = None
+    promotions: tuple[PromotionResult, ...] = ()
+    problems: tuple[NuggetsError, ...] = ()
+
+    @property
+    def told(self) -> str:
+        """In a clause: why it did not run, or what it did."""
+        if not self.ran:
+            return _SAID[self.why_not]
+        return _told(self.last.counts) if self.last is not None else "reflection failed"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as JSON of the command line."""
+        return {
+            "ran": self.ran,
+            "reason": self.why_not or None,
+            "nextDue": iso(self.next_due),
+            "lastRun": _run_dict(self.last),
+            "reflection": self.reflection.to_dict() if self.reflection is not None else None,
+            "promotions": [promotion.to_dict() for promotion in self.promotions],
+            "problems": [problem.message for problem in self.problems],
+        }
+
+
+def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyState:
+    """How it stands with the daily pass of a memory. Reads settings and ledger alone, and makes no file.
+
+    zone: of the person's clock; None: as the system has it now. Raises BrokenFileError and InvalidInputError for
+    settings, StorageError and ReadOnlyError for a ledger that cannot be read.
+    """
+    settings, now = load_settings(home), now.astimezone(zone or local_zone())
+    known = runs(home)
+    last = _counting(known, now)
+    return DailyState(
+        last=_record(known, last),
+        due=due(now, last, settings),
+        next_due=next_due(now, last, settings),
+        running=claim_of(home, now),
+        daemon=daemon_on(home),
+        daemon_applies=settings.schedule.daemon_applies,
+        app_applies=settings.schedule.app_applies,
+    )
+
+
+def run_daily_pass(
+    memory: Memory,
+    clock: Callable[[], datetime],
+    *,
+    if_due: bool = True,
+    promote: bool | None = None,
+    zone: tzinfo | None = None,
+) -> DailyResult:
+    """`Memory.daily_pass`; clock gives aware times."""
+    # As they are now: a memory may have been open since yesterday.
+    settings, zone = load_settings(memory.home), zone or local_zone()
+    now = clock().astimezone(zone)
+
+    def answer(known: tuple[Run, ...], why_not: WhyNot = "", **more: Any) -> DailyResult:
+        last = _counting(known, now)
+        return DailyResult(not why_not, why_not, next_due(now, last, settings), _record(known, last), **more)
+
+    def wanted(known: tuple[Run, ...]) -> bool:
+        return not if_due or due(now, _counting(known, now), settings)
+
+    known = runs(memory.home)
+    if not wanted(known):
+        return answer(known, "not due")
+    memory.refresh()
+    _check_usable(memory)
+    if not (memory.snapshot.notes or memory.snapshot.nuggets):
+        return answer(known, "no memory")
+    held = claim(memory.home, now, memory.author.kind, wanted)
+    if not isinstance(held, Claim):
+        return answer(held, "running" if wanted(held) else "not due")
+    with_promotion = settings.schedule.promotes if promote is None else promote
+    done = _carry_out(memory, now, held, with_promotion)
+    return answer(
+        runs(memory.home),
+        reflection=done.reflection,
+        promotions=tuple(done.promotions),
+        problems=tuple(done.problems),
+    )
+
+
+def count_as_daily(memory: Memory, now: datetime, counts: Mapping[str, int]) -> None:
+    """Keeps that somebody looked through a reflection by hand, whatever they took of it: that is the pass of today.
+
+    counts: as in `Run`; see `counts_of`. Without a log nothing is kept. Raises StorageError, ReadOnlyError.
+    """
+    finish(memory.home, None, _run(now.astimezone(local_zone()), memory.author.kind, dict(counts)))
+
+
+@dataclass
+class _Done:
+    """What was done so far of a pass, and what went wrong."""
+
+    reflection: ReflectionResult | None = None
+    promotions: list[PromotionResult] = field(default_factory=list)
+    problems: list[NuggetsError] = field(default_factory=list)
+    counts_as_run: bool = False
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        return tuple(problem.message for problem in self.problems)
+
+
+def _carry_out(memory: Memory, now: datetime, held: Claim, with_promotion: bool) -> _Done:
+    """Both parts, each for itself; what was done is kept whatever becomes of the rest."""
+    done = _Done()
+    try:
+        _reflect(memory, done)
+        if with_promotion:
+            _promote(memory, done)
+    finally:
+        if done.counts_as_run:
+            counts = counts_of(done.reflection, done.promotions)
+            finish(memory.home, held, _run(now, held.by, counts, done.said))
+        else:
+            with contextlib.suppress(NuggetsError):
+                let_go(memory.home, held)
+    return done
+
+
+def _reflect(memory: Memory, done: _Done) -> None:
+    try:
+        done.reflection = memory.reflect(unattended=True)
+        done.counts_as_run = True
+    except NuggetsError as error:
+        done.problems.append(error)
+        # What met a conflict waits in the log for a person; another try would only add to it.
+        done.counts_as_run = isinstance(error, ConflictError)
+
+
+def _promote(memory: Memory, done: _Done) -> None:
+    """Promotes to every MEMORY.md that somebody promoted to before, and to the one that the settings name.
+
+    Where the process happens to stand says nothing of what a person wants written there.
+    """
+    before = [target.path for target in memory.promotion_targets() if target.at and target.there]
+    folders = {os.path.dirname(path): None for path in before}
+    if memory.settings.promotion.memory_dir:
+        folders |= {os.path.expanduser(memory.settings.promotion.memory_dir): None}
+    if not folders:
+        done.problems.append(
+            NotFoundError(
+                "no MEMORY.md to promote to along with the daily pass",
+                kept="nothing was written",
+                todo="promote once by hand, or set promotion.memory_dir in settings.toml",
+            )
+        )
+    for folder in folders:
+        try:
+            done.promotions.append(memory.promote(memory_dir=folder))
+        except NuggetsError as error:
+            done.problems.append(error)
+
+
+def _check_usable(memory: Memory) -> None:
+    """Raises what keeps a pass from being worth anything: a note graph that cannot be read, or nothing be written."""
+    if memory.snapshot.graph_problem:
+        raise BrokenFileError(
+            memory.snapshot.graph_problem,
+            where=str(memory.home / GRAPH_FILE),
+            kept="it was left as it is",
+            todo="nuggets verify says what to do",
+        )
+    if memory.snapshot.read_only:
+        raise ReadOnlyError(
+            f"the memory is read only ({memory.snapshot.read_only})",
+            where=str(memory.home),
+            kept="nothing was written",
+        )
+
+
+def _run(now: datetime, by: str, counts: dict[str, int], problems: tuple[str, ...] = ()) -> Run:
+    return Run(at=iso(now), day=now.date().isoformat(), by=by, counts=counts, problems=problems)
+
+
+def _counting(known: tuple[Run, ...], now: datetime) -> LastRun | None:
+    return latest((last for run in known if (last := run.last_run) is not None), now)
+
+
+def _record(known: tuple[Run, ...], last: LastRun | None) -> Run | None:
+    return next((run for run in reversed(known) if last is not None and run.last_run == last), None)
+
+
+def counts_of(
+    reflection: ReflectionResult | None, promotions: Iterable[PromotionResult] = ()
+) -> dict[str, int]:
+    """How many notes a pass looked at, and did what to; "promoted": lines of MEMORY.md that came, went or changed."""
+    counts: dict[str, int] = {}
+    if reflection is not None:
+        counts["inspected"] = reflection.inspected
+        for change in reflection.changes:
+            name = _NAMES.get(change.type, change.type)
+            counts[name] = counts.get(name, 0) + 1
+    for promotion in promotions:
+        if not promotion.change_set.empty:
+            lines = promotion.promoted + promotion.updated + promotion.removed
+            counts["promoted"] = counts.get("promoted", 0) + lines
+    return counts
+
+
+def _told(counts: dict[str, int]) -> str:
+    number = counts.get("inspected", 0)
+    looked = f"looked at {number:,} {'note' if number == 1 else 'notes'}"
+    done = ", ".join(
+        f"{number:,} {name}" for name, number in counts.items() if name != "inspected" and number
+    )
+    return f"{looked}: {done}" if done else f"{looked}: nothing to do"
+
+
+def _run_dict(run: Run | None) -> dict[str, Any] | None:
+    if run is None:
+        return None
+    return {
+        "at": run.at,
+        "day": run.day,
+        "by": run.by,
+        "counts": run.counts,
+        "problems": list(run.problems),
+    }

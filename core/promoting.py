@@ -1,0 +1,157 @@
+"""The promotion of one memory: which MEMORY.md is meant, what is remembered of it, and the writing."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from core.errors import ConflictError, NotFoundError, StorageError
+from core.model.change import Author, ChangeSet
+from core.model.draft import Draft
+from core.settings import PromotionSettings
+from core.storage.files import absolute_path, read_file, working_directory
+from core.storage.promotions import keep_target, kept_target, kept_targets
+
+if TYPE_CHECKING:
+    from core.model.promoted import Target
+    from core.promotion import PromotionResult
+    from core.storage.ledger import Ledger
+
+_TRIES: Final = 3
+
+
+@dataclass(frozen=True)
+class PromotionTarget:
+    """A MEMORY.md that was written to, or the one of the present project.
+
+    cwd: the project it belongs to, "" for none. at: ISO 8601 time of the last writing, "" for never. count: how many
+    bullets were ours then. current: the present project's. there: whether its folder is, or can be made.
+    """
+
+    path: str
+    cwd: str
+    at: str
+    count: int
+    current: bool
+    there: bool
+
+
+class Promoter:
+    """Promotes from one memory, given as what it does. now: an ISO 8601 time."""
+
+    def __init__(
+        self,
+        settings: PromotionSettings,
+        author: Author,
+        *,
+        draft: Callable[[], Draft],
+        apply: Callable[[ChangeSet], ChangeSet],
+        ledger: Callable[[], Ledger | None],
+        now: Callable[[], str],
+    ) -> None:
+        self._settings = settings
+        self._author = author
+        self._draft = draft
+        self._apply = apply
+        self._ledger = ledger
+        self._now = now
+
+    def path(self, memory_dir: str | None, cwd: str | None) -> str:
+        """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
+        found = self._path(memory_dir, "" if memory_dir else cwd or str(working_directory()))
+        if found is None:
+            raise NotFoundError(
+                "no MEMORY.md to promote to",
+                kept="nothing was written",
+                todo="name its folder (--memory-dir), or set promotion.memory_dir in settings.toml",
+            )
+        return found
+
+    def _path(self, memory_dir: str | None, cwd: str) -> str | None:
+        from core.promotion import target_path
+
+        found = target_path(memory_dir, cwd, str(Path.home()), self._settings, os.path.isdir)
+        return None if found is None else str(absolute_path(Path(found)))
+
+    def promote(
+        self,
+        path: str,
+        cwd: str | None,
+        *,
+        dry_run: bool,
+        accept: Collection[str] | None,
+        refuse: Collection[str],
+    ) -> PromotionResult:
+        """Promotes to the file at a path. cwd: the project it was asked for in. Errors as in `Memory.apply`."""
+        from core.promotion import promote
+
+        for left in reversed(range(_TRIES)):
+            found = read_file(Path(path))
+            result = promote(
+                self._draft(),
+                found[0] if found else None,
+                path,
+                self._settings,
+                target=kept_target(self._ledger(), path),
+                accept=accept,
+                refuse=refuse,
+                author=self._author,
+            )
+            if dry_run:
+                return result
+            # Before the writing: a text that a crash kept from being written is harmless to remember.
+            self._remember(result.target)
+            try:
+                self._apply(result.change_set)
+            except ConflictError:
+                if left:
+                    continue
+                raise
+            self._remember(self._written(result, cwd))
+            return result
+        raise AssertionError("the last try either returned or raised")
+
+    def _remember(self, target: Target) -> None:
+        if target != kept_target(self._ledger(), target.path) and (
+            target.at or target.texts or target.refused
+        ):
+            keep_target(self._ledger(), target)
+
+    def _written(self, result: PromotionResult, cwd: str | None) -> Target:
+        target = result.target
+        if not result.change_set.files and (target.at or not result.count):
+            return target
+        project = self._project(cwd)
+        owner = project if project and self._path(None, project) == target.path else target.cwd
+        return msgspec.structs.replace(target, at=self._now(), cwd=owner, count=result.count)
+
+    def _project(self, cwd: str | None) -> str:
+        try:
+            return cwd or str(working_directory())
+        except StorageError:
+            return ""
+
+    def targets(self, cwd: str | None) -> tuple[PromotionTarget, ...]:
+        """The present project's file first, where there is one, then the files written to, the latest first."""
+        project = self._project(cwd)
+        current = self._path(None, project) if project else None
+        known = list(kept_targets(self._ledger()))
+        if current is not None and all(target.path != current for target in known):
+            known.append(msgspec.structs.replace(kept_target(self._ledger(), current), cwd=project))
+        found = [
+            PromotionTarget(
+                target.path,
+                target.cwd,
+                target.at,
+                target.count,
+                current=target.path == current,
+                there=target.path == current or os.path.isdir(os.path.dirname(target.path)),
+            )
+            for target in known
+        ]
+        return tuple(sorted(found, key=lambda target: not target.current))

@@ -1,0 +1,116 @@
+"""What the rules of a pass see: the notes as the pass has them so far, and what is worked out once for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from core.model.draft import Draft
+from core.model.note import Note
+from core.reflection.archive import low_value
+from core.reflection.duplicates import Duplicates, fact_agrees
+from core.reflection.linking import SharedContext, visible_links
+from core.reflection.refusals import Refusal, ground, refused
+from core.reflection.result import ProposedChange
+from core.reflection.select import pinned
+from core.reflection.steps import hide_step
+from core.reflection.tagging import improved_tags
+from core.reflection.vocabulary import Vocabulary
+from core.settings import ReflectionSettings
+
+
+class View:
+    """A memory in the middle of a pass. Rules read it and change nothing; the pass tells it what was carried out."""
+
+    def __init__(
+        self, draft: Draft, settings: ReflectionSettings, taken_back: Collection[Refusal] = ()
+    ) -> None:
+        self._draft = draft
+        self._taken_back = frozenset(taken_back)
+        self._ids_taken_back = {id for id, _ in taken_back}
+        self._settings = settings
+        self._vocabulary = Vocabulary()
+        visible = draft.snapshot.visible
+        self._beside_pinned = _linked_with([note for note in visible if pinned(note)], draft)
+        self._duplicates = Duplicates(visible, self._vocabulary, settings.jaccard)
+        self._contexts: dict[str, SharedContext] = {}
+        self._low: dict[str, tuple[Note, tuple[str, float] | None]] = {}
+
+    def visible(self, id: str) -> Note | None:
+        """The note as it is now; None for one that is hidden or gone."""
+        note = self._draft.note(id)
+        return None if note is None or note.hidden else note
+
+    def partner(self, id: str) -> Note | None:
+        """A note that another may be merged with or linked to: not pinned, nor about to be archived."""
+        note = self.visible(id)
+        return None if note is None or pinned(note) or self.low_value(note) else note
+
+    def low_value(self, note: Note) -> tuple[str, float] | None:
+        """Why a note is to be archived and how sure that is; None when it is worth keeping, or a person kept it."""
+        known = self._low.get(note.id)
+        if known is not None and known[0] is note:
+            return known[1]
+        found = low_value(note, self._settings, self._draft.rules)
+        if found is not None and self.refused(hide_step(note, *found).proposal):
+            found = None
+        self._low[note.id] = (note, found)
+        return found
+
+    def refused(self, change: ProposedChange) -> bool:
+        """Whether a person refused this change, or took it back, and nothing it was proposed for changed since."""
+        notes = list(filter(None, (self.visible(change.note_id), self.visible(change.other_id))))
+        if change.id in self._ids_taken_back:
+            made_for = ground(change.type, notes, change.wanted)
+            if (change.id, made_for) in self._taken_back:
+                return True
+        return refused(change, *notes)
+
+    def tags(self, note: Note) -> tuple[str, ...]:
+        """The tags that a note should bear."""
+        return improved_tags(note, self._vocabulary.tokens(note), self._settings, self._draft.rules)
+
+    def tokens(self, note: Note) -> tuple[str, ...]:
+        """The words of a note, as duplicates and links compare them."""
+        return self._vocabulary.tokens(note)
+
+    def near_duplicates(self, note: Note) -> list[str]:
+        """Ids of a note's near-duplicates, the most similar first."""
+        return self._duplicates.of(note)
+
+    def may_be_merged_away(self, note: Note) -> bool:
+        """Whether no pinned note would have to change, as its links would be pointed elsewhere."""
+        return note.id not in self._beside_pinned
+
+    def fact_agrees(self, note: Note) -> bool:
+        """Whether a fact note says what its fact says; true for notes that are no facts."""
+        return fact_agrees(self._draft, note)
+
+    def visible_links(self, note: Note) -> int:
+        """How many visible notes a note is linked to."""
+        return visible_links(note, lambda id: self.visible(id) is not None)
+
+    def related(self, note: Note) -> list[tuple[Note, tuple[str, ...]]]:
+        """Notes of the same nugget that share uncommon words with a note, and the words; the strongest first."""
+        nugget = note.nugget_name
+        if nugget not in self._contexts:
+            ids = (other.id for other in self._draft.snapshot.visible if other.nugget_name == nugget)
+            notes = [other for other in map(self.visible, ids) if other is not None]
+            self._contexts[nugget] = SharedContext(notes, self._vocabulary)
+        return self._contexts[nugget].candidates(note, self._settings.shared_tokens)
+
+    def carried_out(self, change: ProposedChange) -> None:
+        """Takes in that a change was laid over the draft."""
+        if change.type in ("hide", "merge"):
+            # Fewer notes hold its words now, so other words may be uncommon.
+            self._contexts.pop(change.nugget_name, None)
+        survivor = self.visible(change.note_id)
+        if change.type == "merge" and survivor is not None:
+            self._duplicates.update(survivor)
+
+
+def _linked_with(notes: list[Note], draft: Draft) -> set[str]:
+    """Ids of all notes that one of these is linked with, in either direction."""
+    if not notes:
+        return set()
+    pointing = {holder for note in notes for holder, _ in draft.snapshot.links_in.get(note.id, ())}
+    return pointing | {link.to for note in notes for link in note.links}

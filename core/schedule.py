@@ -1,0 +1,125 @@
+"""When the daily pass is due: rules over the clock that a person sees, the days on which it ran, and the settings.
+
+A pass falls due once a calendar day, at the set time, as the clock where the person is shows both. It belongs to the
+day that this clock showed when it ran:
+
+- It is owed when the set time came since and no pass ran on the calendar day of that moment, nor on a later one. So
+  there is never a second one on a day, wherever one flew meanwhile.
+- What is owed runs within the hour after the set time, at whatever hour that is; later it was missed, and is caught
+  up in waking hours. A day that was missed whole and its successor share one pass.
+- A time that the clock jumps over runs at the jump, one that comes twice at its first coming. A day that a zone left
+  out has no pass.
+- A run later than now tells that the clock was set back. It counts while it may be one of a day nearby; one that lies
+  farther off is not believed, or it would keep the pass from running until then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
+from typing import Final, NamedTuple
+
+from core.settings import Settings
+
+ON_TIME: Final = timedelta(hours=1)
+BELIEVED: Final = timedelta(hours=36)
+_DAY: Final = timedelta(days=1)
+_SECOND: Final = timedelta(seconds=1)
+# A believed run bars at most its own day, which lies fewer days ahead than this.
+_DAYS_AHEAD: Final = 7
+
+
+class LastRun(NamedTuple):
+    """A pass that ran: the instant, with any zone, and the date that the person's clock showed then."""
+
+    at: datetime
+    day: date
+
+
+def due(now: datetime, last: LastRun | None, settings: Settings) -> bool:
+    """Whether the daily pass is to run now. now: with the zone of the person's clock. last: see `latest`."""
+    moment = _last_moment(now, settings)
+    if moment is None or not _owed(moment, now, last):
+        return False
+    on_time = moment.date() == now.date() and _elapsed(moment, now) < ON_TIME
+    return on_time or is_waking(now, settings)
+
+
+def next_due(now: datetime, last: LastRun | None, settings: Settings) -> datetime:
+    """When the pass is to run next, in the zone of `now`: `now` itself when it is due, else the first moment it is."""
+    if due(now, last, settings):
+        return now
+    moments = sorted(_moments(now, settings))
+    for moment in moments:
+        if moment > now.astimezone(UTC) and due(moment.astimezone(now.tzinfo), last, settings):
+            return moment.astimezone(now.tzinfo)
+    return moments[-1].astimezone(now.tzinfo)
+
+
+def latest(runs: Iterable[LastRun], now: datetime) -> LastRun | None:
+    """Of all runs known the one that counts: the latest that a clock set back does not make unbelievable."""
+    return max((run for run in runs if _believed(run, now)), key=lambda run: (run.day, run.at), default=None)
+
+
+def is_waking(now: datetime, settings: Settings) -> bool:
+    """Whether a missed pass may be caught up: from one hour on to before the other, over midnight if that is later.
+
+    None are waking hours when both are the same.
+    """
+    begin, end = settings.schedule.waking_from, settings.schedule.waking_to
+    return begin <= now.hour < end if begin <= end else now.hour >= begin or now.hour < end
+
+
+def moment_on(day: date, zone: tzinfo | None, settings: Settings) -> datetime | None:
+    """The instant (UTC) of the set time on a day; None for a day that the zone left out."""
+    if _instant(datetime.combine(day, time()), zone) >= _instant(datetime.combine(day + _DAY, time()), zone):
+        return None
+    return _instant(datetime.combine(day, time(settings.reflection.hour, settings.reflection.minute)), zone)
+
+
+def _owed(moment: datetime, now: datetime, last: LastRun | None) -> bool:
+    return last is None or not _believed(last, now) or last.day < moment.date()
+
+
+def _believed(run: LastRun, now: datetime) -> bool:
+    return _elapsed(now, run.at) <= BELIEVED
+
+
+def _last_moment(now: datetime, settings: Settings) -> datetime | None:
+    """The latest moment of a set time that is not later than now, in the zone of `now`."""
+    found = None
+    for ago in (3, 2, 1, 0):
+        moment = moment_on(now.date() - ago * _DAY, now.tzinfo, settings)
+        if moment is not None and moment <= now.astimezone(UTC):
+            found = moment
+    return found.astimezone(now.tzinfo) if found is not None else None
+
+
+def _moments(now: datetime, settings: Settings) -> Iterator[datetime]:
+    """Every instant (UTC) of the days ahead at which the pass can become due: set times, and waking hours' begin."""
+    for ahead in range(-1, _DAYS_AHEAD):
+        day = now.date() + ahead * _DAY
+        moment = moment_on(day, now.tzinfo, settings)
+        if moment is not None:
+            yield moment
+            yield _instant(datetime.combine(day, time(settings.schedule.waking_from)), now.tzinfo)
+
+
+def _elapsed(since: datetime, until: datetime) -> timedelta:
+    # Two times of one zone are subtracted as the clock shows them, not as they passed.
+    return until.astimezone(UTC) - since.astimezone(UTC)
+
+
+def _instant(wall: datetime, zone: tzinfo | None) -> datetime:
+    """The first instant (UTC) at which a clock shows a time, or, where it jumps over that, the instant of the jump."""
+    found = wall.replace(tzinfo=zone).astimezone(UTC)
+    if found.astimezone(zone).replace(tzinfo=None, fold=0) == wall:
+        return found
+    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)
+    while found - before > _SECOND:
+        middle = before + timedelta(seconds=(found - before) // _SECOND // 2)
+        if middle.astimezone(zone).replace(tzinfo=None) >= wall:
+            found = middle
+        else:
+            before = middle
+    return found

@@ -1,0 +1,417 @@
+"""Promotion that remembers what it wrote: what follows a note, what stays a person's, what was refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+import pytest
+from graph_kit import draft_of, make_note, memory_of
+
+from core.model.note import Note, replace
+from core.model.promoted import Target
+from core.promotion import PromotionResult, promote
+from core.promotion.refusal import marks_of
+from core.settings import PromotionSettings
+
+PATH = "/somewhere/MEMORY.md"
+
+
+class Place:
+    """A MEMORY.md with its notes and what is remembered of it, promoted to again and again."""
+
+    def __init__(self, *notes: Note, page: str | None = None) -> None:
+        self.notes = {note.id: note for note in notes}
+        self.page = page
+        self.target = Target(path=PATH)
+
+    def look(self, **wanted: Any) -> PromotionResult:
+        existing = None if self.page is None else self.page.encode()
+        wanted = {"target": self.target} | wanted
+        return promote(draft_of(memory_of(self.notes.values())), existing, PATH, **wanted)
+
+    def promote(self, **wanted: Any) -> PromotionResult:
+        result = self.look(**wanted)
+        self.target = result.target
+        for change in result.change_set.notes:
+            assert change.after is not None
+            self.notes[change.id] = change.after
+        for file in result.change_set.files:
+            self.page = (file.after or b"").decode()
+        return result
+
+    def refuse(self, *accepted: str) -> PromotionResult:
+        """Promotes what is accepted and refuses the rest."""
+        rest = [entry.id for entry in self.look().entries if entry.proposed and entry.id not in accepted]
+        return self.promote(accept=accepted, refuse=rest)
+
+    def change(self, id: str, **fields: Any) -> None:
+        self.notes[id] = replace(self.notes[id], **fields)
+
+    def says(self, result: PromotionResult | None = None) -> list[tuple[str, str]]:
+        return [(entry.status, entry.title) for entry in (result or self.look()).entries]
+
+
+def often(number: int, content: str, title: str, **fields: Any) -> Note:
+    return make_note(number, content, title, **({"hits": 3} | fields))
+
+
+def lines(place: Place) -> list[str]:
+    assert place.page is not None
+    return [line for line in place.page.split("\n") if line.startswith(("- ", "  "))]
+
+
+ONE = "note-memory-00000001"
+TWO = "note-memory-00000002"
+
+
+@pytest.fixture
+def place() -> Place:
+    made = Place(often(1, "one\nand more", "first"), often(2, "two", "second"))
+    made.promote()
+    assert made.look().change_set.empty
+    return made
+
+
+# Our bullets follow their notes
+
+
+def test_the_bullet_of_a_deleted_note_goes(place: Place) -> None:
+    del place.notes[ONE]
+    result = place.promote()
+    assert ("removed", "first") in place.says(result)
+    assert [entry.reason for entry in result.entries if entry.status == "removed"] == ["deleted"]
+    assert lines(place) == ["- **second**: two"]
+    assert place.look().change_set.empty
+
+
+def test_the_bullet_of_a_retitled_note_is_renamed_where_it_stands(place: Place) -> None:
+    place.change(ONE, title="new name")
+    result = place.promote()
+    assert [entry.reason for entry in result.entries if entry.status == "updated"] == ["was called first"]
+    assert lines(place) == ["- **new name**: one", "  and more", "- **second**: two"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"hidden": True}, "hidden"),
+        ({"stability": "temporary"}, "temporary"),
+        ({"content": "  "}, "empty"),
+        ({"content": "token ghp_16C7e42F292c6912E7710c838347Ae178B4a"}, "looks like a secret: GitHub token"),
+    ],
+)
+def test_the_bullet_of_a_note_that_is_not_to_stand_there_any_more_goes(
+    place: Place, fields: dict[str, Any], reason: str
+) -> None:
+    place.change(ONE, **fields)
+    result = place.promote()
+    assert [(entry.status, entry.reason) for entry in result.entries] == [
+        ("unchanged", ""),
+        ("removed", reason),
+    ]
+    assert "ghp_" not in str(result.to_dict())
+    assert lines(place) == ["- **second**: two"]
+
+
+def test_without_a_memory_of_it_the_bullet_of_a_note_that_holds_a_secret_goes_all_the_same() -> None:
+    secret = often(1, "token ghp_16C7e42F292c6912E7710c838347Ae178B4a", "t")
+    place = Place(secret, page=f"## user\n\n- **t**: {secret.content}\n- **t2**: mine\n")
+    assert place.says(place.promote()) == [("removed", "t")]
+    assert lines(place) == ["- **t2**: mine"]
+
+
+def test_a_note_that_belongs_to_another_section_by_now_moves_there(place: Place) -> None:
+    place.change(TWO, scope="shared", subject="shared:project")
+    result = place.promote()
+    assert next((e.section, e.status, e.reason) for e in result.entries) == (
+        "shared-context", "updated", "moves here from user"
+    )  # fmt: skip
+    assert place.page is not None
+    assert place.page.endswith(
+        "## shared-context\n\n- **second**: two\n\n## user\n\n- **first**: one\n  and more\n"
+    )
+    assert place.look().change_set.empty
+
+
+def test_a_bullet_that_a_person_moved_is_kept_up_to_date_where_they_put_it(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("- **second**: two\n", "").replace(
+        "## user", "## Mine\n\n- **second**: two\n\n## user"
+    )
+    assert place.look().change_set.empty
+    place.change(TWO, content="changed")
+    place.promote()
+    assert lines(place) == ["- **second**: changed", "- **first**: one", "  and more"]
+    place.change(TWO, content="changed again")
+    place.promote()
+    assert "- **second**: changed again" in lines(place)
+    assert len(lines(place)) == 3
+
+
+def test_what_stands_there_stays_up_to_date_also_below_a_raised_threshold(place: Place) -> None:
+    raised = PromotionSettings(threshold=5)
+    assert place.look(settings=raised).change_set.empty
+    place.change(TWO, content="changed")
+    place.promote(settings=raised)
+    assert "- **second**: changed" in lines(place)
+
+
+def test_a_bullet_comes_back_when_its_note_does(place: Place) -> None:
+    before = sorted(lines(place))
+    place.change(ONE, hidden=True)
+    place.promote()
+    place.change(ONE, hidden=False)
+    assert place.says(place.promote()) == [("unchanged", "second"), ("new", "first")]
+    assert sorted(lines(place)) == before
+
+
+def test_a_page_that_an_undo_restored_is_ours_as_before(place: Place) -> None:
+    former = place.page
+    place.change(ONE, content="three")
+    place.promote()
+    place.page = former
+    assert ("updated", "first") in place.says()
+    del place.notes[ONE]
+    place.promote()
+    assert lines(place) == ["- **second**: two"]
+    place.page = former
+    assert ("removed", "first") in place.says()
+
+
+def test_a_page_that_the_original_wrote_again_is_ours_as_before(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("  and more", "and more")
+    place.change(ONE, content="three")
+    place.promote()
+    assert lines(place) == ["- **first**: three", "- **second**: two"]
+    assert "and more" not in place.page
+
+
+def test_two_notes_of_one_title_are_told_apart_by_what_was_written_for_each() -> None:
+    place = Place(often(1, "one", "t"), often(2, "two", "t"))
+    place.promote()
+    del place.notes[ONE]
+    place.change(TWO, content="three")
+    place.promote()
+    assert lines(place) == ["- **t**: three"]
+
+
+def test_a_text_that_another_note_says_as_well_stays_when_one_of_them_goes() -> None:
+    place = Place(often(1, "one", "t"), often(2, "one", "t", nugget_name="b"))
+    place.promote()
+    del place.notes[ONE]
+    place.promote()
+    place.promote()
+    assert lines(place) == ["- **t**: one"]
+    assert place.look().change_set.empty
+
+
+# What a person wrote stays theirs
+
+
+def test_a_persons_indented_line_below_our_bullet_of_several_lines_stays(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("  and more\n", "  and more\n  my remark\n")
+    place.change(ONE, content="three\nfour\nfive")
+    place.promote()
+    assert lines(place) == ["- **first**: three", "  four", "  five", "  my remark", "- **second**: two"]
+    assert place.look().change_set.empty
+
+
+@pytest.mark.parametrize("change", [{"content": "three"}, {"hidden": True}, {"title": "renamed"}, {}])
+def test_a_bullet_that_a_person_edited_is_shown_as_theirs_and_kept(
+    place: Place, change: dict[str, Any]
+) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("one\n", "one, and I know better\n")
+    place.change(ONE, **change)
+    before = place.page
+    result = place.promote()
+    assert place.page == before
+    assert result.change_set.empty
+    assert [entry.title for entry in result.edited] == [change.get("title", "first")]
+    assert result.edited[0].reason.startswith("edited by hand")
+    assert result.edited[0].before == "- **first**: one, and I know better\n  and more"
+
+
+def test_an_edited_bullet_is_replaced_when_that_is_accepted_by_name(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("one\n", "one, and I know better\n")
+    place.change(ONE, content="three")
+    result = place.promote(accept=[place.look().edited[0].id])
+    assert (result.updated, result.promoted, result.edited) == (1, 0, ())
+    assert lines(place) == ["- **first**: three", "- **second**: two"]
+    place.page = place.page.replace("three", "mine")
+    del place.notes[ONE]
+    result = place.promote(accept=[place.look().edited[0].id])
+    assert result.removed == 1
+    assert lines(place) == ["- **second**: two"]
+
+
+def test_an_edited_bullet_that_a_person_wants_to_keep_is_not_shown_again_until_one_of_the_two_changes(
+    place: Place,
+) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("one\n", "mine\n")
+    place.refuse()
+    assert place.look().edited == ()
+    place.change(ONE, content="three")
+    assert len(place.look().edited) == 1
+
+
+def test_an_edited_bullet_stands_for_its_note_and_no_second_one_is_written(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("two\n", "mine\n")
+    place.promote()
+    place.promote()
+    assert sum("second" in line for line in lines(place)) == 1
+
+
+def test_a_bullet_that_a_person_put_text_on_is_not_taken_out_unasked(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("  and more\n", "  and more\n  - my nested bullet\n")
+    before = place.page
+    del place.notes[ONE]
+    result = place.promote()
+    assert place.page == before
+    assert [entry.status for entry in result.entries] == ["unchanged", "edited"]
+
+
+def test_where_we_wrote_before_a_bullet_that_is_not_of_us_is_no_ones_but_the_persons(place: Place) -> None:
+    assert place.page is not None
+    place.page += "- **third**: by hand\n"
+    place.notes[TWO + "b"] = often(3, "three", "third", id=TWO + "b")
+    before = place.page
+    result = place.promote()
+    assert place.page == before
+    assert [entry.reason for entry in result.edited] == ["stands there by another hand"]
+
+
+def test_a_bullet_that_a_person_took_out_is_proposed_again_as_new(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("- **second**: two\n", "")
+    assert place.says() == [("unchanged", "first"), ("new", "second")]
+
+
+# One by one, and refusals
+
+
+def test_only_what_is_accepted_is_written_and_the_rest_is_not_proposed_again() -> None:
+    place = Place(often(1, "one", "first"), often(2, "two", "second"))
+    ids = {entry.title: entry.id for entry in place.look().entries}
+    result = place.refuse(ids["first"])
+    assert result.promoted == 1
+    assert [entry.title for entry in result.refused] == ["second"]
+    assert lines(place) == ["- **first**: one"]
+    assert len(marks_of(place.notes[TWO])) == 1
+    again = place.look()
+    assert again.change_set.empty
+    assert [entry.title for entry in again.refused] == ["second"]
+    place.change(TWO, content="another text")
+    assert place.says() == [("unchanged", "first"), ("new", "second")]
+
+
+def test_what_was_refused_is_accepted_by_its_id_after_all() -> None:
+    place = Place(often(1, "one", "first"))
+    place.refuse()
+    refused = place.look().refused[0]
+    assert place.promote(accept=[refused.id[:8]]).promoted == 1
+    assert lines(place) == ["- **first**: one"]
+    assert marks_of(place.notes[ONE]) == []
+    assert place.look().refused == ()
+
+
+def test_a_refused_update_and_a_refused_removal_leave_the_bullet_as_it_is(place: Place) -> None:
+    before = place.page
+    place.change(ONE, content="three")
+    place.change(TWO, hidden=True)
+    result = place.refuse()
+    assert {entry.status for entry in result.refused} == {"updated", "removed"}
+    assert place.page == before
+    assert place.look().change_set.empty
+    place.change(ONE, content="four")
+    assert ("updated", "first") in place.says()
+
+
+def test_the_removal_of_a_deleted_notes_bullet_is_refused_for_good(place: Place) -> None:
+    del place.notes[ONE]
+    place.refuse()
+    assert place.look().change_set.empty
+    assert place.target.refused
+    assert "- **first**: one" in lines(place)
+
+
+def test_only_what_is_refused_by_name_is_remembered(place: Place) -> None:
+    place.change(ONE, content="three")
+    place.change(TWO, content="four")
+    ids = {entry.title: entry.id for entry in place.look().entries}
+    result = place.promote(accept=[ids["first"]])
+    assert result.refused == ()
+    assert place.says() == [("unchanged", "first"), ("updated", "second")]
+
+
+def test_a_preview_with_everything_refused_before_does_nothing_and_an_unknown_id_is_told(
+    place: Place,
+) -> None:
+    assert place.look(accept=["update-nothing", ""]).unknown == ("update-nothing", "")
+
+
+def test_refusals_are_bounded_and_a_field_of_another_shape_is_no_refusal() -> None:
+    place = Place(often(1, "text 0", "t", extra={"promotionRefused": {"odd": 1}, "kept": 2}))
+    for number in range(30):
+        place.change(ONE, content=f"text {number}")
+        place.refuse()
+    assert len(marks_of(place.notes[ONE])) == 20
+    assert place.notes[ONE].extra["kept"] == 2
+    assert place.look().entries == ()
+
+
+def test_entries_have_ids_of_their_own_that_are_the_same_in_a_second_look() -> None:
+    place = Place(
+        *(often(n, "same", "t", scope=scope) for n, scope in enumerate(["user", "shared", "self", "user"]))
+    )
+    first, second = ([entry.id for entry in place.look().entries] for _ in range(2))
+    assert first == second
+    assert len(set(first)) == 3
+
+
+# What is beside
+
+
+def test_notes_just_under_the_threshold_are_told_with_the_recalls_they_miss() -> None:
+    notes = [often(n, "text", f"note {n}", hits=n % 3) for n in range(1, 40)]
+    below = Place(*notes, often(50, "text", "gone", hits=2, hidden=True)).look().below
+    assert len(below) == 10
+    assert {(note.hits, note.missing) for note in below} == {(2, 1)}
+
+
+def test_notes_that_are_kept_out_are_told_with_the_reason_and_never_with_the_secret() -> None:
+    secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a"
+    result = Place(
+        often(1, secret, "token"), often(2, "x", "t", stability="temporary"), often(3, "x", secret)
+    ).look()
+    assert [note.reason for note in result.held_back] == [
+        "looks like a secret: GitHub token", "temporary", "looks like a secret: GitHub token"
+    ]  # fmt: skip
+    assert result.withheld == (ONE, "note-memory-00000003")
+    assert secret not in str(result.to_dict())
+
+
+def test_the_length_says_which_entries_agents_do_not_read() -> None:
+    place = Place(*(often(n, "a\nb", f"note {n}") for n in range(1, 6)))
+    result = place.look(settings=PromotionSettings(read_lines=8))
+    assert (result.length.now, result.length.after, result.length.over) == (0, 16, 8)
+    assert [entry.line for entry in result.entries] == [7, 9, 11, 13, 15]
+    assert [entry.title for entry in result.unread] == ["note 2", "note 3", "note 4", "note 5"]
+
+
+def test_what_is_remembered_is_bounded_and_stays_the_same_when_nothing_happens(place: Place) -> None:
+    remembered = place.target
+    place.promote()
+    assert place.target == remembered
+    for number in range(30):
+        place.change(ONE, content=f"text {number}")
+        place.promote()
+    assert sum(text.note_id == ONE for text in place.target.texts) == 8
+    assert msgspec.json.decode(msgspec.json.encode(place.target), type=Target) == place.target

@@ -1,0 +1,295 @@
+"""The daily pass: once a day whoever asks, each part for itself, and nothing where there is nothing to do."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from memory_files import note_object, tree, write_graph
+
+from core import daily
+from core.daily import count_as_daily, counts_of, daily_state, run_daily_pass
+from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NotFoundError, NuggetsError
+from core.memory import Memory
+from core.model.change import Author
+from core.promotion.target import project_folder
+from core.storage.runs import runs
+
+ROOT = Path(__file__).parents[2]
+MORNING = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+DAY = timedelta(days=1)
+UNTIDY = "Said   with  gaps.\n\n\n\n\nAnd more."
+
+
+def at(moment: datetime) -> Callable[[], datetime]:
+    return lambda: moment
+
+
+def opened(home: Path, moment: datetime = MORNING) -> Memory:
+    return Memory.open(home, author=Author("reflection"), clock=at(moment))
+
+
+def passed(home: Path, moment: datetime = MORNING, **more: Any) -> daily.DailyResult:
+    memory = opened(home, moment)
+    try:
+        return run_daily_pass(memory, at(moment), zone=UTC, **more)
+    finally:
+        memory.close()
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    home = tmp_path / "memory"
+    write_graph(home, [note_object(1, content=UNTIDY)])
+    return home
+
+
+@pytest.fixture
+def goal(home: Path, tmp_path: Path) -> Path:
+    """The MEMORY.md of the settings, for a memory with something to promote."""
+    write_graph(home, [note_object(1, content=UNTIDY, hits=9)])
+    (tmp_path / "goal").mkdir()
+    (home / "settings.toml").write_text(
+        f'[promotion]\nmemory_dir = "{tmp_path / "goal"}"\n', encoding="utf-8"
+    )
+    return tmp_path / "goal" / "MEMORY.md"
+
+
+def test_a_due_pass_cleans_up_once_and_is_in_the_log(home: Path) -> None:
+    done = passed(home)
+    assert done.ran
+    assert done.reflection is not None
+    assert done.reflection.rewritten == 1
+    assert done.told.startswith("looked at 1 note: ")
+    assert done.next_due == MORNING + DAY
+    newest = Memory.open(home).log(limit=1)[0].change_set
+    assert (newest.kind, newest.author.kind) == ("reflection", "reflection")
+    again = passed(home, MORNING + timedelta(minutes=5))
+    assert (again.ran, again.why_not) == (False, "not due")
+    assert again.last == runs(home)[0]
+    assert again.last.counts["rewritten"] == 1
+    assert passed(home, MORNING + DAY).ran
+
+
+def test_before_its_time_it_does_not_run_unless_it_is_told_to(home: Path) -> None:
+    early = MORNING - timedelta(hours=3)
+    assert passed(home, early).why_not == "not due"
+    assert passed(home, early, if_due=False).ran
+    assert not passed(home).ran
+
+
+def test_a_pass_with_nothing_to_do_ran_and_moves_nothing(home: Path) -> None:
+    assert passed(home).ran
+    while (done := passed(home, if_due=False)).reflection and not done.reflection.change_set.empty:
+        pass
+    before, entries = tree(home), len(Memory.open(home).log())
+    done = passed(home, MORNING + DAY)
+    assert done.ran
+    assert done.told == "looked at 1 note: nothing to do"
+    assert tree(home) == before
+    assert len(Memory.open(home).log()) == entries
+    assert len(runs(home)) >= 2
+
+
+def test_who_asks_changes_nothing_and_makes_no_log(home: Path) -> None:
+    before = sorted(path.name for path in home.iterdir())
+    state = daily_state(home, MORNING, UTC)
+    assert (state.due, state.last, state.running, state.daemon) == (True, None, None, None)
+    assert state.waits_for_a_person
+    assert not daily_state(home, MORNING - timedelta(hours=3), UTC).due
+    assert sorted(path.name for path in home.iterdir()) == before
+
+
+def test_where_there_is_no_memory_none_is_made(tmp_path: Path) -> None:
+    done = passed(tmp_path / "none")
+    assert (done.ran, done.why_not) == (False, "no memory")
+    assert not (tmp_path / "none").exists()
+
+
+def test_a_reflection_that_fails_leaves_the_promotion_and_stays_due(
+    home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def held(self: Memory, **_: object) -> None:
+        raise LockTimeoutError("somebody keeps it locked")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "reflect", held)
+        done = passed(home, promote=True)
+    assert done.reflection is None
+    assert [Path(promotion.path) for promotion in done.promotions] == [goal]
+    assert goal.exists()
+    assert [str(problem) for problem in done.problems] == ["somebody keeps it locked"]
+    assert done.told == "reflection failed"
+    assert daily_state(home, MORNING, UTC).due
+    assert passed(home).ran
+
+
+@pytest.mark.parametrize("error", [NotFoundError("no MEMORY.md"), ConflictError("changed")])
+def test_a_promotion_that_fails_leaves_the_reflection(
+    home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch, error: NuggetsError
+) -> None:
+    def refuse(self: Memory, **_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(Memory, "promote", refuse)
+    done = passed(home, promote=True)
+    assert done.reflection is not None
+    assert done.reflection.rewritten == 1
+    assert done.problems == (error,)
+    assert runs(home)[0].problems == (error.message,)
+    assert not passed(home, MORNING + timedelta(hours=1)).ran
+
+
+def test_a_reflection_that_met_a_conflict_is_not_tried_all_day(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def meet(self: Memory, **_: object) -> None:
+        raise ConflictError("changed in two ways")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "reflect", meet)
+        assert passed(home).ran
+    assert not passed(home, MORNING + timedelta(hours=1)).ran
+
+
+def test_whatever_ends_it_in_the_middle_gives_the_claim_up(
+    home: Path, goal: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Memory, **_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "promote", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            passed(home, promote=True)
+    # The reflection was done by then.
+    assert runs(home)[0].counts["rewritten"] == 1
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "reflect", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            passed(home, MORNING + DAY)
+    assert daily_state(home, MORNING + DAY, UTC).running is None
+    assert passed(home, MORNING + DAY).ran
+
+
+@pytest.mark.parametrize(("line", "expected"), [("", False), ("[schedule]\npromotes = true\n", True)])
+def test_the_setting_says_whether_it_promotes(home: Path, goal: Path, line: str, expected: bool) -> None:
+    with (home / "settings.toml").open("a", encoding="utf-8") as file:
+        file.write(line)
+    assert bool(passed(home).promotions) is expected
+    assert goal.exists() is expected
+    assert ("promoted" in runs(home)[0].counts) is expected
+
+
+def test_every_file_that_was_promoted_to_before_is_kept_up_and_no_other(
+    home: Path, goal: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    here = tmp_path / ".claude" / "projects" / project_folder(str(tmp_path))
+    here.mkdir(parents=True)
+    (tmp_path / "other").mkdir()
+    memory = opened(home)
+    memory.promote(memory_dir=tmp_path / "other")
+    memory.close()
+    (tmp_path / "other" / "MEMORY.md").unlink()
+    done = passed(home, promote=True)
+    assert {Path(promotion.path) for promotion in done.promotions} == {goal, tmp_path / "other" / "MEMORY.md"}
+    assert (tmp_path / "other" / "MEMORY.md").exists()
+    assert not list(here.iterdir())
+
+
+def test_where_nothing_was_promoted_to_it_is_said_that_nothing_is(home: Path) -> None:
+    done = passed(home, promote=True)
+    assert done.ran
+    assert done.promotions == ()
+    assert "no MEMORY.md to promote to" in done.problems[0].message
+
+
+def test_a_memory_that_cannot_be_read_is_no_pass(home: Path) -> None:
+    Memory.open(home).close()
+    whole = (home / "graph" / "graph.json").read_bytes()
+    (home / "graph" / "graph.json").write_bytes(whole[:-20])
+    memory = Memory.open(home, clock=at(MORNING), tolerant=True)
+    with pytest.raises(BrokenFileError):
+        memory.daily_pass(if_due=False)
+    memory.close()
+    assert runs(home) == ()
+
+
+def test_a_broken_log_is_begun_anew_and_the_pass_runs(home: Path) -> None:
+    Memory.open(home).close()
+    for path in home.glob("ledger.db*"):
+        path.unlink()
+    (home / "ledger.db").write_bytes(b"no database" * 100)
+    assert passed(home).ran
+    assert len(runs(home)) == 1
+
+
+def test_what_a_person_looked_through_is_the_pass_of_today(home: Path) -> None:
+    memory = Memory.open(home, clock=at(MORNING))
+    proposed = memory.reflect(dry_run=True)
+    count_as_daily(memory, MORNING, {"inspected": proposed.inspected})
+    assert runs(home)[0].by == "person"
+    assert runs(home)[0].counts == {"inspected": 1}
+    assert not memory.daily_pass().ran
+    assert counts_of(proposed)["rewritten"] == 1
+
+
+def test_the_state_is_one_document(home: Path) -> None:
+    document = daily_state(home, MORNING, UTC).to_dict()
+    assert json.loads(json.dumps(document)) == {
+        "due": True,
+        "nextDue": "2026-11-22T09:00:00.000Z",
+        "lastRun": None,
+        "running": False,
+        "daemon": None,
+    }
+    assert json.dumps(passed(home).to_dict())
+
+
+RUNNER = """
+import os, sys
+from datetime import datetime, UTC
+os.fsync = lambda handle: None
+from core.memory import Memory
+from core.model.change import Author
+from core.promotion.target import project_folder
+memory = Memory.open(sys.argv[1], author=Author("reflection"), clock=lambda: datetime(2026, 11, 22, 12, 0, tzinfo=UTC))
+print("ready", flush=True)
+sys.stdin.readline()
+done = memory.daily_pass()
+print(done.ran, done.why_not)
+"""
+
+
+def test_of_twenty_processes_at_once_exactly_one_runs_it(home: Path) -> None:
+    write_graph(home, [note_object(number, content=f"{number} {UNTIDY}") for number in range(30)])
+    workers = [
+        subprocess.Popen(
+            [sys.executable, "-c", RUNNER, str(home)],
+            cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={"TZ": "UTC", "PATH": ""},
+        )
+        for _ in range(20)
+    ]  # fmt: skip
+    for worker in workers:
+        assert worker.stdout is not None
+        assert worker.stdout.readline() == "ready\n"
+    for worker in workers:
+        assert worker.stdin is not None
+        worker.stdin.write("go\n")
+        worker.stdin.flush()
+    said = [worker.communicate()[0].strip() for worker in workers]
+    assert all(worker.returncode == 0 for worker in workers)
+    assert sorted(said)[-1] == "True"
+    assert sum(line == "True" for line in said) == 1
+    assert {line for line in said if line != "True"} <= {"False not due", "False running"}
+    assert len(runs(home)) == 1
+    entries = Memory.open(home).log(limit=None)
+    assert sum(entry.change_set.kind == "reflection" for entry in entries) == 1

@@ -1,0 +1,164 @@
+"""Promotion by a memory: what it remembers of each MEMORY.md, with undo, several targets and a lost log."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from core.graph.edits import create_note, delete_note, edit_note
+from core.memory import Memory
+from core.model.note import replace
+from core.promotion.refusal import REFUSED
+
+
+@pytest.fixture
+def memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Memory:
+    """A memory of two often recalled notes, and a home folder of its own."""
+    monkeypatch.setenv("HOME", str(tmp_path / "person"))
+    (tmp_path / "person").mkdir()
+    made = Memory.open(tmp_path / "memory")
+    for title in ("one", "two"):
+        note, _ = made.change(
+            "new", partial(create_note, nugget="project", title=title, content=f"Text {title}.")
+        )
+        made.change("recalled", lambda draft, note=note: draft.put(replace(note, hits=4)))
+    return made
+
+
+def page(folder: Path) -> str:
+    return (folder / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def note_id(memory: Memory, title: str) -> str:
+    return next(note.id for note in memory.snapshot.notes if note.title == title)
+
+
+def test_the_bullet_of_a_deleted_note_goes_also_in_a_later_run(memory: Memory, tmp_path: Path) -> None:
+    memory.promote(memory_dir=tmp_path)
+    memory.change("deleted", partial(delete_note, id=note_id(memory, "one")))
+    memory.close()
+    assert Memory.open(memory.home).promote(memory_dir=tmp_path).removed == 1
+    assert "Text one." not in page(tmp_path)
+
+
+def test_a_bullet_edited_by_hand_is_kept_until_that_is_given_up_by_name(
+    memory: Memory, tmp_path: Path
+) -> None:
+    memory.promote(memory_dir=tmp_path)
+    (tmp_path / "MEMORY.md").write_text(page(tmp_path).replace("Text one.", "My own words."))
+    memory.change("edited", partial(edit_note, id=note_id(memory, "one"), content="New text."))
+    result = memory.promote(memory_dir=tmp_path)
+    assert result.change_set.empty
+    assert "My own words." in page(tmp_path)
+    memory.promote(memory_dir=tmp_path, accept=[result.edited[0].id])
+    assert "New text." in page(tmp_path)
+
+
+def test_a_promotion_that_is_taken_back_leaves_the_page_as_it_was_and_its_bullets_ours(
+    memory: Memory, tmp_path: Path
+) -> None:
+    (tmp_path / "MEMORY.md").write_text("# Mine\n")
+    memory.promote(memory_dir=tmp_path)
+    first = page(tmp_path)
+    memory.change("edited", partial(edit_note, id=note_id(memory, "one"), content="New text."))
+    memory.promote(memory_dir=tmp_path)
+    memory.undo()
+    assert page(tmp_path) == first
+    again = memory.promote(memory_dir=tmp_path, dry_run=True)
+    assert (again.updated, again.edited) == (1, ())
+    memory.undo()
+    memory.undo()
+    assert page(tmp_path) == "# Mine\n"
+    assert memory.promote(memory_dir=tmp_path).promoted == 2
+
+
+def test_a_refusal_is_in_the_note_and_goes_with_an_undo(memory: Memory, tmp_path: Path) -> None:
+    ids = {entry.title: entry.id for entry in memory.promote(memory_dir=tmp_path, dry_run=True).entries}
+    done = memory.promote(memory_dir=tmp_path, accept=[ids["one"]], refuse=[ids["two"]])
+    assert [entry.title for entry in done.refused] == ["two"]
+    assert REFUSED in memory.snapshot.by_id[note_id(memory, "two")].extra
+    assert REFUSED in (memory.home / "graph" / "graph.json").read_text(encoding="utf-8")
+    assert "Text two." not in page(tmp_path)
+    assert memory.promote(memory_dir=tmp_path).change_set.empty
+    memory.undo()
+    assert [entry.status for entry in memory.promote(memory_dir=tmp_path, dry_run=True).entries] == [
+        "new",
+        "new",
+    ]
+
+
+def test_without_its_log_promotion_goes_by_titles_and_texts(memory: Memory, tmp_path: Path) -> None:
+    memory.promote(memory_dir=tmp_path)
+    memory.close()
+    (memory.home / "ledger.db").unlink()
+    anew = Memory.open(memory.home)
+    assert anew.promotion_targets(tmp_path) == ()
+    assert anew.promote(memory_dir=tmp_path).change_set.empty
+    assert [target.count for target in anew.promotion_targets(tmp_path)] == [2]
+    anew.change("edited", partial(edit_note, id=note_id(anew, "one"), content="New text."))
+    assert anew.promote(memory_dir=tmp_path).updated == 1
+
+
+def test_a_second_promotion_writes_nothing_not_even_into_the_log(memory: Memory, tmp_path: Path) -> None:
+    memory.promote(memory_dir=tmp_path)
+    memory.close()
+    before = {path.name: path.read_bytes() for path in memory.home.rglob("*") if path.is_file()}
+    memory.promote(memory_dir=tmp_path)
+    memory.close()
+    assert {path.name: path.read_bytes() for path in memory.home.rglob("*") if path.is_file()} == before
+
+
+def test_a_memory_that_makes_no_sense_is_passed_over(memory: Memory, tmp_path: Path) -> None:
+    import sqlite3
+
+    memory.promote(memory_dir=tmp_path)
+    memory.close()
+    with sqlite3.connect(memory.home / "ledger.db") as database:
+        database.execute("UPDATE meta SET value = '[1' WHERE name LIKE 'promotion %'")
+    database.close()
+    anew = Memory.open(memory.home)
+    assert anew.promotion_targets(tmp_path) == ()
+    assert anew.promote(memory_dir=tmp_path).change_set.empty
+
+
+# Several targets
+
+
+def test_the_present_projects_file_comes_first_then_those_written_to_before(
+    memory: Memory, tmp_path: Path
+) -> None:
+    here = tmp_path / "project"
+    claude = tmp_path / "person" / ".claude" / "projects" / str(here).replace("/", "-").replace("_", "-")
+    claude.mkdir(parents=True)
+    for name in ("a", "b"):
+        memory.promote(memory_dir=tmp_path / name)
+    targets = memory.promotion_targets(here)
+    assert [Path(target.path).parent.name for target in targets] == ["memory", "b", "a"]
+    assert [(target.current, target.there, target.count) for target in targets] == [
+        (True, True, 0), (False, True, 2), (False, True, 2)
+    ]  # fmt: skip
+    memory.promote(cwd=here)
+    assert memory.promotion_targets(here)[0].cwd == str(here)
+    assert memory.promotion_targets(tmp_path)[0].cwd == str(here)
+
+
+def test_a_target_whose_folder_is_gone_is_told_apart(memory: Memory, tmp_path: Path) -> None:
+    memory.promote(memory_dir=tmp_path / "a")
+    (tmp_path / "a" / "MEMORY.md").unlink()
+    (tmp_path / "a").rmdir()
+    assert [target.there for target in memory.promotion_targets(tmp_path)] == [False]
+
+
+def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Path) -> None:
+    folder = tmp_path / "caf\udce9 '\"\n%"
+    page_there = folder / "MEMORY.md"
+    folder.mkdir()
+    page_there.write_bytes(b"## shared-context\n\n- **caf\xe9**: mine\n")
+    memory.change("odd", partial(edit_note, id=note_id(memory, "one"), title="a\u2028 **'b'** `x`"))
+    memory.promote(memory_dir=folder)
+    memory.change("odd", partial(delete_note, id=next(n.id for n in memory.snapshot.notes if "b" in n.title)))
+    assert memory.promote(memory_dir=folder).removed == 1
+    assert b"- **caf\xe9**: mine\n" in page_there.read_bytes()
+    assert memory.promotion_targets(tmp_path)[0].path == str(page_there)

@@ -1,0 +1,255 @@
+"""When the daily pass is due: once a day of the person's clock, caught up in waking hours, right across any change."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, tzinfo
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+import pytest
+from hypothesis import assume, example, given
+from hypothesis import strategies as st
+
+from core.schedule import LastRun, due, is_waking, latest, moment_on, next_due
+from core.settings import ReflectionSettings, ScheduleSettings, Settings
+
+NAMES = (
+    "UTC",
+    "Europe/Berlin",
+    "America/New_York",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "America/Havana",
+    "America/Nuuk",
+)
+
+
+def zone_of(name: str) -> tzinfo:
+    try:
+        return ZoneInfo(name)
+    except ZoneInfoNotFoundError:
+        pytest.skip(f"this system knows nothing of {name}")
+
+
+def settings(hour: int = 9, minute: int = 0, waking: tuple[int, int] = (8, 22)) -> Settings:
+    return Settings(
+        reflection=ReflectionSettings(hour=hour, minute=minute),
+        schedule=ScheduleSettings(waking_from=waking[0], waking_to=waking[1]),
+    )
+
+
+def at(text: str, zone: tzinfo = UTC) -> datetime:
+    return datetime.fromisoformat(text).replace(tzinfo=zone)
+
+
+def ran(text: str, zone: tzinfo = UTC) -> LastRun:
+    moment = at(text, zone)
+    return LastRun(moment.astimezone(UTC), moment.date())
+
+
+# One zone, plain days
+
+
+def test_it_is_due_from_the_set_time_on_and_done_once_it_ran() -> None:
+    yesterday = ran("2026-11-21T09:00")
+    assert not due(at("2026-11-22T08:59:59"), yesterday, settings())
+    assert due(at("2026-11-22T09:00"), yesterday, settings())
+    assert not due(at("2026-11-22T09:01"), ran("2026-11-22T09:00"), settings())
+    assert next_due(at("2026-11-22T09:01"), ran("2026-11-22T09:00"), settings()) == at("2026-11-23T09:00")
+
+
+def test_a_memory_without_a_run_is_due_when_a_set_time_has_passed() -> None:
+    assert due(at("2026-11-22T15:00"), None, settings())
+    assert due(at("2026-11-22T08:00"), None, settings())
+    assert not due(at("2026-11-22T07:59"), None, settings())
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        ("2026-11-22T03:00", True),
+        ("2026-11-22T03:59", True),
+        ("2026-11-22T04:00", False),
+        ("2026-11-22T07:59", False),
+        ("2026-11-22T08:00", True),
+        ("2026-11-22T21:59", True),
+        ("2026-11-22T22:00", False),
+    ],
+)
+def test_a_missed_pass_waits_for_waking_hours(now: str, expected: bool) -> None:
+    assert due(at(now), ran("2026-11-21T03:00"), settings(hour=3)) is expected
+
+
+def test_a_pass_late_in_the_evening_that_was_missed_is_caught_up_in_the_morning() -> None:
+    night = settings(hour=23, minute=30)
+    assert due(at("2026-11-22T23:40"), ran("2026-11-21T23:30"), night)
+    assert not due(at("2026-11-23T00:05"), ran("2026-11-21T23:30"), night)
+    assert next_due(at("2026-11-23T00:05"), ran("2026-11-21T23:30"), night) == at("2026-11-23T08:00")
+    # It shares the day's pass, and the day after is as set again.
+    assert next_due(at("2026-11-23T08:01"), ran("2026-11-23T08:00"), night) == at("2026-11-24T23:30")
+
+
+def test_a_day_missed_whole_is_caught_up_and_the_set_time_stays() -> None:
+    assert due(at("2026-11-22T08:10"), ran("2026-11-20T09:00"), settings())
+    assert not due(at("2026-11-22T09:00"), ran("2026-11-22T08:10"), settings())
+    assert next_due(at("2026-11-22T09:00"), ran("2026-11-22T08:10"), settings()) == at("2026-11-23T09:00")
+
+
+def test_waking_hours_may_go_over_midnight_and_may_be_none() -> None:
+    owl, never = settings(waking=(22, 6)), settings(waking=(8, 8))
+    hours = [hour for hour in range(24) if is_waking(at(f"2026-11-22T{hour:02}:00"), owl)]
+    assert hours == [0, 1, 2, 3, 4, 5, 22, 23]
+    assert not any(is_waking(at(f"2026-11-22T{hour:02}:00"), never) for hour in range(24))
+    assert due(at("2026-11-22T09:30"), ran("2026-11-21T09:00"), never)
+    assert not due(at("2026-11-22T10:00"), ran("2026-11-21T09:00"), never)
+    assert is_waking(at("2026-11-22T23:59"), settings(waking=(0, 24)))
+
+
+# Changes of the clock
+
+
+def test_a_time_that_the_clock_jumps_over_runs_at_the_jump() -> None:
+    berlin, howe = zone_of("Europe/Berlin"), zone_of("Australia/Lord_Howe")
+    set_time = settings(hour=2, minute=30)
+    assert moment_on(date(2026, 3, 29), berlin, set_time) == at("2026-03-29T01:00")
+    yesterday = ran("2026-03-28T02:30", berlin)
+    assert not due(at("2026-03-29T01:59", berlin), yesterday, set_time)
+    assert due(at("2026-03-29T03:00", berlin), yesterday, set_time)
+    # Half an hour is left out there.
+    assert moment_on(date(2026, 10, 4), howe, settings(hour=2, minute=10)) == at("2026-10-04T02:30", howe)
+
+
+def test_a_time_that_comes_twice_runs_once() -> None:
+    berlin, set_time = zone_of("Europe/Berlin"), settings(hour=2, minute=30)
+    first = at("2026-10-25T02:30", berlin)
+    assert moment_on(date(2026, 10, 25), berlin, set_time) == at("2026-10-25T00:30")
+    assert due(first, ran("2026-10-24T02:30", berlin), set_time)
+    again = first.replace(fold=1)
+    assert again.astimezone(UTC) - first.astimezone(UTC) == timedelta(hours=1)
+    assert not due(again, LastRun(first.astimezone(UTC), first.date()), set_time)
+
+
+def test_a_day_that_a_zone_left_out_has_no_pass() -> None:
+    apia = zone_of("Pacific/Apia")
+    assert moment_on(date(2011, 12, 30), apia, settings()) is None
+    after = next_due(at("2011-12-29T10:00", apia), ran("2011-12-29T09:00", apia), settings())
+    assert after == at("2011-12-31T09:00", apia)
+
+
+def test_whoever_flies_gets_no_second_pass_on_a_day() -> None:
+    tokyo, los_angeles = zone_of("Asia/Tokyo"), zone_of("America/Los_Angeles")
+    there = ran("2026-11-22T09:00", tokyo)
+    # West over the date line it is the 21st again, then the 22nd once more.
+    assert not due(at("2026-11-21T20:00", los_angeles), there, settings())
+    assert not due(at("2026-11-22T20:00", los_angeles), there, settings())
+    assert due(at("2026-11-23T09:00", los_angeles), there, settings())
+    # East it is the next day the sooner.
+    assert due(at("2026-11-23T09:00", tokyo), ran("2026-11-22T09:00", los_angeles), settings())
+
+
+def test_a_clock_set_back_neither_bars_the_pass_for_ever_nor_has_it_twice() -> None:
+    strayed = [ran("2026-11-22T09:00"), ran("2036-01-05T09:00")]
+    now = at("2026-11-22T12:00")
+    assert latest(strayed, now) == strayed[0]
+    assert not due(now, latest(strayed, now), settings())
+    tomorrow = at("2026-11-23T09:00")
+    assert due(tomorrow, latest(strayed, tomorrow), settings())
+    assert due(tomorrow, strayed[1], settings())
+    # A little back: it is the same day, or was the next one already.
+    assert not due(at("2026-11-22T09:00"), ran("2026-11-22T11:00"), settings())
+    assert not due(at("2026-11-21T23:00"), ran("2026-11-22T09:00"), settings())
+
+
+# Laws
+
+zones = st.sampled_from(NAMES).map(zone_of)
+times = st.builds(
+    settings,
+    hour=st.integers(0, 23),
+    minute=st.sampled_from([0, 1, 29, 30, 59]),
+    waking=st.one_of(st.just((8, 22)), st.tuples(st.integers(0, 23), st.integers(0, 24))),
+)
+# Around changes of the clock in most of these zones, and over two years.
+instants = st.one_of(
+    st.datetimes(datetime(2011, 12, 27), datetime(2012, 1, 3)),
+    st.datetimes(datetime(2024, 1, 1), datetime(2026, 1, 1)),
+    st.builds(
+        lambda day, minutes: day + timedelta(minutes=minutes),
+        st.sampled_from(
+            [datetime(2026, 3, 29), datetime(2026, 10, 25), datetime(2026, 3, 8), datetime(2026, 4, 5)]
+        ),
+        st.integers(-1500, 1500),
+    ),
+).map(lambda moment: moment.replace(tzinfo=UTC, microsecond=0))
+
+
+def last_runs(now: datetime, ago: int | None) -> LastRun | None:
+    if ago is None:
+        return None
+    moment = (now.astimezone(UTC) - timedelta(minutes=ago)).astimezone(now.tzinfo)
+    return LastRun(moment.astimezone(UTC), moment.date())
+
+
+@given(zones, times, instants, st.none() | st.integers(-3000, 8000), st.data())
+@example(UTC, settings(), at("2024-05-05T05:05"), None, None)
+def test_what_is_due_next_is_due_then_and_not_before(
+    zone: tzinfo, set_time: Settings, instant: datetime, ago: int | None, data: st.DataObject | None
+) -> None:
+    now = instant.astimezone(zone)
+    last = last_runs(now, ago)
+    then = next_due(now, last, set_time)
+    assert then.tzinfo is now.tzinfo
+    assert due(then, last, set_time)
+    between = int((then.astimezone(UTC) - instant).total_seconds())
+    assert between >= 0
+    if between and data is not None:
+        seconds = data.draw(st.integers(0, between - 1))
+        assert not due((instant + timedelta(seconds=seconds)).astimezone(zone), last, set_time)
+        assert not due((then.astimezone(UTC) - timedelta(seconds=1)).astimezone(zone), last, set_time)
+
+
+@given(zones, times, instants)
+def test_whoever_always_looks_runs_it_once_a_day_at_the_set_time(
+    zone: tzinfo, set_time: Settings, instant: datetime
+) -> None:
+    now = instant.astimezone(zone)
+    assume(due(now, None, set_time))
+    last = LastRun(instant, now.date())
+    for _ in range(8):
+        then = next_due(last.at.astimezone(zone), last, set_time)
+        assert then.date() > last.day
+        assert then.astimezone(UTC) in [
+            moment_on(then.date() - timedelta(days=back), zone, set_time) for back in (0, 1)
+        ]
+        last = LastRun(then.astimezone(UTC), then.date())
+
+
+@given(
+    times,
+    instants,
+    st.lists(
+        st.tuples(zones, st.integers(1, 60 * 40), st.integers(-60 * 24 * 9, 60 * 24 * 9) | st.just(0)),
+        max_size=40,
+    ),
+)
+def test_no_day_that_the_clock_shows_has_two_passes_wherever_one_goes_and_however_it_is_set(
+    set_time: Settings, begin: datetime, way: list[tuple[tzinfo, int, int]]
+) -> None:
+    runs: list[LastRun] = []
+    instant, strayed = begin, timedelta()
+    for zone, minutes, shift in way:
+        instant += timedelta(minutes=minutes)
+        strayed = timedelta(minutes=shift) if shift % 5 == 0 else strayed
+        now = (instant + strayed).astimezone(zone)
+        if due(now, latest(runs, now), set_time):
+            runs.append(LastRun(now.astimezone(UTC), now.date()))
+    days = [run.day for run in runs]
+    assert len(days) == len(set(days))
+
+
+@given(zones, times, instants, st.integers(-60 * 24 * 4000, 60 * 24 * 4000))
+def test_nothing_bars_the_pass_for_more_than_a_few_days(
+    zone: tzinfo, set_time: Settings, instant: datetime, ago: int
+) -> None:
+    now = instant.astimezone(zone)
+    then = next_due(now, last_runs(now, ago), set_time)
+    assert then.astimezone(UTC) - instant < timedelta(days=5)
