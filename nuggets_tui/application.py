@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from textual.app import App, SystemCommand
+from textual.driver import Driver
 from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.theme import Theme
 
 from nuggets_tui.app import Opening
 from nuggets_tui.commands import CommandProvider
+from nuggets_tui.input_bytes import reading_any_bytes
 from nuggets_tui.screens.main import MainScreen
 from nuggets_tui.themes import DARK, LIGHT
 
@@ -39,6 +41,10 @@ class NuggetsApp(App[None]):
     def available_themes(self) -> dict[str, Theme]:
         """Our own themes and all of Textual's. They are there before the first style is made."""
         return {DARK.name: DARK, LIGHT.name: LIGHT, **super().available_themes}
+
+    def get_driver_class(self) -> type[Driver]:
+        """The driver of this platform, which a stray byte does not stop."""
+        return reading_any_bytes(super().get_driver_class())
 
     def get_default_screen(self) -> Screen[None]:
         """The main screen is the first one; no blank one is made before it."""

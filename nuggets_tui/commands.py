@@ -14,7 +14,7 @@ from textual.content import Content
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-Needs = Literal["", "memory", "note", "suggestion", "graph"]
+Needs = Literal["", "memory", "note", "suggestion", "graph", "search"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,10 @@ APP: Final = "The app"
 COMMANDS: Final[tuple[Command, ...]] = (
     Command("search", "slash", "search", "Search notes and facts", FIND, "memory", 1, at_once=True),
     Command("open", "enter", "open", "Open what the cursor is on", FIND, "memory"),
+    Command(
+        "why", "w", "why", "Why is the note here, or why not: its score in this search", FIND, "search", 2
+    ),
+    Command("why_not", "W", "why not", "Why is a note not among the results? Choose one", FIND, "search", 3),
     Command("back", "backspace", "back", "Go back to the note before", FIND, "memory"),
     Command("edit", "e", "edit", "Edit title, text, tags and metadata", CHANGE, "note", 3),
     Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", CHANGE, "note"),
@@ -100,6 +104,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", CLEAN, "", 3),
     Command("problems", "exclamation_mark", "unreadable", "What could not be read", CLEAN, "memory", 3),
     Command("verify", "V", "check", "Check the memory, and review repairs", CLEAN, "memory", 19),
+    Command("secrets", "S", "secrets", "Secrets: review what looks like one, mask it", CLEAN, "memory"),
     Command("restore", "B", "restore", "Go back to a backup", CLEAN, "memory"),
     Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW, "memory", 15),
     Command(
@@ -147,6 +152,11 @@ WORDS: Final = (
         "c settles it",
     ),
     ("promote", "propose lines for MEMORY.md from what was recalled often", "can be taken back"),
+    (
+        "score",
+        "of a hit: the sum of its parts, words + vector + boost + like (≈) + link (→); w explains it",
+        "",
+    ),
     ("sure", "how far the best answer stands above noise, 0 to 1", ""),
 )
 # What can be typed into the search box.
@@ -159,6 +169,7 @@ FILTERS: Final = (
     ("nugget:web", "in this nugget; scope:project, type:preference, subject:login likewise"),
     ("is:new", "new or changed within a day"),
     ("is:hidden", "hidden notes alone; is:pinned, is:fact, is:note (mirrors no fact) likewise"),
+    ("is:secret", "seems to hold a credential"),
     ("has:links", "with links; has:tags, has:recalls likewise"),
     ("hits:>3", "recalled more often than that; hits:0 never"),
     ("updated:<30d", "changed in the last 30 days; h d w mo y; >1y longer ago; created: likewise"),
@@ -170,7 +181,9 @@ SIGNS: Final = (
     ("→  ←  +", "link out, link in, suggested link"),
     ("◆", "a fact, or the note that mirrors one"),
     ("★", "pinned"),
+    ("⚿", "seems to hold a credential; S reviews and masks it"),
     ("⊘", "hidden"),
+    ("a→b  b~", "in the results: a was typed and read as b; b~ where there is little room"),
     ("×3", "recalled in three sessions"),
     ("↶", "taken back, wholly or in part"),
     ("!", "waits for you"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeVar
@@ -17,23 +17,31 @@ from core.model.parts import parts
 from core.model.snapshot import Snapshot
 from nuggets_tui.clash import Clash, clash, concerned
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
+from nuggets_tui.safe_text import cut
 from nuggets_tui.threads import aside
 from nuggets_tui.unreadable import Unreadable, unreadable
 from nuggets_tui.view import Found, prepare
 
 if TYPE_CHECKING:
+    from core.daily import DailyResult, DailyState
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
-    from core.memory import Backup, Finding, Memory
+    from core.memory import Backup, Finding, Memory, PromotionTarget
     from core.model.draft import Draft
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search.language import Question
-    from nuggets_tui.asked import Asked
+    from nuggets_tui.why import Why
 
 _Result = TypeVar("_Result")
 Side = Literal["ours", "theirs"]
 RESULTS = 50
+# Seconds between two pieces of work in the background, so that a key does not wait for it.
+_BREATH = 0.001
+# So many of them are in sight at once, or nearly.
+_SEEN = 25
+# Columns of a title within a sentence.
+_TITLE = 60
 # Entries of more things are taken back whole: nobody picks one of a thousand by hand.
 _MOST_PARTS = 300
 
@@ -50,6 +58,7 @@ class Desk:
         self.last_visit: str | None = None
         self._search_turn = threading.Lock()
         self._asked = 0
+        self._preparing = 0
 
     @classmethod
     async def in_trouble(cls, home: Path | None, clock: Callable[[], datetime]) -> Desk:
@@ -65,7 +74,13 @@ class Desk:
 
     def let_go(self, seconds: float) -> None:
         """Lets the log's file go, so that it lies there whole; gives work under way in a thread so long to end."""
-        closing = threading.Thread(target=self.memory.close, name="closing", daemon=True)
+        self._preparing += 1
+
+        def close() -> None:
+            self.memory.visited()
+            self.memory.close()
+
+        closing = threading.Thread(target=close, name="closing", daemon=True)
         closing.start()
         closing.join(seconds)
 
@@ -75,6 +90,7 @@ class Desk:
 
         def work() -> Snapshot:
             self.memory.refresh()
+            self.last_visit = self.last_visit or self.memory.visited()
             return prepare(self.memory.snapshot)
 
         return await asyncio.to_thread(work)
@@ -186,23 +202,38 @@ class Desk:
         self._asked += 1
 
     def _find(self, typed: str, turn: int) -> Found | None:
-        from core.search.language import read
-        from nuggets_tui.asked import hits
+        def stale() -> bool:
+            return turn != self._asked
 
         with self._search_turn:
             # Those who typed on meanwhile do not wait for answers to what they typed before.
-            if turn != self._asked:
+            if stale():
                 return None
             started = self.timer()
-            found = hits(self.memory, self._asked_by(read(typed)), RESULTS)
+            found = self.memory.search(typed, RESULTS, new_since=self.last_visit, stopped=stale)
             seconds = self.timer() - started
-            return Found(typed, found, None, seconds) if turn == self._asked else None
+            for hit in found[:_SEEN]:
+                if stale():
+                    return None
+                # What the rows show is made here, not while they are drawn.
+                _ = hit.breakdown.reasons, hit.breakdown.matched
+            return None if stale() else Found(typed, found, None, seconds, len(found) >= RESULTS)
 
-    def _asked_by(self, question: Question) -> Asked:
-        from nuggets_tui.asked import asked
+    async def why(self, found: Found, note_id: str) -> Why | None:
+        """Why a note stands where it does in a search, or why it does not. None for a note that is gone."""
+        return await aside(self._why, found, note_id)
 
+    def _why(self, found: Found, note_id: str) -> Why | None:
+        from core.search.language import read
+        from nuggets_tui.why import Asked, why
+
+        explained = self.memory.explain(found.query, note_id, new_since=self.last_visit, shown=RESULTS)
+        if explained is None:
+            return None
+        notes = self.snapshot.by_id
         # Dates are meant as the person's own clock shows them.
-        return asked(question, now=self.clock().astimezone(), new_since=self.last_visit)
+        asked = Asked(read(found.query), self.clock().astimezone(), self.last_visit, shown=found.hits)
+        return why(explained, asked, lambda id: cut(notes[id].title, _TITLE) if id in notes else id)
 
     async def recall(self, typed: str) -> Recall | None:
         """What an agent's recall would answer, counted nowhere. None for no words or a newer question."""
@@ -228,7 +259,11 @@ class Desk:
         note = self.snapshot.by_id.get(found.note_id or "") or self.snapshot.fact_notes.get(
             (found.nugget_name, found.key)
         )
-        return note is not None and self._asked_by(question).admits(note)
+        if note is None:
+            return False
+        from core.search.asked import asked
+
+        return asked(question, now=self.clock().astimezone(), new_since=self.last_visit).admits(note)
 
     async def recall_key(self, nugget: str, key: str) -> Recall:
         """The recall of one fact, counted nowhere."""
@@ -249,23 +284,70 @@ class Desk:
 
         await aside(work)
 
+    async def prepare_search(self) -> None:
+        """Makes what searches can do without at first: the phase vectors, and what the next start reads. Begun anew
+        while it is under way, it starts over."""
+        self._preparing += 1
+        turn = self._preparing
+
+        def stopped() -> bool:
+            # Whoever is at the keyboard comes first.
+            time.sleep(_BREATH)
+            return turn != self._preparing
+
+        await aside(self.memory.prepare_search, stopped)
+
     # Reflection and promotion
 
     async def reflection(self) -> ReflectionResult:
         """What a cleanup pass would change."""
         return await aside(self.memory.reflect, dry_run=True)
 
-    async def reflect(self, accepted: Collection[str]) -> ReflectionResult:
-        """Applies the accepted changes of a cleanup pass."""
-        return await asyncio.to_thread(self.memory.reflect, accept=accepted)
+    async def reflect(self, accepted: Collection[str], refused: Collection[str] = ()) -> ReflectionResult:
+        """Applies the accepted changes of a cleanup pass and remembers the refused ones."""
+        return await asyncio.to_thread(self.memory.reflect, accept=accepted, refuse=refused)
 
-    async def promotion(self) -> PromotionResult:
-        """What promotion would write, and where."""
-        return await aside(self.memory.promote, dry_run=True)
+    async def daily_state(self) -> DailyState:
+        """How it stands with the daily pass. Errors as `core.daily.daily_state`."""
+        from core.daily import daily_state
 
-    async def promote(self) -> PromotionResult:
-        """Writes the promoted notes to MEMORY.md."""
-        return await asyncio.to_thread(self.memory.promote)
+        return await aside(daily_state, self.memory.home, self.clock())
+
+    async def daily_pass(self) -> DailyResult:
+        """Runs the daily pass, if it is still due."""
+
+        def work() -> DailyResult:
+            result = self.memory.daily_pass()
+            prepare(self.memory.snapshot)
+            return result
+
+        return await asyncio.to_thread(work)
+
+    async def count_as_daily(self, counts: Mapping[str, int]) -> None:
+        """Keeps that a person looked through a reflection: that is the pass of today."""
+        from core.daily import count_as_daily
+
+        await asyncio.to_thread(count_as_daily, self.memory, self.clock(), counts)
+
+    async def promotion(self, folder: str | None = None) -> PromotionResult:
+        """What promotion would write, and where: to the MEMORY.md of a folder, else to that of the present project."""
+        return await aside(self.memory.promote, dry_run=True, memory_dir=folder)
+
+    async def promote(
+        self, accepted: Collection[str], refused: Collection[str] = (), folder: str | None = None
+    ) -> PromotionResult:
+        """Writes the accepted entries to MEMORY.md and remembers the refused ones."""
+
+        def work() -> PromotionResult:
+            done = self.memory.promote(memory_dir=folder, accept=accepted, refuse=refused)
+            prepare(self.memory.snapshot)
+            return done
+
+        return await asyncio.to_thread(work)
+
+    async def promotion_targets(self) -> tuple[PromotionTarget, ...]:
+        """Every MEMORY.md that can be meant, that of the present project first."""
+        return await aside(self.memory.promotion_targets)
 
     # Putting right
 

@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
 from core.model.note import METADATA_FIELDS, Note
-from nuggets_tui.words import plural
+from nuggets_tui.words import plural, refuses_more
 
 # "+" came, "-" went, " " stands around it, "@" leaves lines out, "#" heads what follows, "~" says something about it.
 Sign = Literal["+", "-", " ", "@", "#", "~"]
@@ -60,6 +60,8 @@ def note_lines(
             lines += _field_lines(name, before, after, title_of)
     if len(lines) == 1 and before.hits != after.hits:
         lines.append(DiffLine("+", f"recalled {after.hits}×, before {before.hits}×"))
+    if wanted is None and refuses_more(before, after):
+        lines.append(DiffLine("~", "a change that reflection proposed is refused and not proposed again"))
     return lines
 
 

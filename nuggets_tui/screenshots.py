@@ -110,6 +110,20 @@ async def _search(stage: Stage) -> None:
     await stage.pilot.pause(0.5)
 
 
+async def _why(stage: Stage) -> None:
+    """A misspelt search, and the score of its best hit taken apart."""
+    from nuggets_tui.screens.why import WhyScreen
+    from nuggets_tui.widgets.line_view import LineView
+
+    await stage.press("slash", *"auth tokn")
+    await stage.until(
+        lambda: stage.main.view.found is not None and stage.main.view.found.query == "auth tokn"
+    )
+    await stage.press("down", "down", "w")
+    await stage.until(lambda: isinstance(stage.app.screen, WhyScreen))
+    await stage.until(lambda: "score" in stage.app.screen.query_one(LineView).text)
+
+
 async def _narrow(stage: Stage) -> None:
     await stage.press("down")
 
@@ -136,6 +150,7 @@ async def _help(stage: Stage) -> None:
 SHOTS: Final[dict[str, tuple[tuple[int, int], Prepare]]] = {
     "main": (WIDE, _main),
     "search": (WIDE, _search),
+    "why": (WIDE, _why),
     "narrow": (NARROW, _narrow),
     "graph": (WIDE, _graph),
     "review": (WIDE, _review),

@@ -32,12 +32,21 @@ _DULL_TAGS: Final = ("scope:", "type:")
 
 @dataclass(frozen=True)
 class Found:
-    """What a search brought: hits best first, the answer an agent's recall would give, and the time it took."""
+    """What a search brought: hits best first, the answer an agent's recall would give, and the time it took.
+
+    capped: there may be more hits.
+    """
 
     query: str
     hits: tuple[Hit, ...] = ()
     recall: Recall | None = None
     seconds: float = 0.0
+    capped: bool = False
+
+    @property
+    def weighed(self) -> bool:
+        """Whether hits have scores; without words to weigh the newest comes first."""
+        return not self.hits or bool(self.hits[0].breakdown.blend)
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,8 +55,8 @@ class View:
 
     `note_id` is the note shown in the Note pane. `found` is None while nothing is searched. `fresh` names the
     notes that the last change touched. `busy` names long work under way, and `trouble` why the files cannot be
-    read just now; "" when there is none. Before a large memory is `loaded`, its newest titles and its facts may
-    be there, with the counts in `glanced`.
+    read just now; "" when there is none. `reflection_due`: the daily pass waits for the person. Before a large
+    memory is `loaded`, its newest titles and its facts may be there, with the counts in `glanced`.
     """
 
     home: str = ""
@@ -63,6 +72,7 @@ class View:
     fresh: frozenset[str] = field(default=frozenset())
     trouble: str = ""
     busy: str = ""
+    reflection_due: bool = False
     loaded: bool = False
     glanced: tuple[int, int] | None = None
 

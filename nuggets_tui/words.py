@@ -12,13 +12,16 @@ from nuggets_tui.safe_text import safe_line
 if TYPE_CHECKING:
     from core.model.change import ChangeSet, FactChange, NoteChange
     from core.model.note import Note
+    from core.reflection import ReflectionResult
 
 _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86_400, "d"))
 _MONTH = 86_400 * 30.44
 _PINNED = "pinned"
 # What stands before the deeds of a change set that repeats, restores or mends.
 _PREFIXES = {"redo": "did again:", "restore": "restored:", "repair": "repaired:"}
-_PARTICIPLES = {"hid": "hidden", "forgot": "forgotten", "wrote": "written"}
+_PARTICIPLES = {
+    "hid": "hidden", "forgot": "forgotten", "wrote": "written", "refused a change of": "kept as it is",
+}  # fmt: skip
 # Names said of a change of many things, and characters of each.
 _NAMED, _NAME = 3, 60
 
@@ -83,6 +86,8 @@ def deed(change_set: ChangeSet) -> Deed:
         goal = next((item for item in deeds if item.noun == "file"), deeds[0])
         return Deed("promoted", f"to {goal.what}", deeds[0].note_id)
     told = _done(change_set)
+    if change_set.kind == "mask" and deeds:
+        return Deed("masked", told.what, told.note_id, told.noun)
     if change_set.kind in _PREFIXES and deeds:
         return Deed(_PREFIXES[change_set.kind], f"{told.verb} {told.what}", told.note_id, told.noun)
     if change_set.kind == "import" and deeds:
@@ -207,7 +212,16 @@ def _note_verb(change: NoteChange) -> str:
             if name == "links" and len(after.links) < len(before.links):
                 return "unlinked"
             return (_pin_verb(before, after) or verb) if name == "tags" else verb
-    return "changed"
+    return "refused a change of" if refuses_more(before, after) else "changed"
+
+
+def refuses_more(before: Note, after: Note) -> bool:
+    """Whether a change that reflection proposed was refused."""
+    if before.extra == after.extra:
+        return False
+    from core.reflection.refusals import REFUSED
+
+    return REFUSED in after.extra and before.extra.get(REFUSED) != after.extra[REFUSED]
 
 
 def _pin_verb(before: Note, after: Note) -> str:
@@ -240,3 +254,15 @@ def _survivor(change_set: ChangeSet) -> str:
         if change.id in goals:
             return change.note.title
     return "another note"
+
+
+def left_for_later(result: ReflectionResult) -> str:
+    """What a cleanup pass leaves for the next one, "" for nothing it knows of."""
+    counts = ((result.left_archived, "to archive"), (result.left_merged, "to merge"))
+    kept_back = " and ".join(f"{count:,} more {what}" for count, what in counts if count)
+    if kept_back:
+        wait = "waits" if result.left_archived + result.left_merged == 1 else "wait"
+        return f"{kept_back} {wait} for the next pass."
+    if result.limit_reached:
+        return "More notes may wait for the next pass."
+    return ""

@@ -13,6 +13,7 @@ from hostile import RAW
 from textual.pilot import Pilot
 from textual.widgets import Input
 
+from core.daily import count_as_daily
 from core.facts.edits import remember
 from core.graph.edits import create_note, hide_note, link_notes
 from core.memory import Memory
@@ -30,8 +31,11 @@ _PATIENCE = 1500
 _Screen = TypeVar("_Screen")
 
 
-def small_memory(home: Path) -> Memory:
-    """A memory of six notes and two facts: links, tags, a hidden note and a near-duplicate among them."""
+def small_memory(home: Path, *, reflection_due: bool = False) -> Memory:
+    """A memory of six notes and two facts: links, tags, a hidden note and a near-duplicate among them.
+
+    reflection_due: today's pass has not run, and waits where the settings say so.
+    """
     counter = itertools.count(1)
     memory = Memory.open(home, clock=lambda: NOW, ids=lambda: f"{next(counter):08x}")
 
@@ -53,6 +57,8 @@ def small_memory(home: Path) -> Memory:
         hide_note(draft, old.id)
 
     memory.change("filled", fill)
+    if not reflection_due:
+        count_as_daily(memory, NOW, {})
     return memory
 
 

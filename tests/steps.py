@@ -19,10 +19,10 @@ from core.graph.edits import (
     edit_note,
     hide_note,
     link_notes,
-    merge_notes,
     unhide_note,
     unlink_notes,
 )
+from core.graph.merging import merge_notes
 from core.model.basis import settled, sound_links
 from core.model.change import ChangeSet
 from core.model.draft import Draft

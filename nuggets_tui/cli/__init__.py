@@ -32,7 +32,14 @@ ENTRIES: Final = {
     "reflect": Entry(
         f"{_PACKAGE}.upkeep:reflect", "Clean up: merge near-duplicates, tidy text, tags and links."
     ),
-    "promote": Entry(f"{_PACKAGE}.upkeep:promote", "Write what is often recalled into MEMORY.md."),
+    "promote": Entry(f"{_PACKAGE}.promotion:promote", "Write what is often recalled into MEMORY.md."),
+    "secrets": Entry(
+        f"{_PACKAGE}.secrets:secrets", "List what looks like a credential; --mask takes it out for good."
+    ),
+    "daemon": Entry(f"{_PACKAGE}.daemon:daemon", "Run the daily reflection at its time."),
+    "schedule": Entry(
+        f"{_PACKAGE}.schedule:schedule_group", "Have the system run it: systemd, cron, launchd."
+    ),
     "log": Entry(f"{_PACKAGE}.history:log", "Show everything that ever changed, newest first."),
     "undo": Entry(f"{_PACKAGE}.history:undo", "Take back a change: your last, or any by its id."),
     "redo": Entry(f"{_PACKAGE}.history:redo", "Do again what was taken back."),

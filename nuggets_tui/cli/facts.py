@@ -86,7 +86,9 @@ def recall(call: Invocation, /, query: str, nugget: str | None, session: str | N
         write_error("warning: the recall could not be counted; the answer stands")
     related = _related(call, found.note_id) if expand else []
     if not found.found and not call.as_json:
-        write_error(f"nothing found for {query!r}; to look further: nuggets search {shlex.quote(query)}")
+        short = shorten(query, LONGEST)
+        further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
+        write_error(f"nothing found for {short!r}{further}")
         return NOT_FOUND
     call.answer(
         lambda: (

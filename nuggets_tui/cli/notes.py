@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
@@ -230,20 +230,66 @@ def unlink(call: Invocation, /, a: str, b: str, reason: str | None) -> None:
     _answer_pair(call, pair, "Unlinked")
 
 
-@command("merge")
+def _choice(name: str, *, both: bool = False) -> Callable[[Any], Any]:
+    sides = ("survivor", "other", "both") if both else ("survivor", "other")
+    of = "text" if name == "content" else name
+    return click.option(
+        f"--{name}",
+        type=click.Choice(sides),
+        default="both" if both else "survivor",
+        show_default=True,
+        help=f"Whose {of} the survivor bears.",
+    )
+
+
+@command("merge", epilog=example('nuggets note merge "Test database" "Data base" --title other'))
 @click.argument("survivor", type=TEXT)
 @click.argument("other", type=TEXT)
+@_choice("title")
+@_choice("content", both=True)
+@_choice("tags", both=True)
+@_choice("scope")
+@_choice("type")
+@_choice("stability")
+@_choice("confidence")
+@click.option(
+    "--not-duplicates", is_flag=True, help="Merge nothing; remember that reflection shall not either."
+)
 @pass_call
-def merge(call: Invocation, /, survivor: str, other: str) -> None:
+def merge(
+    call: Invocation,
+    /,
+    survivor: str,
+    other: str,
+    not_duplicates: bool,
+    **choices: Literal["survivor", "other"],
+) -> None:
     """Merge a note into another: the survivor gets every line, tag and link; the other is hidden."""
-    from core.graph import edits
+    from core.graph.merging import MergeChoices, merge_notes
 
     kept, gone = _pair(call, survivor, other)
+    if not_duplicates:
+        _refuse_merge(call, kept, gone)
+        return
     made = call.change(
         f"merged {gone.title!r} into {kept.title!r}",
-        lambda draft: edits.merge_notes(draft, kept.id, gone.id),
+        lambda draft: merge_notes(draft, kept.id, gone.id, choices=MergeChoices(**choices)),
     )
     _answer_note(call, made, "Merged into")
+
+
+def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
+    from core.reflection.refusals import not_duplicates, refuse
+
+    if first.id == second.id:
+        raise InvalidInputError("these are one and the same note", where=first.id, kept="nothing was changed")
+    change = not_duplicates(first, second)
+    reason = f"{first.title!r} and {second.title!r} are no duplicates"
+    if not call.change(reason, lambda draft: refuse(draft, [change])):
+        raise InvalidInputError(
+            "a hidden note is merged with none", where=f"{first.id}, {second.id}", kept="nothing was changed"
+        )
+    _answer_pair(call, (first, second), "Kept apart")
 
 
 def _pair(call: Invocation, a: str, b: str) -> tuple[Note, Note]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nuggets_tui.cli.daily import daily_document, daily_lines
 from nuggets_tui.cli.groups import command
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span, table
@@ -102,6 +103,8 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "conflictCount": len(call.memory_as_it_is.conflicts()),
         "setAsideCount": len(call.memory_as_it_is.set_aside()),
         "lastChange": _last_change(call.memory_as_it_is),
+        "daily": daily_document(call),
+        "promotedTo": _promoted_to(call.memory_as_it_is),
         "readOnly": snapshot.read_only,
         "problems": [{"where": problem.where, "what": problem.what} for problem in _problems(call)],
         "warnings": [
@@ -112,6 +115,21 @@ def _status_document(call: Invocation) -> dict[str, Any]:
             ),
         ],
     }
+
+
+def _promoted_to(memory: Memory) -> list[dict[str, Any]]:
+    """Every MEMORY.md that was written to, that of the present project first."""
+    return [
+        {
+            "path": target.path,
+            "project": target.cwd,
+            "at": target.at,
+            "entryCount": target.count,
+            "there": target.there,
+        }
+        for target in memory.promotion_targets()
+        if target.at
+    ]
 
 
 def _problems(call: Invocation) -> list[Problem | NuggetsError]:
@@ -151,6 +169,10 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
     if last:
         said = f"last   {local_time(last['at'])}  {last['author']}: {last['what']}"
         yield Span(said, "dim")
+    yield from daily_lines(document["daily"])
+    for target in document["promotedTo"]:
+        said = f"page   {target['path']}  {plural(target['entryCount'], 'note')}, {local_time(target['at'])}"
+        yield Span(said, "dim") if target["there"] else Span(f"{said}; its folder is gone", "warn")
     waiting = document["conflictCount"]
     if waiting:
         said = "change waits" if waiting == 1 else "changes wait"

@@ -173,7 +173,7 @@ class MainChanges(MainHistory):
         self._change(f"linked {self._note().title}", edit, "")
 
     def do_merge(self) -> None:
-        """Chooses a note, shows what merging would do, then merges."""
+        """Chooses a note, then what the merged one takes from each."""
         from nuggets_tui.screens.picker import PickerScreen
 
         note = self._note()
@@ -187,13 +187,16 @@ class MainChanges(MainHistory):
 
     @work(group="change", exit_on_error=False)
     async def _review_merge(self, note: Note, other_id: str) -> None:
-        from core.graph.edits import merge_notes
-        from nuggets_tui.screens.reviews import merge_review
+        from core.graph.merging import merge_notes
+        from nuggets_tui.screens.merge import MergeScreen
 
+        # What cannot be merged at all is said here, before anybody chooses.
         edit = partial(merge_notes, survivor_id=note.id, other_id=other_id)
-        proposed = await self.attempt(self.desk.preview(f"merged into {note.title}", edit))
-        if proposed is not None:
-            self.app.push_screen(merge_review(self.desk, proposed), self._reviewed)
+        if await self.attempt(self.desk.preview("", edit)) is not None:
+            snapshot = self.desk.snapshot
+            self.app.push_screen(
+                MergeScreen(self.desk, snapshot.note(note.id), snapshot.note(other_id)), self._reviewed
+            )
 
     def _reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
         if isinstance(done, Waiting):

@@ -7,19 +7,20 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from nuggets_tui.notices import say
-from nuggets_tui.screens.main_upkeep import MainUpkeep
+from nuggets_tui.screens.main_secrets import MainSecrets
 from nuggets_tui.view import ORDER_NAMES, ORDERS
 from nuggets_tui.widgets.panes import Panes
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
 if TYPE_CHECKING:
+    from core.model.note import Note
     from nuggets_tui.application import NuggetsApp
 
 _MOST_HOPS = 3
 
 
-class MainCommands(MainUpkeep):
+class MainCommands(MainSecrets):
     """The commands of the main screen."""
 
     # Carrying out
@@ -45,6 +46,39 @@ class MainCommands(MainUpkeep):
         """Opens what the cursor is on; lists see to the key themselves, so this is for palette and mouse."""
         if isinstance(self.focused, RowList):
             self.focused.action_open()
+
+    def do_why(self) -> None:
+        """The score of the note shown, taken apart."""
+        if self._searched() and self.view.note is not None:
+            self._explain(self.view.note)
+
+    def do_why_not(self) -> None:
+        """Chooses a note, hidden ones among them, and says what keeps it out."""
+        if not self._searched():
+            return
+        from nuggets_tui.screens.picker import PickerScreen
+
+        heading = "Why is it not among the results?"
+        picker = PickerScreen(self.desk, self.view.snapshot, None, heading, hidden=True)
+
+        def picked(choice: tuple[str, str] | None) -> None:
+            note = self.view.snapshot.by_id.get(choice[0]) if choice is not None else None
+            if note is not None:
+                self._explain(note)
+
+        self.app.push_screen(picker, picked)
+
+    def _searched(self) -> bool:
+        """Whether there is a search to ask about; says so when there is none."""
+        if self.view.found is None:
+            say(self, "Search first (/): then w says why the note is a result, W why another is not.")
+        return self.view.found is not None
+
+    def _explain(self, note: Note) -> None:
+        from nuggets_tui.screens.why import WhyScreen
+
+        if self.view.found is not None:
+            self.app.push_screen(WhyScreen(self.desk, self.view.found, note))
 
     def do_back(self) -> None:
         """Back to the note that was shown before."""

@@ -7,6 +7,7 @@ from importlib import import_module
 from pathlib import Path
 
 from textual import work
+from textual.timer import Timer
 
 from core.errors import NuggetsError
 from core.glance import Glance
@@ -15,6 +16,7 @@ from nuggets_tui.app import Opening
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say, say_error
 from nuggets_tui.screens.main_log import MainLog
+from nuggets_tui.secret_signs import load as load_signs
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View, changed_notes
 from nuggets_tui.widgets.header import HeaderLine
@@ -23,6 +25,7 @@ from nuggets_tui.widgets.markdown_lines import load_parser
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import GraphPlace, Panes
+from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
 _GRAPH_MODULE = "nuggets_tui.widgets.graph"
@@ -30,6 +33,8 @@ _TICK = 5.0
 _AGES = 30.0
 _RETRY = 1.0
 _FAREWELL = 1.0
+# Seconds without a change after which work that nobody waits for begins.
+_QUIET_SECONDS = 3.0
 # A frame without notes that is drawn anew at once costs more than waiting this long for them.
 _FRAME_PATIENCE = 0.1
 
@@ -45,6 +50,7 @@ class MainOpening(MainLog):
         # Whether everything is there that the first frame did without, and the log is up to date.
         self.complete = False
         self.settled = False
+        self._preparing: Timer | None = None
         # The file that cannot be read while there is trouble.
         self.broken_file: Path | None = None
 
@@ -57,6 +63,9 @@ class MainOpening(MainLog):
             self._desk.let_go(0.0)
         self._desk, self.trail, self._notice = None, [], notice
         self.complete = self.settled = False
+        if self._preparing is not None:
+            self._preparing.stop()
+            self._preparing = None
         self._opening = Opening(home, self._opening.clock).start()
         self.query_one(SearchBox).value = ""
         self.view = View(home=str(home))
@@ -123,13 +132,30 @@ class MainOpening(MainLog):
     async def _bring_the_rest(self) -> None:
         """What the first frame does without: Markdown, the picture of the graph, the index of the search."""
         await aside(load_parser)
+        await aside(load_signs)
         self.query_one(NotePane).plainly = False
+        for pane in self.query(RowList):
+            pane.make_rows_anew()
         await aside(import_module, _GRAPH_MODULE)
         # Data is bound to the pane from the screen's own turn alone.
         self.call_later(self._draw_graph)
         if self.view.snapshot.notes:
             await self.desk.warm_up()
         self.complete = True
+        self._prepare_search_later()
+
+    def _prepare_search_later(self) -> None:
+        """Once nothing has changed for a moment, what searches need is made ahead."""
+        if self._preparing is None:
+            self._preparing = self.set_timer(_QUIET_SECONDS, self._prepare_search)
+        else:
+            self._preparing.reset()
+
+    def _prepare_search(self) -> None:
+        self._preparing = None
+        if self._desk is None:
+            return
+        self.run_worker(self.desk.prepare_search(), group="vectors", exclusive=True, exit_on_error=False)
 
     async def _draw_graph(self) -> None:
         place = self.query_one("#graph")
@@ -230,6 +256,8 @@ class MainOpening(MainLog):
         )
         self.read_log()
         self.tell_notices()
+        if self.complete and snapshot is not before.snapshot:
+            self._prepare_search_later()
         self.query_one(HeaderLine).now = self.view.now
         if before.note_id and not note_id:
             self.note_under_cursor()

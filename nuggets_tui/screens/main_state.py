@@ -31,11 +31,13 @@ _WHEN: Final[dict[str, Callable[[View], bool]]] = {
     "conflicts": lambda view: bool(view.log.waiting),
     "problems": lambda view: bool(view.snapshot.problems or view.trouble),
     "open_broken": lambda view: bool(view.trouble),
+    "why": lambda view: view.found is not None and view.note is not None,
+    "why_not": lambda view: view.found is not None,
 }
 # A memory that holds nothing any more may still get something back.
 _FROM_THE_LOG: Final = ("undo", "redo", "restore")
 # Keys that say why when they can do nothing: somebody who presses them is in need of help.
-_NEVER_SILENT: Final = ("problems", "verify", "restore")
+_NEVER_SILENT: Final = ("problems", "verify", "restore", "why", "why_not")
 _FOR_THE_FIRST: Final = ("new_note", "new_fact")
 
 

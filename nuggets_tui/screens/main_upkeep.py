@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from textual import work
 
-from core.errors import NotFoundError, NuggetsError
+from core.errors import NuggetsError
+from core.model.change import ChangeSet
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say, say_error
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.main_changes import MainChanges
-from nuggets_tui.threads import aside
+from nuggets_tui.waiting import Waiting
+from nuggets_tui.words import left_for_later, plural
 
 if TYPE_CHECKING:
-    from core.promotion import PromotionResult
+    from core.reflection import ReflectionResult
 
 
 class MainUpkeep(MainChanges):
@@ -28,32 +31,57 @@ class MainUpkeep(MainChanges):
     @work(group="change", exit_on_error=False)
     async def do_reflect(self) -> None:
         """Proposes a cleanup."""
-        from nuggets_tui.screens.reviews import reflection_review
+        from nuggets_tui.screens.reflection_review import reflection_review
 
         result = await self.long_work("looking for what to clean up", self.desk.reflection())
         if result is None:
             return
         if not result.changes:
-            say(self, f"Nothing to clean up: looked at {result.inspected} notes and found them in order.")
+            looked = f"looked at {plural(result.inspected, 'note')}"
+            left = left_for_later(result)
+            say(self, f"Nothing to clean up: {looked} and found them in order. {left}".rstrip())
+            self.looked_through(result, None)
             return
-        self.app.push_screen(reflection_review(self.desk, result), self._reviewed)
+        reviewed = partial(self._reflection_reviewed, result)
+        self.app.push_screen(reflection_review(self.desk, result), reviewed)
+
+    def _reflection_reviewed(
+        self, result: ReflectionResult, done: tuple[ChangeSet, str] | Waiting | None
+    ) -> None:
+        self._reviewed(done)
+        self.looked_through(result, done[0] if isinstance(done, tuple) else None)
+
+    def looked_through(self, result: ReflectionResult, written: ChangeSet | None) -> None:
+        """A person looked through a reflection, and had so much of it written."""
 
     @work(group="change", exit_on_error=False)
     async def do_promote(self) -> None:
-        """Proposes lines for MEMORY.md."""
+        """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
+        from nuggets_tui.screens.promotion_targets import TargetsScreen
+
+        targets = await self.attempt(self.desk.promotion_targets())
+        if targets is None:
+            return
+        there = [target for target in targets if target.there]
+        if not there:
+            self._ask_folder()
+        elif len(targets) == 1 and there[0].current:
+            self._promote_to(None)
+        else:
+            self.app.push_screen(TargetsScreen(targets, self.desk.clock()), self._target_chosen)
+
+    def _target_chosen(self, folder: str | None) -> None:
+        from nuggets_tui.screens.promotion_targets import ANOTHER
+
+        if folder == ANOTHER:
+            self._ask_folder()
+        elif folder is not None:
+            self._promote_to(folder)
+
+    def _ask_folder(self) -> None:
         from nuggets_tui.screens.forms import FolderScreen
 
-        result = await self.long_work("looking for what to promote", self._promotion())
-        if isinstance(result, NotFoundError):
-            self.app.push_screen(FolderScreen(self._memory_folder), self._folder_typed)
-        elif result is not None:
-            self._review_promotion(result)
-
-    async def _promotion(self) -> PromotionResult | NotFoundError:
-        try:
-            return await self.desk.promotion()
-        except NotFoundError as error:
-            return error
+        self.app.push_screen(FolderScreen(self._memory_folder), self._folder_typed)
 
     def _folder_typed(self, folder: str | None) -> None:
         if folder:
@@ -61,19 +89,16 @@ class MainUpkeep(MainChanges):
             self._promote_to(folder)
 
     @work(group="change", exit_on_error=False)
-    async def _promote_to(self, folder: str) -> None:
-        asked = aside(self.desk.memory.promote, dry_run=True, memory_dir=folder)
-        result = await self.long_work("looking for what to promote", asked)
-        if result is not None:
-            self._review_promotion(result, as_shown=True)
+    async def _promote_to(self, folder: str | None) -> None:
+        from nuggets_tui.screens.promotion_review import PromotionReview, worth_showing
 
-    def _review_promotion(self, result: PromotionResult, *, as_shown: bool = False) -> None:
-        from nuggets_tui.screens.reviews import promotion_review
-
-        if result.change_set.empty:
-            say(self, f"Nothing to promote: {result.path} is up to date.")
+        result = await self.long_work("looking for what to promote", self.desk.promotion(folder))
+        if result is None:
+            return
+        if worth_showing(result):
+            self.app.push_screen(PromotionReview(self.desk, result), self._reviewed)
         else:
-            self.app.push_screen(promotion_review(self.desk, result, as_shown=as_shown), self._reviewed)
+            say(self, f"Nothing to promote: {result.path} is up to date.")
 
     # Putting right
 

@@ -20,7 +20,7 @@ from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.threads import aside
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, note_marks, sides
+from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style
 
 _MOST: Final = 100
 _REASON: Final = "related"
@@ -35,15 +35,29 @@ class PickerScreen(Dialog[tuple[str, str]]):
         Binding("ctrl+s", "take", "take", show=False),
     ]
 
-    def __init__(self, desk: Desk, snapshot: Snapshot, note: Note, heading: str, *, ask_reason: bool) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        snapshot: Snapshot,
+        note: Note | None,
+        heading: str,
+        *,
+        ask_reason: bool = False,
+        hidden: bool = False,
+    ) -> None:
+        """`note`: the one that another is chosen for, if any; it is not offered. `hidden`: hidden notes too."""
         super().__init__(classes="large")
-        self.heading = f"{heading}: {note.title}" if not ask_reason else f"{heading} “{note.title}”"
+        self.heading = heading
+        if note is not None:
+            self.heading += f" “{note.title}”" if ask_reason else f": {note.title}"
         self.keys = "⏎  take · ↑↓  choose · esc  close"
         if ask_reason:
             self.keys = "⏎  to the reason, then link · ↑↓  choose · esc  close"
         self._desk = desk
         self._snapshot = snapshot
-        self._note = note
+        self._known = {note.id} if note is not None else set()
+        self._hidden = hidden
+        self._looks = 0
         self._ask_reason = ask_reason
 
     def compose_inside(self) -> ComposeResult:
@@ -66,19 +80,25 @@ class PickerScreen(Dialog[tuple[str, str]]):
     @work(group="pick", exclusive=True, exit_on_error=False)
     async def look(self, text: str) -> None:
         """Shows the notes that fit."""
-        found = await self.attempt(aside(self._fitting, text))
+        self._looks += 1
+        found = await self.attempt(aside(self._fitting, text, self._looks))
         if found is not None:
             self.query_one(RowList).set_rows([_row(note) for note in found], keep_cursor=False)
 
-    def _fitting(self, text: str) -> Sequence[Note]:
+    def _fitting(self, text: str, look: int) -> Sequence[Note]:
         words = text.casefold().split()
-        notes = [note for note in self._snapshot.visible if note.id != self._note.id]
+        offered = self._snapshot.notes if self._hidden else self._snapshot.visible
+        notes = [note for note in offered if note.id not in self._known]
         notes.sort(key=lambda note: max(note.updated_at, note.created_at), reverse=True)
         if not words:
             return notes[:_MOST]
         titled = [note for note in notes if all(word in note.title.casefold() for word in words)]
-        known = {note.id for note in titled} | {self._note.id}
-        hits = self._desk.memory.search(text, _MOST)
+        known = {note.id for note in titled} | self._known
+        from core.search import Filters
+
+        filters = Filters(include_hidden=self._hidden)
+        # Those who typed on wait for no answer to what they typed before.
+        hits = self._desk.memory.search(text, _MOST, filters, stopped=lambda: look != self._looks)
         return [*titled, *(hit.note for hit in hits if hit.note.id not in known)][:_MOST]
 
     def action_move(self, step: int) -> None:
@@ -116,5 +136,5 @@ class PickerScreen(Dialog[tuple[str, str]]):
 
 
 def _row(note: Note) -> Row:
-    title = Content.assemble(note_marks(note), content(note.title))
+    title = Content.assemble(note_marks(note), content(note.title, title_style(note)))
     return Row(note.id, (sides(title, content(safe_line(note.nugget_name, 30), MUTED)),))

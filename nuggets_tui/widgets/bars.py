@@ -3,20 +3,48 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from core.model.fact import CAPACITY_CRITICAL, CAPACITY_WARNING
-from nuggets_tui.safe_text import cut
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from textual.content import Content
+
+    Words = Callable[[int], Content]
 
 CapacityLevel = Literal["", "warning", "critical"]
 
 _EIGHTHS: Final = ("", "▏", "▎", "▍", "▌", "▋", "▊", "▉")
 _FULL: Final = "█"
+_THIN: Final = "▏"
 _MOST_CELLS: Final = 24
-_FEWEST_CELLS: Final = 6
+_FEWEST_CELLS: Final = 5
+# What words, vector and boost lack is said too; who is like no hit and linked from none needs no bar for that.
+_ALWAYS: Final = 3
+_ROUNDING: Final = 3
+_LEAST_WIDTH: Final = 18
+
+
+class _Layout(NamedTuple):
+    """From which width on the parts are called so. gap: before a bar; kept: cells for what matched."""
+
+    least: int
+    labels: tuple[str, ...]
+    gap: str
+    kept: int
+
+
+_LAYOUTS: Final = (
+    _Layout(60, ("words", "vector", "boost", "like", "link"), " ", 14),
+    _Layout(44, ("words", "vec", "+", "≈", "→"), "", 16),
+    _Layout(32, ("words", "vec", "+", "≈", "→"), "", 8),
+    _Layout(0, ("w", "v", "+", "≈", "→"), "", 0),
+)
+PART_STYLES: Final = ("$text-success", "$text-secondary", "$text-primary", "$text-warning", "$text-accent")
+# What the parts of a hit add up to at most, with the weights as they are at first.
+FULL_BLEND: Final = 1.3
 
 
 class ScoreParts(Protocol):
@@ -29,7 +57,9 @@ class ScoreParts(Protocol):
     @property
     def boost(self) -> float: ...
     @property
-    def matched(self) -> tuple[str, ...]: ...
+    def associative(self) -> float: ...
+    @property
+    def links(self) -> float: ...
 
 
 def bar(value: float, width: int, *, pad: bool = True) -> str:
@@ -76,33 +106,60 @@ def capacity_level(used: int, capacity: int) -> CapacityLevel:
     return "warning" if share > CAPACITY_WARNING else ""
 
 
-def score_bars(parts: ScoreParts, width: int) -> Content:
-    """A hit's parts as bars of one scale, then the words that matched, in at most `width` cells.
+def score_bars(parts: ScoreParts, width: int, words: Words | None = None) -> Content:
+    """A hit's parts as bars of one scale, then what matched, in at most `width` cells.
 
     All bars of a width have the same scale, so that the bars of one hit add up to its blend and those of two hits
-    can be compared; a part below 0 bears a minus sign. Labels shrink to a letter where there is little room.
+    can be compared; a part below 0 bears a minus sign. Labels shrink where there is little room. words: gets the
+    cells that are left and gives what matched.
     """
     from textual.content import Content
 
-    named = (
-        ("words", parts.text, "$text-success"),
-        ("vector", parts.vector, "$text-primary"),
-        ("boost", parts.boost, "$text-accent"),
-    )
-    for long in (True, False):
-        labels = [name if long else name[0] for name, _, _ in named]
-        # Each bar with its label and two blanks; a bar never takes more than all of them may together.
-        room = width - sum(map(len, labels)) - 2 * len(named)
-        if room >= _FEWEST_CELLS or not long:
-            break
-    if room < len(named):
+    layout, cells = _layout(width)
+    if cells <= 0:
         return Content("")
-    cells = min(room - len(named), _MOST_CELLS)
+    values = (parts.text, parts.vector, parts.boost, parts.associative, parts.links)
+    scale = cells / max(FULL_BLEND, sum(max(value, 0.0) for value in values if value == value))
     pieces: list[tuple[str, str]] = []
-    for label, (_, value, style) in zip(labels, named, strict=True):
+    for place, (name, value, style) in enumerate(zip(layout.labels, values, PART_STYLES, strict=True)):
+        if not value and place >= _ALWAYS:
+            continue
         sign = "-" if value < 0 else ""
-        drawn = _part(abs(value), cells)
-        pieces += [(f"{label} {sign}", "$foreground-muted"), (f"{drawn} " if drawn else "0 ", style)]
+        drawn = _part(min(abs(value) * scale / cells, 1.0), cells)
+        label = f"{name}{layout.gap}{sign}"
+        pieces += [(label, "$foreground-muted"), (f"{drawn} " if drawn else "0 ", style)]
     shown = Content.assemble(*pieces)
-    words = cut(" ".join(parts.matched), width - shown.cell_length)
-    return Content.assemble(shown, (words, "bold")).truncate(max(width, 0), ellipsis=True)
+    room = width - shown.cell_length
+    if words is not None and room > 0:
+        shown = Content.assemble(shown, words(room))
+    return shown.truncate(max(width, 0), ellipsis=True)
+
+
+def _layout(width: int) -> tuple[_Layout, int]:
+    """How the bars of a hit stand in a width, and the cells that they take together; 0 for no room."""
+    layout = next((one for one in _LAYOUTS if width >= one.least), _LAYOUTS[-1])
+    labels = layout.labels
+    # Each bar is followed by a blank, and may take most of a cell more than its share.
+    taken = sum(map(len, labels)) + (len(layout.gap) + 1) * len(labels) + _ROUNDING + layout.kept
+    return layout, max(min(width - taken, _MOST_CELLS), _FEWEST_CELLS if width >= _LEAST_WIDTH else 0)
+
+
+def stacked(spans: Sequence[tuple[float, str]], width: int, full: float, start: float = 0.0) -> Content:
+    """A bar in `width` cells for values up to `full`, of pieces (value from 0 on, style), that begins at `start`.
+
+    Bars that begin where others end meet them: pieces are rounded to whole cells at their ends. A single piece
+    above 0 that takes no cell shows as a thin line.
+    """
+    from textual.content import Content
+
+    scale = width / full if full > 0 else 0.0
+
+    def cell(value: float) -> int:
+        return min(max(round(value * scale), 0), width)
+
+    at, made = start, Content(" " * cell(start))
+    for value, style in spans:
+        cells = cell(at + value) - cell(at)
+        made = Content.assemble(made, (_FULL * cells or (_THIN if value and len(spans) == 1 else ""), style))
+        at += value
+    return made.truncate(max(width, 0))

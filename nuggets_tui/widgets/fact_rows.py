@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final
@@ -11,8 +11,10 @@ from typing import Final
 from textual.content import Content
 
 from core.model.fact import Fact, Nugget
+from core.model.note import Note
 from nuggets_tui.messages import FactOpened
 from nuggets_tui.safe_text import content
+from nuggets_tui.secret_signs import SIGN, kinds_in
 from nuggets_tui.widgets.bars import capacity_bar, capacity_level
 from nuggets_tui.widgets.row_list import Row
 from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, sides
@@ -26,8 +28,11 @@ _LEVEL_STYLES: Final = {"warning": "$text-warning", "critical": "$text-error"}
 class FactRows:
     """Rows of some nuggets, made when asked for; immutable."""
 
-    def __init__(self, nuggets: tuple[Nugget, ...] = ()) -> None:
+    def __init__(
+        self, nuggets: tuple[Nugget, ...] = (), mirrors: Mapping[tuple[str, str], Note] | None = None
+    ) -> None:
         self.nuggets = nuggets
+        self._mirrors = mirrors or {}
         self._starts = list(accumulate((1 + len(nugget.facts) for nugget in nuggets), initial=0))
         self._widest = lru_cache(_MEASURED)(self._longest_key)
 
@@ -60,16 +65,28 @@ class FactRows:
         if fact is None:
             return Row(self.key(index), (_heading(nugget), *_warning(nugget)), selectable=False)
         wanted = self._widest(bisect_right(self._starts, index) - 1)
-        return Row(self.key(index), (_fact_line(fact, wanted),), data=FactOpened(nugget.name, fact.key))
+        return Row(
+            self.key(index),
+            (_fact_line(fact, wanted, self._signed(nugget, fact)),),
+            data=FactOpened(nugget.name, fact.key),
+        )
+
+    def _signed(self, nugget: Nugget, fact: Fact) -> bool:
+        """Whether a fact bears the sign of a credential; what was said of its note counts for it."""
+        note = self._mirrors.get((nugget.name, fact.key))
+        told = note is not None and (note.title, note.content) == (fact.key, fact.value)
+        return bool(kinds_in(note if note is not None and told else fact))
 
     def _longest_key(self, place: int) -> int:
         """Characters of the longest of a nugget's keys; of a very large nugget, of its first keys."""
         return max((len(fact.key) for fact in islice(self.nuggets[place].facts, _MEASURED)), default=0)
 
 
-def _fact_line(fact: Fact, wanted: int) -> Callable[[int], Content]:
+def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], Content]:
     """Key, value and hits. Keys often begin alike, so a long one is cut in its middle."""
     hits = Content.styled(f"×{fact.hits}", MUTED) if fact.hits else Content("")
+    if holds_secret:
+        hits = Content.assemble((SIGN, "$text-error"), " " if fact.hits else "", hits)
     value = content(fact.value, MUTED)
 
     def line(width: int) -> Content:

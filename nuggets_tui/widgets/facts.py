@@ -32,9 +32,12 @@ class FactsPane(RowList):
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows other facts; the cursor stays on its fact."""
-        if before.snapshot.nuggets is after.snapshot.nuggets:
+        if (
+            before.snapshot.notes is after.snapshot.notes
+            and before.snapshot.nuggets is after.snapshot.nuggets
+        ):
             return
-        self._fact_rows = rows = FactRows(after.snapshot.nuggets)
+        self._fact_rows = rows = FactRows(after.snapshot.nuggets, after.snapshot.fact_notes)
         self.set_source(rows.count, rows.row, height=rows.height, key_at=rows.key)
         if before.loaded:
             known = before.snapshot.by_name

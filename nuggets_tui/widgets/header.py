@@ -37,8 +37,24 @@ class HeaderLine(Widget):
 
     def render(self) -> Content:
         """The line itself: what does not fit goes, the live sign and what waits for a person last."""
+        waits = [_live(self.view), *_waiting(self.view)]
+        if self.view.reflection_due:
+            line = self._laid_out(Content(_GAP).join([*waits, _badge("reflection due", "reflect")]))
+            if line is not None:
+                return line
+        line = self._laid_out(Content(_GAP).join(waits))
+        if line is not None:
+            return line
+        left = (
+            Content.assemble(_NAME, " ", Content(_GAP).join(waits))
+            if len(waits) > 1
+            else self._left(full=False)
+        )
+        return left.truncate(self.size.width - 1, ellipsis=True)
+
+    def _laid_out(self, waits: Content) -> Content | None:
+        """The line with as much as fits beside what waits; None when that itself does not fit."""
         width = self.size.width - 1
-        waits = Content(_GAP).join([_live(self.view), *_waiting(self.view)])
         whole, short = self._left(full=True), self._left(full=False)
         room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
         for left, event in (
@@ -51,8 +67,7 @@ class HeaderLine(Widget):
             gap = width - left.cell_length - right.cell_length
             if gap >= 2:
                 return Content.assemble(left, " " * gap, right)
-        left = Content.assemble(_NAME, " ", waits) if _waiting(self.view) else short
-        return left.truncate(width, ellipsis=True)
+        return None
 
     def _left(self, *, full: bool) -> Content:
         view = self.view

@@ -13,6 +13,7 @@ from textual.reactive import reactive
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content
+from nuggets_tui.secret_signs import SIGN, kinds_in
 from nuggets_tui.view import View, own_tags
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
@@ -64,7 +65,7 @@ def note_lines(
     if note is None:
         return _NOTHING.wrap(width)
     lines = [*content(note.title, "bold").wrap(width)]
-    for part in (_state(note, snapshot), _metadata(note), _tags(note), _dates(note, now)):
+    for part in (_secret(note), _state(note, snapshot), _metadata(note), _tags(note), _dates(note, now)):
         if part:
             lines.extend(part.wrap(width))
     read = plain_lines if plainly else markdown_lines
@@ -89,6 +90,12 @@ def _state(note: Note, snapshot: Snapshot) -> Content:
     if PINNED in note.tags:
         said.append("★ pinned")
     return _joined(said, "$text-warning" if note.hidden else "$text-accent")
+
+
+def _secret(note: Note) -> Content:
+    kinds = kinds_in(note)
+    said = f"{SIGN} seems to hold a secret ({', '.join(kinds)}); S reviews and masks it" if kinds else ""
+    return content(said, "$text-error") if said else Content("")
 
 
 def _metadata(note: Note) -> Content:

@@ -92,10 +92,15 @@ class NotesPane(RowList):
         assert after.found is not None
         same = before.found is not None and before.found.query == after.found.query
         self.empty_text = Content.assemble(
-            "Nothing found.\n\n", ("esc", "bold $text-accent"), "  clears the search"
+            "Nothing found.\n\n",
+            ("esc", "bold $text-accent"),
+            "  clears the search\n",
+            ("W", "bold $text-accent"),
+            "    asks why a note is not here",
         )
         self.set_rows(result_rows(after.found, after.snapshot), keep_cursor=same)
-        self.border_title = Content.assemble("2 Results", (" · best first", MUTED))
+        order = "best first" if after.found.weighed else ORDER_NAMES["newest"]
+        self.border_title = Content.assemble("2 Results", (f" · {order}", MUTED))
 
     def _note_row(self, note: Note) -> Row:
         now = self.view.now

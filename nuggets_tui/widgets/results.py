@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
@@ -11,6 +12,7 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import Found
 from nuggets_tui.widgets.bars import score_bars
+from nuggets_tui.widgets.found_words import found_words
 from nuggets_tui.widgets.row_list import Row
 from nuggets_tui.widgets.row_text import MUTED, marked, note_marks, sides, title_style
 
@@ -23,7 +25,9 @@ RECALL_KEY: Final = "recall"
 
 def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
     """The rows of a search: what recall answers, if anything, and a row of two lines for each hit."""
-    rows = [_hit_row(hit) for hit in found.hits]
+    hits = found.hits
+    blends = [*(hit.breakdown.blend for hit in hits[1:]), 0.0]
+    rows = [_hit_row(hit, blend, snapshot) for hit, blend in zip(hits, blends, strict=False)]
     if found.recall is not None and found.recall.found:
         rows.insert(0, _recall_row(found.recall, snapshot))
     return rows
@@ -43,7 +47,7 @@ def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
     return Row(RECALL_KEY, (sides(answer, sure),), data=note.id if note else None)
 
 
-def _hit_row(hit: Hit) -> Row:
+def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
     note, parts = hit.note, hit.breakdown
     aside = content(note.nugget_name, MUTED)
     if parts.blend:
@@ -53,11 +57,12 @@ def _hit_row(hit: Hit) -> Row:
         title = Content.assemble(note_marks(note), marked(note.title, parts.matched, title_style(note)))
         return sides(title, aside)(width)
 
-    return Row(note.id, (head, _bars(hit)) if parts.blend else (head,), data=note.id)
+    return Row(note.id, (head, _bars(hit, next_blend, snapshot)) if parts.blend else (head,), data=note.id)
 
 
-def _bars(hit: Hit) -> Callable[[int], Content]:
+def _bars(hit: Hit, next_blend: float, snapshot: Snapshot) -> Callable[[int], Content]:
     def line(width: int) -> Content:
-        return Content.assemble("  ", score_bars(hit.breakdown, max(0, width - 3)))
+        words = partial(found_words, hit, next_blend, snapshot)
+        return Content.assemble("  ", score_bars(hit.breakdown, max(0, width - 3), words))
 
     return line

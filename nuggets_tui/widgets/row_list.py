@@ -159,6 +159,11 @@ class RowList(Glowing, can_focus=True):
         source = RowSource(count, make_row, height=height, key_at=key_at, index_of=index_of)
         self._replace(source, keep_cursor)
 
+    def make_rows_anew(self) -> None:
+        """Asks for the rows again, since what they show besides their data is another now."""
+        self._source.row.cache_clear()
+        self.refresh()
+
     def _replace(self, source: RowSource, keep_cursor: bool) -> None:
         old, index = self._source, self.cursor
         key = old.key(index) if 0 <= index < old.count else None

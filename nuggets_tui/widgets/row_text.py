@@ -8,6 +8,7 @@ from textual.content import Content
 
 from core.model.note import Note
 from nuggets_tui.safe_text import content, cut, safe_line
+from nuggets_tui.secret_signs import SIGN, kinds_in
 
 MUTED = "$text-muted"
 PINNED = "pinned"
@@ -88,7 +89,9 @@ def marked(text: str, words: Collection[str], style: str = "") -> Content:
 
 
 def note_marks(note: Note) -> Content:
-    """Signs before a title: hidden, pinned, mirrors a fact."""
+    """Signs before a title: seems to hold a credential, hidden, pinned, mirrors a fact."""
+    if kinds_in(note):
+        return Content.styled(f"{SIGN} ", "$text-error")
     if note.hidden:
         return Content.styled("⊘ ", "$text-warning")
     if PINNED in note.tags:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Paste
 from textual.reactive import reactive
 from textual.suggester import Suggester
 from textual.widgets import Input
 
 from nuggets_tui.messages import SearchLeft, SearchTyped
+from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View
@@ -59,6 +61,26 @@ class SearchBox(Input):
     def validate_value(self, value: str) -> str:
         """What is pasted may hold anything."""
         return safe_line(value, _MOST)
+
+    def on_paste(self, event: Paste) -> None:
+        """What is pasted is one line, and as much of it as there is room for."""
+        event.prevent_default()
+        event.stop()
+        self._take_in(event.text)
+
+    def action_paste(self) -> None:
+        """The same from the app's own clipboard."""
+        self._take_in(self.app.clipboard)
+
+    def _take_in(self, pasted: str) -> None:
+        start, end = sorted(self.selection)
+        room = _MOST - len(self.value) + (end - start)
+        line = " ".join(pasted.splitlines()).replace("\t", " ")
+        if line[:room]:
+            self.replace(line[:room], start, end)
+        if len(line) > room:
+            cut_off = f"{len(line) - room:,} of what was pasted are cut off"
+            warn(self, f"The search box holds {_MOST} characters: {cut_off}.")
 
     def watch_view(self, before: View, after: View) -> None:
         """Says how many hits there are and how long they took."""
@@ -203,4 +225,7 @@ def _said(view: View) -> Content:
     if found is None:
         return Content("")
     milliseconds = found.seconds * 1000
-    return Content(f"{plural(len(found.hits), 'hit')} · {milliseconds:.0f} ms · esc clears")
+    count = len(found.hits)
+    best = "best" if found.weighed else "newest"
+    hits = f"{best} {count}" if found.capped else plural(count, "hit")
+    return Content(f"{hits} · {milliseconds:.0f} ms · esc clears")

@@ -19,9 +19,9 @@ from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.help import HelpScreen
+from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.recall import RecallScreen
-from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.fact_rows import fact_key
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.notes import NotesPane
@@ -333,7 +333,7 @@ async def test_m_shows_what_merging_does_before_it_does_it(home: Path) -> None:
         await app.press(*"Deploy day")
         await app.until(lambda: "Deploy day" in app.text)
         await app.press("enter")
-        await app.screen(ReviewScreen)
+        await app.screen(MergeScreen)
         assert not stored(home, "Deploy day").hidden
         await app.until(lambda: "Deploys go out on Tuesdays." in app.text)
         await app.press("ctrl+s")

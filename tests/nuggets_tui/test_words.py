@@ -10,15 +10,8 @@ import pytest
 from app_kit import small_memory
 
 from core.facts.edits import forget, remember
-from core.graph.edits import (
-    create_note,
-    delete_note,
-    edit_note,
-    hide_note,
-    link_notes,
-    merge_notes,
-    unhide_note,
-)
+from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
+from core.graph.merging import merge_notes
 from core.memory import Memory
 from core.model.change import ChangeSet
 from core.model.draft import Draft

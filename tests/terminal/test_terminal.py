@@ -121,6 +121,16 @@ def test_hostile_notes_never_reach_the_terminal_raw(tmp_path: Path) -> None:
         terminal.press(keys)
     terminal.press("/note")
     terminal.until("hits")
+    terminal.press("\r")
+    terminal.press("w")
+    terminal.until("searched for")
+    terminal.until("score")
+    terminal.press("\x1b")
+    terminal.press("W")
+    terminal.until("Which note?")
+    terminal.press("\r")
+    terminal.until("searched for")
+    terminal.press("\x1b")
     for keys in (
         "\x1b",
         "\x1b",
@@ -182,4 +192,27 @@ def test_without_many_colours_the_cursor_and_the_pane_in_use_are_still_seen(
     terminal.until("Auth middleware")
     terminal.until("▌")
     assert "┏" in terminal.text
+    # The parts of a score are told apart by their names, not by colour alone.
+    terminal.press("/jwt tokn\r")
+    terminal.until("words█")
+    terminal.press("w")
+    terminal.until("“tokn” read as")
+    assert re.search(r"vector +0\.\d+ +█", terminal.text)
+    terminal.press("\x1b")
+    assert terminal.leave() == 0
+
+
+@pytest.mark.parametrize("stray", [b"\xe9", b"\xff", b"\xc3\x28", b"\xed\xa0\x80"])
+def test_bytes_that_are_no_utf_8_do_not_end_the_app(tmp_path: Path, stray: bytes) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    terminal = Terminal(home)
+    terminal.until("Auth middleware")
+    terminal.press("/red")
+    terminal.until("red")
+    terminal.child.send(stray)
+    terminal.press("is caf\u00e9")
+    terminal.until("is caf\u00e9")
+    assert "red\ufffd" in terminal.text
+    terminal.press("\x1b\x1b")
     assert terminal.leave() == 0

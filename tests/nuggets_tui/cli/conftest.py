@@ -82,7 +82,7 @@ def at_keyboard(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
     def sit() -> None:
         # What takes the name from there comes first: imported only now, it would take the pretence for the original.
-        for module in ("upkeep", "rescue", "merging", "invocation"):
+        for module in ("upkeep", "promotion", "rescue", "merging", "invocation"):
             monkeypatch.setattr(f"nuggets_tui.cli.{module}.can_ask", lambda: True)
 
     return sit

@@ -204,3 +204,43 @@ def test_notes_are_filtered_sorted_and_limited(nuggets: Any) -> None:
 def test_notes_of_an_unknown_nugget_are_not_found(nuggets: Any) -> None:
     add(nuggets, "One")
     assert "project" in nuggets.fails("notes", "--nugget", "projct", code=1)
+
+
+def test_a_merge_takes_each_field_from_the_note_that_is_named(nuggets: Any) -> None:
+    nuggets.ok(
+        "note",
+        "add",
+        "Short",
+        "alpha",
+        "--nugget",
+        "p",
+        "--tag",
+        "one",
+        "--scope",
+        "user",
+        "--confidence",
+        "0.2",
+    )
+    nuggets.ok("note", "add", "Long", "beta", "--nugget", "p", "--tag", "two", "--scope", "project")
+    merged = nuggets.json(
+        "note", "merge", "Short", "Long", "--title", "other", "--content", "other", "--tags", "survivor",
+        "--scope", "other", "--confidence", "survivor",
+    )  # fmt: skip
+    assert (merged["title"], merged["content"], merged["scope"]) == ("Long", "beta", "project")
+    assert merged["confidence"] == 0.2
+    assert "one" in merged["tags"]
+    assert "two" not in merged["tags"]
+    nuggets.fails("note", "merge", "Short", "Long", "--title", "both")
+
+
+def test_two_notes_can_be_told_apart_for_good(nuggets: Any) -> None:
+    text = "Bravo charlie delta echo foxtrot golf hotel india juliet."
+    for title in ("Twin", "Twin two"):
+        nuggets.ok("note", "add", title, text, "--nugget", "p")
+    assert nuggets.json("reflect", "--dry-run")["merged"] == 1
+    assert "Kept apart" in nuggets.ok("note", "merge", "Twin", "Twin two", "--not-duplicates")
+    assert nuggets.json("reflect", "--dry-run")["merged"] == 0
+    assert not any(note["hidden"] for note in nuggets.notes())
+    nuggets.fails("note", "merge", "Twin", "Twin", "--not-duplicates")
+    nuggets.ok("undo")
+    assert nuggets.json("reflect", "--dry-run")["merged"] == 1

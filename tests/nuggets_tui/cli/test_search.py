@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
+from hostile import HOSTILE, RAW
 
 FIELDS = {
-    "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "blended", "matched",
+    "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "associative", "links",
+    "blended", "matched",
+}  # fmt: skip
+EXPLAINED = {
+    "rank", "total", "obstacle", "missing", "floor", "needed", "parts", "reasons", "coverage", "measured",
+    "rawVector", "rawText",
 }  # fmt: skip
 
 
@@ -47,17 +54,61 @@ def test_a_search_that_finds_nothing_ends_with_one(filled: Any) -> None:
 
 def test_a_score_is_explained_in_parts_that_add_up(filled: Any) -> None:
     (hit,) = filled.json("search", "auth token", "--explain", "JWT token format")
-    assert set(hit) == FIELDS | {"rank", "parts", "rawVector", "rawText"}
+    assert set(hit) == FIELDS | EXPLAINED
+    assert set(hit["parts"]) == {"vector", "text", "boost", "associative", "links"}
     assert sum(hit["parts"].values()) == pytest.approx(hit["blended"])
+    for line, value in hit["parts"].items():
+        given = [reason["value"] for reason in hit["reasons"] if reason["line"] == line]
+        assert sum(given) == pytest.approx(value)
+    assert (hit["rank"], hit["total"], hit["obstacle"]) == (2, 2, None)
+    assert hit["missing"] == ["auth"]
     shown = filled.ok("search", "auth token", "--explain", "JWT token format")
-    assert "JWT token format" in shown
-    assert "blend" in shown
+    assert "Hit 2 of 2." in shown
+    assert "It lacks “auth”." in shown
+    assert "“tokn” read as “token”" in filled.ok("search", "tokn", "--explain", "JWT token format")
+    assert shown.index("words") < shown.index("vector") < shown.index("boost") < shown.index("score")
+
+
+def test_why_a_note_is_no_hit_is_an_answer_too(filled: Any) -> None:
+    (missed,) = filled.json("search", "auth", "--explain", "Lunch")
+    assert (missed["rank"], missed["obstacle"]) == (0, "nothing in common")
+    assert "nothing in common" in filled.ok("search", "auth", "--explain", "Lunch")
+    said = filled.ok("search", "auth token tag:redis", "--nugget", "life", "--explain", "Auth middleware")
+    assert "It does not meet: tag redis; nugget life." in said
+    assert "would be the only hit" in said
+    filled.ok("note", "hide", "Lunch")
+    assert "It is hidden" in filled.ok("search", "soup", "--explain", "Lunch")
+    assert "The only hit." in filled.ok("search", "soup", "--include-hidden", "--explain", "Lunch")
+    assert "meets every condition" in filled.ok("search", "scope:shared", "--explain", "JWT token format")
+
+
+def test_a_note_that_is_not_there_cannot_be_explained(filled: Any) -> None:
+    assert "zzyzx" in filled.fails("search", "auth", "--explain", "zzyzx", code=1)
+
+
+def test_the_list_ends_where_the_limit_says(filled: Any) -> None:
+    said = filled.ok("search", "auth token", "--limit", "1", "--explain", "JWT token format")
+    assert "Hit 2 of 2. The list ends after 1, at a score of" in said
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_titles_and_queries_are_explained_harmlessly(nuggets: Any, hostile: str) -> None:
+    text = hostile.replace("\ud800", "") or "x"
+    made = nuggets.json("note", "add", text, f"token {text}")
+    other = nuggets.json("note", "add", "Other", "token of another")
+    nuggets.ok("note", "link", made["id"], other["id"])
+    for query in ("tokn", text[:2000]):
+        for note in (made, other):
+            shown = nuggets.ok("search", "--explain", note["id"], "--", query)
+            assert not RAW.search(shown.replace("\n", ""))
+    assert not RAW.search(nuggets.ok("search", "tokn").replace("\n", ""))
 
 
 def test_people_see_words_and_bars(filled: Any) -> None:
     shown = filled.ok("search", "auth middleware")
     assert "Auth middleware" in shown.splitlines()[0]
     assert "words ▇" in shown
+    assert "tokn→token" in filled.ok("search", "tokn")
 
 
 def test_the_query_may_hold_conditions_phrases_and_exclusions(filled: Any) -> None:
@@ -84,3 +135,36 @@ def test_the_help_names_the_language(nuggets: Any) -> None:
     said = nuggets.ok("search", "--help")
     for part in ('"exact words"', "-word", "tag:auth", "is:new", "updated:<30d"):
         assert part in said
+
+
+def test_a_condition_that_was_misread_is_said_beside_the_hits(filled: Any) -> None:
+    result = filled("search", "updated:<30x is:foo jwt token format keys")
+    assert result.exit_code == 0
+    assert [line.partition(" is read as words: ")[0] for line in result.stderr.splitlines()] == [
+        "note: updated:<30x",
+        "note: is:foo",
+    ]
+    result = filled("search", "updated:<30x jwt token format", "--json")
+    assert json.loads(result.stdout)
+    assert result.stderr.startswith("note: updated:<30x is read as words")
+    assert "note: " in filled("search", "updated:<30x token", "--explain", "JWT token format").stderr
+    assert not filled("search", "token updated:<30d").stderr
+
+
+def test_a_long_query_that_finds_nothing_is_not_repeated_whole(filled: Any) -> None:
+    assert len(filled.fails("search", "zzyzx" * 20_000, code=1)) < 500
+    assert len(filled.fails("search", "tag:none " + "zzyzx" * 20_000, code=1)) < 800
+    said = filled.fails("recall", "zzyzx" * 20_000, code=1)
+    assert len(said) < 500
+    assert "to look further" not in said
+
+
+def test_long_titles_are_cut_within_a_reason(filled: Any) -> None:
+    title = "zebra " + "crossing " * 40
+    for number in range(3):
+        filled.ok("note", "add", f"{title}{number}", "a zebra crossing")
+    note = filled.json("search", "zebra crossing")[0]["id"]
+    shown = filled.ok("search", "zebra crossing", "--explain", note)
+    assert "like “zebra crossing" in shown
+    assert all(len(line) < 260 for line in shown.splitlines())
+    assert all(len(line) < 100 for line in shown.splitlines() if "like “" in line)

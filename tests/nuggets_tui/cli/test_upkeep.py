@@ -80,6 +80,50 @@ def test_reflection_takes_filters_and_a_limit(untidy: Any) -> None:
     untidy.fails("reflect", "--nugget", "nowhere", code=1)
 
 
+def test_a_refused_change_is_not_proposed_again_and_refusing_does_nothing_else(untidy: Any) -> None:
+    proposed = untidy.json("reflect", "--dry-run")["changes"]
+    merge = next(change["id"] for change in proposed if change["type"] == "merge")
+    result = untidy.json("reflect", "--refuse", merge)
+    assert (result["refused"], result["changes"]) == (1, [])
+    assert not any(note["hidden"] for note in untidy.notes())
+    later = untidy.json("reflect", "--dry-run")["changes"]
+    assert merge not in [change["id"] for change in later]
+    assert "hide" in [change["type"] for change in later]
+    untidy.ok("undo")
+    assert merge in [change["id"] for change in untidy.json("reflect", "--dry-run")["changes"]]
+
+
+def test_some_are_accepted_and_others_refused_in_one_go(untidy: Any) -> None:
+    kinds = {change["type"]: change["id"] for change in untidy.json("reflect", "--dry-run")["changes"]}
+    said = untidy.ok("reflect", "--accept", kinds["hide"], "--refuse", kinds["merge"])
+    assert "1 hidden, 1 refused" in said
+    assert untidy.json("log", "--limit", "1")[0]["reason"] == "reflection: archived 1, refused 1"
+    assert "no-such" in untidy.fails("reflect", "--refuse", "no-such", code=1)
+
+
+def test_refusing_asks_nobody_and_a_dry_run_remembers_nothing(untidy: Any, at_keyboard: Any) -> None:
+    merge = next(c["id"] for c in untidy.json("reflect", "--dry-run")["changes"] if c["type"] == "merge")
+    before = untidy.bytes()
+    assert "1 refused" in untidy.ok("reflect", "--refuse", merge, "--dry-run")
+    assert untidy.bytes() == before
+    at_keyboard()
+    assert "1 refused" in untidy.ok("reflect", "--refuse", merge)
+
+
+def test_a_run_archives_five_at_most_says_what_waits_and_all_lifts_that(nuggets: Any) -> None:
+    for number in range(8):
+        nuggets.ok("note", "add", f"tmp {number}", "x", "--nugget", "project")
+    assert "3 more to archive wait for the next pass" in nuggets.ok("reflect", "--dry-run")
+    assert nuggets.json("reflect", "--dry-run")["left"] == {"merged": 0, "hidden": 3}
+    assert nuggets.json("reflect", "--all")["hidden"] == 8
+
+
+def test_each_change_says_why_and_how_sure_it_is(untidy: Any) -> None:
+    for change in untidy.json("reflect", "--dry-run")["changes"]:
+        assert change["reason"]
+        assert 0 <= change["confidence"] <= 1
+
+
 @pytest.fixture
 def recalled(nuggets: Any) -> Any:
     """A memory with one fact that three sessions recalled."""

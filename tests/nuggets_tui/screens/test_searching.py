@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
 from hostile import HOSTILE
+from textual.events import Paste
 
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
+from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
 
@@ -39,9 +42,17 @@ async def test_hits_come_as_one_types_with_bars_and_a_count(home: Path) -> None:
         assert "hits" in app.text
         assert "esc clears" in app.text
         assert "words" in app.text
-        assert "vector" in app.text
+        assert "vec" in app.text
         assert app.view.note is not None
         assert "JWT" in app.view.note.title + app.view.note.content
+
+
+async def test_a_word_that_was_read_as_another_is_told_apart_in_the_results(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        await search(app, "sesion")
+        assert "sesion→session" in app.text
+        for part in ("words", "vector", "boost", "like"):
+            assert part in app.text
 
 
 async def test_the_first_row_is_what_an_agent_would_be_answered_and_nothing_is_counted(home: Path) -> None:
@@ -179,6 +190,64 @@ async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.Monkey
         assert begun[-1] == "jwt"
 
 
+@pytest.mark.parametrize("then", ["jwt", ""])
+async def test_a_search_under_way_is_told_to_stop_once_something_else_is_typed(
+    home: Path, monkeypatch: pytest.MonkeyPatch, then: str
+) -> None:
+    begun, stopped_early = threading.Event(), threading.Event()
+    real = Memory.search
+
+    def endless(self: Memory, text: str, *rest: Any, stopped: Callable[[], bool], **named: Any) -> Any:
+        if text != "endless":
+            return real(self, text, *rest, stopped=stopped, **named)
+        begun.set()
+        pause = threading.Event()
+        for _ in range(3000):
+            if stopped():
+                stopped_early.set()
+                break
+            pause.wait(0.005)
+        return ()
+
+    async with opened(home) as app:
+        monkeypatch.setattr(Memory, "search", endless)
+        await app.press("slash")
+        app.fill("#search", "endless")
+        await app.until(begun.is_set)
+        app.fill("#search", then)
+        await app.until(stopped_early.is_set, "the search gave up")
+        if then:
+            await app.until(lambda: app.view.found is not None and app.view.found.query == then)
+        else:
+            await app.pilot.pause(0.05)
+            assert app.view.found is None
+
+
+async def test_choosing_a_note_gives_up_a_search_for_what_was_typed_before(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun, stopped_early = threading.Event(), threading.Event()
+
+    def endless(self: Memory, text: str, *rest: Any, stopped: Callable[[], bool], **named: Any) -> Any:
+        begun.set()
+        pause = threading.Event()
+        for _ in range(3000):
+            if stopped():
+                stopped_early.set()
+                break
+            pause.wait(0.005)
+        return ()
+
+    async with opened(home) as app:
+        await app.press("l")
+        await app.screen(PickerScreen)
+        monkeypatch.setattr(Memory, "search", endless)
+        app.fill("#words", "endless")
+        await app.until(begun.is_set)
+        app.fill("#words", "")
+        await app.until(stopped_early.is_set, "the search gave up")
+
+
 async def test_conditions_phrases_and_exclusions_narrow_the_hits(home: Path) -> None:
     async with opened(home) as app:
         for text, titles in (
@@ -282,3 +351,52 @@ async def test_hostile_queries_and_offers_are_harmless(home: Path, hostile: str)
             app.fill("#search", typed)
             await app.pilot.pause(0.05)
             assert_harmless(app)
+
+
+@pytest.mark.parametrize("way", ["terminal", "clipboard"])
+async def test_a_paste_becomes_one_line_cut_to_the_room_that_is_left(home: Path, way: str) -> None:
+    async with opened(home) as app:
+        await app.press("slash", "x", "y", "left")
+        box = app.main.query_one(SearchBox)
+
+        async def paste(text: str) -> None:
+            app.app.copy_to_clipboard(text)
+            if way == "terminal":
+                box.post_message(Paste(text))
+            else:
+                box.action_paste()
+            await app.pilot.pause()
+
+        await paste("jwt\r\ntoken\tauth\rlast\n")
+        assert box.value == "xjwt token auth lasty"
+        assert not app.notices
+        await paste("z" * 600)
+        assert box.value == "xjwt token auth last" + "z" * 479 + "y"
+        assert "121 of what was pasted are cut off" in app.notices
+        await paste("more")
+        assert len(box.value) == 500
+
+
+async def test_a_list_that_ends_early_and_one_without_scores_say_so(tmp_path: Path) -> None:
+    def fill(draft: Draft) -> None:
+        for number in range(60):
+            create_note(draft, "project", f"needle {number}", f"text {number}")
+
+    Memory.open(tmp_path / "many").change("filled", fill)
+    async with opened(tmp_path / "many") as app:
+        await search(app, "needle")
+        assert "best 50 ·" in app.text
+        assert "Results · best first" in app.text
+        await search(app, "nugget:project")
+        assert "newest 50 ·" in app.text
+        assert "Results · newest first" in app.text
+        await search(app, "text title:59")
+        assert "1 hit ·" in app.text
+
+
+@pytest.mark.parametrize("key", ["w", "W"])
+async def test_asking_why_without_a_search_says_to_search_first(home: Path, key: str) -> None:
+    async with opened(home) as app:
+        await app.press(key)
+        assert "Search first (/)" in app.notices
+        assert app.app.screen is app.main

@@ -10,8 +10,10 @@ from hostile import HOSTILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
+from textual.content import Content
 
-from nuggets_tui.widgets.bars import bar, capacity_bar, capacity_level, score_bars
+from nuggets_tui.safe_text import content, cut
+from nuggets_tui.widgets.bars import bar, capacity_bar, capacity_level, score_bars, stacked
 
 EIGHTHS = " ▏▎▍▌▋▊▉█"
 
@@ -21,7 +23,8 @@ class Parts:
     vector: float = 0.0
     text: float = 0.0
     boost: float = 0.0
-    matched: tuple[str, ...] = ()
+    associative: float = 0.0
+    links: float = 0.0
 
 
 def length(drawn: str) -> int:
@@ -87,30 +90,82 @@ def test_more_facts_than_capacity_fill_the_bar() -> None:
     assert capacity_bar(0, 0, 5) == "     "
 
 
-@settings(deadline=None)
-@given(st.floats(0, 0.5), st.floats(0, 0.4), st.floats(0, 0.1))
-def test_the_bars_of_a_hit_add_up_to_its_blend(vector: float, text: float, boost: float) -> None:
-    drawn = score_bars(Parts(vector, text, boost), 80).plain
-    # 24 cells are a blend of 1; each bar is rounded to an eighth, and none that is above 0 vanishes.
-    assert length(drawn.replace(" ", "")) == pytest.approx((vector + text + boost) * 24 * 8, abs=3)
+PARTS = st.builds(
+    Parts, st.floats(0, 0.42), st.floats(0, 0.48), st.floats(0, 0.13), st.floats(0, 0.21), st.floats(0, 0.08)
+)
+
+
+def cells_of(width: int) -> float:
+    """How many cells a blend of 1 takes in a width."""
+    return length(score_bars(Parts(text=1.0), width).plain) / 8
 
 
 @settings(deadline=None)
-@given(st.floats(-2, 2), st.floats(-2, 2), st.floats(-2, 2), st.integers(-1, 90))
-def test_score_bars_stay_within_their_width(vector: float, text: float, boost: float, width: int) -> None:
-    assert score_bars(Parts(vector, text, boost, ("auth", "語" * 50)), width).cell_length <= max(width, 0)
+@given(PARTS, st.sampled_from((30, 41, 75, 100)))
+def test_the_bars_of_a_hit_add_up_to_its_blend(parts: Parts, width: int) -> None:
+    drawn = score_bars(parts, width).plain
+    blend = parts.vector + parts.text + parts.boost + parts.associative + parts.links
+    # Each bar is rounded to an eighth, and none that is above 0 vanishes.
+    assert length(drawn.replace(" ", "")) == pytest.approx(blend * cells_of(width) * 8, abs=6)
+    assert "…" not in drawn
 
 
-@pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_matched_words_are_harmless(text: str) -> None:
-    shown = score_bars(Parts(0.4, 0.4, 0.1, (text,)), 70)
-    assert shown.cell_length <= 70
-    assert shown.plain.startswith("words ")
-    assert "\x1b" not in shown.plain
+@settings(deadline=None)
+@given(
+    st.builds(Parts, *([st.floats(-2, 2) | st.just(math.nan)] * 5)),
+    st.integers(-1, 120),
+    st.sampled_from(HOSTILE),
+)
+def test_score_bars_stay_within_their_width(parts: Parts, width: int, text: str) -> None:
+    def words(room: int) -> Content:
+        return content(cut(text, room))
+
+    assert score_bars(parts, width, words).cell_length <= max(width, 0)
+
+
+def test_parts_that_are_more_than_usual_fit_as_well() -> None:
+    drawn = score_bars(Parts(3.0, 2.0, 0.1, 0.5, 0.2), 80).plain
+    assert drawn.split()[::2] == ["words", "vector", "boost", "like", "link"]
+    assert length(drawn.replace(" ", "")) <= 25 * 8
+
+
+def test_like_and_link_stand_there_only_when_they_are_not_zero() -> None:
+    assert score_bars(Parts(0.5, 0.25, 0.1), 75).plain.split()[::2] == ["words", "vector", "boost"]
+    assert "like" in score_bars(Parts(0.5, 0.25, 0.1, 0.2), 75).plain
+    assert "link" in score_bars(Parts(0.5, 0.25, 0.1, 0.0, 0.05), 75).plain
 
 
 def test_labels_shrink_where_there_is_little_room() -> None:
-    assert score_bars(Parts(0.5, 0.25, -0.1), 60).plain.split()[::2] == ["words", "vector", "boost"]
-    narrow = score_bars(Parts(0.5, 0.25, -0.1), 20).plain
-    assert narrow.split()[::2] == ["w", "v", "b"]
-    assert "b -" in narrow
+    parts = Parts(0.4, 0.25, -0.1, 0.1, 0.05)
+    assert score_bars(parts, 75).plain.split()[::2] == ["words", "vector", "boost", "like", "link"]
+    assert [one.strip(EIGHTHS) for one in score_bars(parts, 38).plain.split()] == [
+        "words",
+        "vec",
+        "+-",
+        "≈",
+        "→",
+    ]
+    assert [one.strip(EIGHTHS) for one in score_bars(parts, 28).plain.split()] == ["w", "v", "+-", "≈", "→"]
+    assert score_bars(parts, 8).plain == ""
+
+
+@settings(deadline=None)
+@given(st.lists(st.floats(0, 0.5), max_size=5), st.integers(0, 60))
+def test_bars_that_begin_where_others_end_meet_and_together_are_the_whole(
+    values: list[float], width: int
+) -> None:
+    start, ends = 0.0, 0
+    for value in values:
+        drawn = stacked([(value, "")], width, 2.5, start).plain
+        assert cell_len(drawn) <= width
+        if "█" in drawn:
+            assert len(drawn) - len(drawn.lstrip(" ")) == ends
+            ends = len(drawn)
+        start += value
+    assert stacked([(value, "") for value in values], width, 2.5).plain.count("█") == ends
+
+
+def test_a_part_that_takes_no_cell_shows_as_a_line_unless_it_is_zero() -> None:
+    assert stacked([(0.001, "")], 20, 1.0, 0.5).plain == " " * 10 + "▏"
+    assert stacked([(0.0, "")], 20, 1.0, 0.5).plain.strip() == ""
+    assert stacked([(0.25, "")], 0, 1.0, 0.5).plain == ""

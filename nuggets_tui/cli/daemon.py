@@ -1,0 +1,92 @@
+"""The `daemon` command: runs the daily pass at its time, one process for each folder."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import sys
+import time
+from datetime import UTC, datetime
+from types import FrameType
+from typing import NoReturn
+
+import click
+
+from nuggets_tui.cli.groups import command, example
+from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.output import write_lines
+
+_SHORTEST, _LONGEST = 1.0, 3600.0
+
+
+class _Ended(BaseException):
+    """A signal asked for the end."""
+
+
+@command("daemon", epilog=example("nuggets daemon", "nuggets daemon --once --verbose"))
+@click.option("--once", is_flag=True, help="Look once whether the pass is due, run it if so, and end.")
+@click.option(
+    "--interval", type=click.FloatRange(_SHORTEST, _LONGEST), default=60.0, metavar="SECONDS",
+    help="Look at least so often (60).",
+)  # fmt: skip
+@click.option("--verbose", is_flag=True, help="Say on standard output when the next pass is due.")
+@pass_call
+def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> None:
+    """Run the daily reflection at its time until ended (Ctrl-C or SIGTERM); one daemon for each folder.
+
+    A pass that was missed is caught up in waking hours. Each run is one line on standard error and, if it changed
+    something, one entry of the log, which can be taken back. Settings: [reflection] hour and minute, [schedule].
+    """
+    from nuggets_tui.daemon import Daemon
+
+    _end_on_signals()
+    said = _Said()
+    worker = Daemon(
+        call.folder.absolute(),
+        clock=lambda: datetime.now(UTC),
+        wait=time.sleep,
+        say=said.to_error,
+        chat=said.if_new if verbose else lambda _: None,
+        interval=interval,
+    )
+    try:
+        worker.run(once=once)
+    except _Ended:
+        return
+
+
+class _Said:
+    """Lines of a process that runs for months, also when nobody reads them any more: each with its time, no chat twice
+    in a row.
+    """
+
+    def __init__(self) -> None:
+        self._last = ""
+
+    def to_error(self, line: str) -> None:
+        """Something happened."""
+        with contextlib.suppress(OSError):
+            write_lines([f"{datetime.now().astimezone():%Y-%m-%d %H:%M:%S}  {line}"], to_error=True)
+
+    def if_new(self, line: str) -> None:
+        """Something that has not just been said."""
+        if line != self._last:
+            self._last = line
+            with contextlib.suppress(OSError):
+                write_lines([line])
+
+
+def _end_on_signals() -> None:
+    def end(number: int, frame: FrameType | None) -> NoReturn:
+        # What is being put away now is put away in peace.
+        for each in wanted:
+            signal.signal(each, signal.SIG_IGN)
+        raise _Ended
+
+    wanted = [signal.SIGINT, signal.SIGTERM]
+    if sys.platform != "win32":
+        wanted.append(signal.SIGHUP)
+    # Who started it with nohup, or in the background of a script, said which signals are not for it.
+    wanted = [each for each in wanted if signal.getsignal(each) is not signal.SIG_IGN]
+    for each in wanted:
+        signal.signal(each, end)

@@ -1,0 +1,83 @@
+"""The daily pass on the command line: `reflect --if-due`, and what `status` says of it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from core.errors import InvalidInputError, NuggetsError
+from nuggets_tui.cli.invocation import Invocation
+from nuggets_tui.cli.output import Line, Span
+from nuggets_tui.words import local_time
+
+if TYPE_CHECKING:
+    from core.daily import DailyResult
+    from core.reflection import ReflectionResult
+
+
+def reflect_if_due(call: Invocation, *, alone: bool) -> None:
+    """The daily pass, when it is due; else says so. alone: no other option of `reflect` was given.
+
+    Raises InvalidInputError otherwise, and what kept the reflection from being done.
+    """
+    from core.daily import daily_state
+
+    if not alone:
+        raise InvalidInputError(
+            "goes with no other option than --yes", where="--if-due", kept="nothing was changed",
+            todo="leave --if-due out to choose what is done",
+        )  # fmt: skip
+    # Asked every hour, it is mostly not due: that is found out without reading the memory.
+    state = daily_state(call.folder.absolute(), datetime.now(UTC))
+    if not state.due:
+        last = state.to_dict()["lastRun"]
+        document = {"ran": False, "reason": "not due", "nextDue": state.to_dict()["nextDue"], "lastRun": last}
+        document |= {"reflection": None, "promotions": [], "problems": []}
+        call.answer(lambda: document, lambda: [f"Not due: next {state.next_due:%Y-%m-%d %H:%M}."])
+        return
+    result = call.memory.daily_pass()
+    if result.ran and result.reflection is None and result.problems:
+        raise result.problems[0]
+    call.answer(result.to_dict, lambda: _result_lines(result))
+
+
+def _result_lines(result: DailyResult) -> Iterator[Line]:
+    yield f"{result.told[:1].upper()}{result.told[1:]}."
+    for problem in result.problems:
+        yield Span(problem.message, "warn")
+
+
+def count_as_todays(call: Invocation, result: ReflectionResult, filters: Mapping[str, Any]) -> None:
+    """Keeps that a whole reflection ran by hand, so that today needs no other; one over some notes alone is none."""
+    from core.daily import count_as_daily, counts_of
+
+    if not any(filters.values()):
+        # What was cleaned up is written and said; that there is another pass today does no harm.
+        with contextlib.suppress(NuggetsError):
+            count_as_daily(call.memory, datetime.now(UTC), counts_of(result))
+
+
+def daily_document(call: Invocation) -> dict[str, Any] | None:
+    """How it stands with the daily pass, for `status`; None when that cannot be found out."""
+    from core.daily import daily_state
+
+    try:
+        return daily_state(call.folder.absolute(), datetime.now(UTC)).to_dict()
+    except NuggetsError:
+        return None
+
+
+def daily_lines(document: Mapping[str, Any] | None) -> Iterator[Line]:
+    """The same for a person."""
+    if document is None:
+        return
+    daemon, last = document["daemon"], document["lastRun"]
+    ran = f"last {local_time(last['at'])[:16]}" if last else "never ran"
+    due = "due now" if document["due"] else f"due {local_time(document['nextDue'])[:16]}"
+    running = "running now, " if document["running"] else ""
+    who = "no daemon"
+    if daemon is not None:
+        who = f"daemon {daemon['pid']}" if daemon["pid"] is not None else "a daemon runs"
+    yield Span(f"daily  {running}{ran}, {due}; {who}", "dim")

@@ -1,0 +1,212 @@
+"""The command that writes what is often recalled into MEMORY.md: all or some of it, here or in every project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from core.errors import InvalidInputError, NotFoundError
+from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
+from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
+from nuggets_tui.cli.options import dry_run_option, yes_option
+from nuggets_tui.cli.output import Line, Look, Span, table
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.memory import PromotionTarget
+    from core.promotion import Entry, PromotionResult
+
+_LOOKS: Final[dict[str, Look]] = {"new": "good", "updated": "good", "removed": "bad", "edited": "warn"}
+
+
+@command(
+    "promote", epilog=example("nuggets promote --dry-run", "nuggets promote --accept new-50086c,removed-f15")
+)
+@dry_run_option
+@yes_option
+@click.option("--memory-dir", type=FOLDER, metavar="DIR", help="Folder of the MEMORY.md to write.")
+@click.option(
+    "--accept", type=TEXT, metavar="ID,...", help="Of the entries that a dry run shows, only these."
+)
+@click.option(
+    "--refuse",
+    type=TEXT,
+    metavar="ID,...",
+    help="Never propose these again, unless a text of theirs changes.",
+)
+@click.option("--all", "everywhere", is_flag=True, help="Every MEMORY.md that was promoted to before.")
+@pass_call
+def promote(
+    call: Invocation,
+    /,
+    dry_run: bool,
+    yes: bool,
+    memory_dir: str | None,
+    accept: str | None,
+    refuse: str | None,
+    everywhere: bool,
+) -> None:
+    """Write what is often recalled into MEMORY.md, leaving everything else in that file as it is.
+
+    On a terminal it shows what it would write and asks; elsewhere it acts. The file is the one in --memory-dir, else
+    in the memory folder of the present project under ~/.claude/projects, else in promotion.memory_dir of settings.toml.
+    A bullet that a person edited stays as it is unless --accept names it.
+    """
+    if everywhere:
+        if memory_dir is not None or accept is not None or refuse is not None:
+            raise InvalidInputError(
+                "--all goes with no --memory-dir, --accept or --refuse",
+                where="--all",
+                kept="nothing was written",
+            )
+        _promote_everywhere(call, dry_run, yes)
+        return
+    refused = _ids(refuse)
+    # To refuse some is no order to do the others.
+    wanted = _ids(accept) if accept is not None or refused else None
+    result = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
+    if result is None:
+        return
+    call.answer(result.to_dict, lambda: _lines(result, dry_run))
+
+
+def _ids(text: str | None) -> tuple[str, ...]:
+    return tuple(id.strip() for id in (text or "").split(",") if id.strip())
+
+
+def _promoted(
+    call: Invocation,
+    memory_dir: str | None,
+    dry_run: bool,
+    yes: bool,
+    wanted: Sequence[str] | None,
+    refused: Sequence[str],
+) -> PromotionResult | None:
+    """What was promoted, or would be. None when a person was asked and said no, which is answered then."""
+    memory, asks = call.memory, can_ask() and not dry_run and not yes
+    if not asks and wanted is None:
+        return memory.promote(dry_run=dry_run, memory_dir=memory_dir)
+    proposed = memory.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
+    if proposed.unknown:
+        raise NotFoundError(
+            f"this promotion proposes no entry {', '.join(proposed.unknown)}",
+            where="--accept, --refuse", kept="nothing was written", todo="nuggets promote --dry-run lists them",
+        )  # fmt: skip
+    if dry_run:
+        return proposed
+    if asks and proposed.change_set.files:
+        call.preview(_lines(proposed, dry_run=True))
+        if not call.confirm(f"Write {proposed.path}?"):
+            nothing = proposed.to_dict() | {
+                "promoted": 0,
+                "updated": 0,
+                "removed": 0,
+                "entries": [],
+                "diff": "",
+            }
+            call.answer(lambda: nothing, lambda: ["Nothing was changed."])
+            return None
+    # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
+    agreed = [entry.id for entry in proposed.entries if entry.status in ("new", "updated", "removed")]
+    return memory.promote(memory_dir=memory_dir, accept=agreed, refuse=refused)
+
+
+def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
+    targets = call.memory.promotion_targets()
+    if not targets:
+        raise NotFoundError(
+            "no MEMORY.md was promoted to yet",
+            where="--all", kept="nothing was written", todo="name the first folder (--memory-dir)",
+        )  # fmt: skip
+    gone = [target for target in targets if not target.there]
+    done: list[PromotionResult] = []
+    asks = can_ask() and not dry_run and not yes
+    for target in targets:
+        if not target.there:
+            continue
+        folder = str(Path(target.path).parent)
+        result = call.memory.promote(dry_run=dry_run or asks, memory_dir=folder)
+        if asks and result.change_set.files:
+            call.preview(_lines(result, dry_run=True))
+            if not call.confirm(f"Write {result.path}?"):
+                continue
+            agreed = [entry.id for entry in result.entries if entry.status in ("new", "updated", "removed")]
+            result = call.memory.promote(memory_dir=folder, accept=agreed)
+        done.append(result)
+    document: dict[str, Any] = {
+        "promotions": [result.to_dict() for result in done],
+        "skipped": [target.path for target in gone],
+    }
+    call.answer(lambda: document, lambda: _everywhere_lines(done, gone, dry_run))
+
+
+def _everywhere_lines(
+    done: Sequence[PromotionResult], gone: Sequence[PromotionTarget], dry_run: bool
+) -> Iterator[Line]:
+    for result in done:
+        yield from _lines(result, dry_run)
+    for target in gone:
+        yield Span(f"Left out, since its folder is gone: {target.path}", "warn")
+
+
+def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
+    counts = ((result.promoted, "new"), (result.updated, "changed"), (result.removed, "removed"))
+    said = ", ".join(f"{number} {name}" for number, name in counts if number)
+    if result.diff:
+        yield from _diff_lines(result.diff.splitlines())
+        yield from table([_row(entry) for entry in result.entries if entry.status in _LOOKS], flexible=3)
+        done = "Would write" if dry_run else "Wrote"
+        yield f"{done} {result.path}: {said}." if said else f"{done} {result.path}."
+    else:
+        nothing = "has nothing to hold yet: no note was recalled often enough"
+        held = "is up to date" if result.entries or result.refused else nothing
+        yield f"Nothing to do: {result.path} {held}."
+    yield from _beside_lines(result)
+
+
+def _row(entry: Entry) -> tuple[Any, ...]:
+    detail = f"{entry.section} · {plural(entry.hits, 'recall')}"
+    return (
+        Span(entry.id, "dim"),
+        Span(entry.status, _LOOKS[entry.status]),
+        Span(entry.title, "bold"),
+        f"{detail} · {entry.reason}" if entry.reason else detail,
+    )
+
+
+def _beside_lines(result: PromotionResult) -> Iterator[Line]:
+    """What is not written, and why; and whether agents read all of the page."""
+    for entry in result.edited:
+        what = "replaces it" if entry.text else "takes it out"
+        yield Span(f"Left as it is, {entry.reason}: {entry.title} (--accept {entry.id} {what})", "warn")
+    if result.refused:
+        named = ", ".join(f"{entry.title} ({entry.id})" for entry in result.refused)
+        yield Span(f"Refused until their texts change: {named}", "dim")
+    for note in result.held_back:
+        yield Span(
+            f"Left out, {note.reason}: {note.title} ({note.note_id})", "warn" if note.secret else "dim"
+        )
+    if result.below:
+        near = ", ".join(f"{note.title} ({note.missing} more)" for note in result.below[:5])
+        yield Span(f"Just under {_threshold(result)} recalls: {near}", "dim")
+    length = result.length
+    if length.over:
+        hidden = ", ".join(entry.title for entry in result.unread[:5]) or "none of these entries"
+        yield Span(
+            f"{plural(length.after, 'line')}, and agents read the first {length.limit}; below that: {hidden}",
+            "warn",
+        )
+
+
+def _threshold(result: PromotionResult) -> int:
+    nearest = result.below[0]
+    return nearest.hits + nearest.missing
+
+
+def _diff_lines(diff: Sequence[str]) -> Iterator[Line]:
+    for line in diff:
+        look: Look = "good" if line.startswith("+") else "bad" if line.startswith("-") else ""
+        yield Span(line, look)

@@ -1,0 +1,121 @@
+"""`nuggets secrets`: what looks like a credential, listed without ever showing it, and masked for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from core.errors import InvalidInputError
+from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.invocation import Invocation, can_ask, must_confirm, pass_call
+from nuggets_tui.cli.options import yes_option
+from nuggets_tui.cli.output import Line, Span, table
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.memory import Holder, Masking, Memory
+
+_SOUND = "No note or fact looks as if it held a secret."
+_WORDS = {
+    "file": "in {0}", "log": "in {0} of the log", "archive": "in the log's archive {1}", "backup": "in the backup {1}",
+    "quarantine": "in the quarantine, {1}", "copy": "in {1}",
+}  # fmt: skip
+
+
+@command(
+    "secrets",
+    epilog=example("nuggets secrets", "nuggets secrets --mask", "nuggets secrets --none note-web-1a2b3c4d"),
+)
+@click.argument("ids", type=TEXT, nargs=-1, metavar="[ID]...")
+@click.option("--mask", is_flag=True, help="Mask them for good, in the log and the backups too.")
+@click.option("--none", "none", is_flag=True, help="Remember that what these hold now is no secret.")
+@yes_option
+@pass_call
+def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, yes: bool) -> None:
+    """List notes and facts that look as if they held a credential; none is ever shown.
+
+    ID is a note's id, or "nugget: key" for a fact without a note. With --mask the value is replaced wherever it stands:
+    notes, facts, the log of changes, backups, quarantine, promoted lines. That cannot be undone.
+    """
+    if mask and none:
+        raise InvalidInputError("go one at a time", where="--mask, --none", kept="nothing was changed")
+    memory = call.memory
+    wanted = _resolved(memory, ids)
+    if none:
+        if not wanted:
+            raise InvalidInputError(
+                "needs the ids of notes or facts", where="--none", kept="nothing was changed"
+            )
+        done = memory.say_not_secret(wanted)
+        call.answer(lambda: {"notSecret": wanted, "changeSet": done.id}, lambda: _none_lines(wanted, done.id))
+        return
+    plan = memory.masking(wanted or None)
+    if not mask or not plan.holders:
+        call.answer(lambda: _document(plan, None), lambda: _lines(plan))
+        return
+    if can_ask() and not yes:
+        call.preview(_lines(plan))
+    many = plural(len(plan.holders), "note or fact", "notes and facts")
+    if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? It cannot be undone."):
+        call.answer(lambda: _document(plan, None), lambda: ["Nothing was masked."])
+        return
+    entry = memory.mask_secrets(plan)
+    call.answer(lambda: _document(plan, entry.id), lambda: _done_lines(plan, many))
+
+
+def _resolved(memory: Memory, ids: Sequence[str]) -> list[str]:
+    """The ids in full; of notes as all commands take them, of facts "nugget: key"."""
+    facts = {one.id for one in memory.secrets() if not one.note_id}
+    return [id if id in facts else memory.snapshot.resolve(id).id for id in ids]
+
+
+def _document(plan: Masking, entry: str | None) -> dict[str, Any]:
+    return plan.to_dict() | {"masked": entry is not None, "changeSet": entry}
+
+
+def _lines(plan: Masking) -> Iterator[Line]:
+    if not plan.holders and not plan.refused:
+        yield Span(_SOUND, "good")
+        return
+    yield from table([_row(one) for one in plan.holders], flexible=2)
+    for id, reason in plan.refused.items():
+        yield (Span(id, "dim"), f"  cannot be masked: {reason}")
+    said = [_where(place.what, place.count, place.path.name) for place in plan.rewritten]
+    said += [f"in {path}" for path in plan.pages]
+    if said:
+        yield f"It stands {', '.join(said)}."
+    yield from _untouched(plan)
+    if plan.holders:
+        yield Span(
+            "To mask it all for good: nuggets secrets --mask. What is none: nuggets secrets --none ID", "dim"
+        )
+
+
+def _row(one: Holder) -> tuple[str | Span, ...]:
+    from core.text.secrets import masked
+
+    return (Span(one.id, "dim"), Span(", ".join(one.kinds), "warn"), masked(one.title) if one.note_id else "")
+
+
+def _where(what: str, count: int, name: str) -> str:
+    counted = plural(count, "entry", "entries") if what == "log" else f"{name} ({plural(count, 'thing')})"
+    return _WORDS[what].format(counted, name)
+
+
+def _untouched(plan: Masking) -> Iterator[Line]:
+    if plan.untouched:
+        named = ", ".join(str(path) for path in plan.untouched)
+        yield Span(f"Left alone, look yourself: {named}", "warn")
+
+
+def _none_lines(ids: Sequence[str], entry: str) -> Iterator[Line]:
+    yield f"{plural(len(ids), 'note or fact', 'notes and facts')} said to hold no secret, until the text changes."
+    yield Span(f"To take it back: nuggets undo {entry}", "dim")
+
+
+def _done_lines(plan: Masking, many: str) -> Iterator[Line]:
+    yield (Span(f"Masked {many}", "bold"), ", in the log and all else that was kept as well.")
+    yield from _untouched(plan)
+    yield "Whoever has the credential still has it: change it where it is used, too."

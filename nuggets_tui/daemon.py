@@ -1,0 +1,113 @@
+"""The daemon: waits for the set time of one folder's daily pass, and runs it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, tzinfo
+from pathlib import Path
+from typing import Final
+
+from core.daily import DailyResult, DailyState, Presence, daily_state, run_daily_pass
+from core.errors import NuggetsError
+from core.model.names import iso
+
+# However far the set time is: a clock that was set, a suspend and changed settings are noticed within this time.
+LONGEST_WAIT: Final = 60.0
+SHORTEST_WAIT: Final = 1.0
+
+
+class Daemon:
+    """Looks after one folder. What troubles it is said once, until it is over or something else does.
+
+    clock: aware times. wait: waits so many seconds. say: takes a line of what happened, `chat` one that nobody needs.
+    interval: seconds between two looks at most. zone: of the clock; None: the system's.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        clock: Callable[[], datetime],
+        wait: Callable[[float], None],
+        say: Callable[[str], None],
+        chat: Callable[[str], None] = lambda _: None,
+        interval: float = LONGEST_WAIT,
+        zone: tzinfo | None = None,
+    ) -> None:
+        self.home = home
+        self._clock = clock
+        self._wait = wait
+        self._say = say
+        self._chat = chat
+        self._interval = interval
+        self._zone = zone
+        self._presence = Presence(home)
+        self._since = iso(clock())
+        self._trouble = ""
+
+    def run(self, *, once: bool = False) -> None:
+        """Works until `wait` or a signal raises something; once: looks a single time.
+
+        Raises ConflictError when another daemon has the folder from the beginning.
+        """
+        with self._presence:
+            self._presence.hold(self._since)
+            while True:
+                seconds = self.look()
+                if once:
+                    return
+                self._wait(seconds)
+
+    def look(self) -> float:
+        """Looks whether the pass is due, runs it if so, and returns in how many seconds to look again."""
+        trouble, seconds = "", self._interval
+        try:
+            self._presence.hold(self._since)
+            now = self._clock()
+            state = daily_state(self.home, now, self._zone)
+            if not state.daemon_applies:
+                trouble = "schedule.daemon_applies is off in settings.toml: nothing is run until it is on"
+            elif state.due:
+                trouble = self._pass()
+            else:
+                self._chat(f"next pass {state.next_due:%Y-%m-%d %H:%M %Z}")
+                seconds = self._until(state, now)
+        except NuggetsError as error:
+            trouble = error.message
+        except Exception as error:
+            # Whatever it was, tomorrow is another day.
+            trouble = f"this is a bug in nuggets: {type(error).__name__}: {error}"
+        if trouble and trouble != self._trouble:
+            self._say(trouble)
+        elif self._trouble and not trouble:
+            self._say("all is well again")
+        self._trouble = trouble
+        return seconds
+
+    def _until(self, state: DailyState, now: datetime) -> float:
+        ahead = state.next_due.timestamp() - now.timestamp()
+        return min(self._interval, max(SHORTEST_WAIT, ahead))
+
+    def _pass(self) -> str:
+        """Runs the pass; what troubles it, "" for nothing."""
+        from core.memory import Memory
+        from core.model.change import Author
+
+        memory = Memory.open(self.home, author=Author("reflection"), clock=self._clock)
+        try:
+            result = run_daily_pass(memory, self._clock, zone=self._zone)
+            notices = memory.take_notices()
+        finally:
+            memory.close()
+        for notice in notices:
+            self._say(notice)
+        return self._tell(result)
+
+    def _tell(self, result: DailyResult) -> str:
+        problems = "; ".join(problem.message for problem in result.problems)
+        if result.ran and result.last is not None and result.reflection is not None:
+            self._say(f"reflection: {result.told}")
+            if problems:
+                self._say(problems)
+            return ""
+        return problems or (result.told if result.why_not == "no memory" else "")

@@ -1,0 +1,103 @@
+"""The daily pass in the app: a badge while it waits for a person, or run by the app itself where that is allowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from textual import work
+
+from core.errors import NuggetsError
+from core.model.change import ChangeSet
+from nuggets_tui.desk import Desk
+from nuggets_tui.notices import say_error, warn
+from nuggets_tui.screens.main_upkeep import MainUpkeep
+
+if TYPE_CHECKING:
+    from core.daily import DailyResult
+    from core.model.snapshot import Snapshot
+    from core.reflection import ReflectionResult
+
+_EVERY: Final = 60.0
+
+
+class MainDaily(MainUpkeep):
+    """Looks now and then, never before the first frame, whether the daily pass waits."""
+
+    _asked_of: Desk | None = None
+    _looking = False
+    # What kept the app from running the pass, said once.
+    _daily_trouble = ""
+
+    def on_mount(self) -> None:
+        """Looks once a minute: the day goes on while the app is open."""
+        self.set_interval(_EVERY, self.look_at_daily_pass)
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """As before; the first time of a memory also looks whether its pass waits."""
+        super().show_snapshot(snapshot)
+        if self._asked_of is not self._desk:
+            self._asked_of = self._desk
+            self.look_at_daily_pass()
+
+    def looked_through(self, result: ReflectionResult, written: ChangeSet | None) -> None:
+        """That was the pass of today, whatever was accepted."""
+        self._show_due(False)
+        self._count(result.inspected, written)
+
+    @work(group="daily", exit_on_error=False)
+    async def _count(self, inspected: int, written: ChangeSet | None) -> None:
+        counts = {"inspected": inspected} | ({"changed": written.size} if written is not None else {})
+        await self.attempt(self.desk.count_as_daily(counts))
+
+    @work(group="daily", exit_on_error=False)
+    async def look_at_daily_pass(self) -> None:
+        """Shows whether the pass waits, or runs it where the app may."""
+        desk = self._desk
+        if self._looking or desk is None or not self.view.loaded or self.view.trouble:
+            return
+        self._looking = True
+        try:
+            state = await desk.daily_state()
+            waits = state.waits_for_a_person and not (self.view.empty or self.view.snapshot.read_only)
+            if desk is not self._desk or not self.is_mounted:
+                return
+            # Nothing changes under the hands of somebody who is in the middle of something.
+            if waits and state.app_applies and self.app.screen is self:
+                waits = not await self._run_pass(desk)
+            if desk is self._desk:
+                self._show_due(waits)
+        except NuggetsError:
+            # Settings or log that cannot be read just now are told elsewhere.
+            self._show_due(False)
+        finally:
+            self._looking = False
+
+    async def _run_pass(self, desk: Desk) -> bool:
+        """Whether the pass ran, here or elsewhere."""
+        self.view = self.view.with_(busy="reflecting, as once a day")
+        try:
+            result = await desk.daily_pass()
+        except NuggetsError as error:
+            if error.message != self._daily_trouble:
+                self._daily_trouble = error.message
+                say_error(self, error)
+            return False
+        finally:
+            self.view = self.view.with_(busy="")
+        if desk is self._desk and result.ran:
+            self._tell(result)
+        return result.reflection is not None or result.why_not != ""
+
+    def _tell(self, result: DailyResult) -> None:
+        if result.reflection is not None:
+            promoted = any(not promotion.change_set.empty for promotion in result.promotions)
+            key = "u takes back what was promoted, u again the rest" if promoted else ""
+            self.changed(result.reflection.change_set, f"The daily reflection {result.told}", key)
+        for problem in result.problems:
+            if problem.message != self._daily_trouble:
+                self._daily_trouble = problem.message
+                warn(self, problem.message)
+
+    def _show_due(self, waits: bool) -> None:
+        if waits != self.view.reflection_due:
+            self.view = self.view.with_(reflection_due=waits)

@@ -1,0 +1,116 @@
+"""The review of what looks like credentials: masked for good, or said to be none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from core.text.secrets import masked
+from nuggets_tui.desk import Desk
+from nuggets_tui.safe_text import content, plain, safe_line
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
+from nuggets_tui.threads import aside
+from nuggets_tui.widgets.diff_lines import wrapped
+from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.memory import Holder
+    from core.model.snapshot import Snapshot
+
+_SHOWN = 4_000
+_ASKED = (
+    "What looks like a secret in {0} is masked: in the notes and facts, and in everything kept of former times - the "
+    "log of changes, the backups, the quarantine, lines of MEMORY.md. The same value is masked wherever it stands.\n\n"
+    "This cannot be undone, by nobody. Whoever has the credential still has it: change it where it is used as well."
+)
+
+
+class SecretsReview(ReviewScreen):
+    """Notes and facts that look as if they held a credential; nothing shows it in clear."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("n", "none", "none", show=False)]
+
+    def __init__(self, desk: Desk, found: Collection[Holder]) -> None:
+        self._desk = desk
+        items = [_item(one, desk.snapshot) for one in found]
+        many = plural(len(items), "note or fact", "notes and facts")
+        said = f"{many} seem to hold a credential. Such are never promoted."
+        super().__init__("Secrets to review", said, items, self._mask, titles=("Found", "What it would say"))
+
+    def key_line(self) -> Content:
+        """The keys, with how many would be masked."""
+        count = len(self.accepted) if self.is_attached else len(self._items)
+        return key_content(
+            f"ctrl+s  mask {count} of {len(self._items)} · space  yes/no · a  all/none · "
+            "n  this is no secret · esc  close"
+        )
+
+    def action_apply(self) -> None:
+        """Asks once more, since it is final."""
+        if not self.accepted:
+            self.dismiss(None)
+            return
+        many = plural(len(self.accepted), "note or fact", "notes and facts")
+        ask = ConfirmScreen("Mask for good?", _ASKED.format(many), yes="mask for good")
+        self.app.push_screen(ask, self._sure)
+
+    def _sure(self, sure: bool | None) -> None:
+        if sure:
+            super().action_apply()
+
+    async def _mask(self, accepted: Collection[str]) -> Reviewed:
+        memory = self._desk.memory
+        plan = await aside(memory.masking, list(accepted))
+        # Never given up halfway.
+        done = await asyncio.shield(asyncio.to_thread(memory.mask_secrets, plan))
+        many = plural(len(plan.holders), "note or fact", "notes and facts")
+        said = f"Masked {many}, and the log and backups with them"
+        if plan.untouched:
+            said += (
+                f"; look yourself at {', '.join(safe_line(str(path), 200) for path in plan.untouched[:3])}"
+            )
+        return done, said
+
+    def action_none(self) -> None:
+        """What the cursor is on is no secret, as long as it stays as it is."""
+        row = self.query_one("#changes", RowList).cursor_row
+        if row is not None:
+            self._none(row.key)
+
+    @work(group="apply", exclusive=True, exit_on_error=False)
+    async def _none(self, id: str) -> None:
+        done = await self.attempt(asyncio.to_thread(self._desk.memory.say_not_secret, [id]))
+        if done is not None:
+            self.dismiss((done, "Kept as no secret, as long as it stays as it is"))
+
+
+def _item(holder: Holder, snapshot: Snapshot) -> ReviewItem:
+    note = snapshot.by_id.get(holder.note_id)
+    fact = None
+    if note is None and holder.nugget in snapshot.by_name:
+        found = snapshot.by_name[holder.nugget].find(holder.key)
+        fact = found[1] if found else None
+    title = note.title if note is not None else holder.key
+    text = note.content if note is not None else fact.value if fact is not None else ""
+    kinds = ", ".join(holder.kinds)
+    return ReviewItem(
+        holder.id, "fact" if note is None or note.is_fact else "note", masked(title), kinds,
+        partial(_lines, title, text, kinds),
+    )  # fmt: skip
+
+
+def _lines(title: str, text: str, kinds: str, width: int) -> list[Content]:
+    # Read together, as they were when it was found; what follows the title is the text.
+    whole = masked(f"{title}: {text}")
+    shown = [content(f"Seems to hold: {kinds}", "$text-warning"), Content("")]
+    shown += [Content(plain(line)) for line in whole[:_SHOWN].split("\n")]
+    return wrapped(shown, width)

@@ -1,0 +1,122 @@
+"""Promotion on the command line: entry by entry, several files, what is said beside."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def recalled(nuggets: Any) -> Any:
+    """A memory of three facts that were recalled often, and one that lacks a recall."""
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    nuggets.ok("remember", "project", "deploy cmd", "make ship")
+    nuggets.ok("remember", "project", "lint cmd", "ruff check")
+    for session in ("one", "two", "three"):
+        nuggets.ok("recall", "test cmd", "--session", session)
+        nuggets.ok("recall", "deploy cmd", "--session", session)
+    nuggets.ok("recall", "lint cmd", "--session", "one")
+    nuggets.ok("recall", "lint cmd", "--session", "two")
+    return nuggets
+
+
+def ids(result: dict[str, Any]) -> dict[str, str]:
+    return {entry["title"]: entry["id"] for entry in result["entries"]}
+
+
+def page(folder: Path) -> str:
+    return (folder / "MEMORY.md").read_text(encoding="utf-8")
+
+
+def test_a_dry_run_lists_entries_and_what_is_not_written(recalled: Any, tmp_path: Path) -> None:
+    shown = recalled.ok("promote", "--dry-run", "--memory-dir", str(tmp_path))
+    result = recalled.json("promote", "--dry-run", "--memory-dir", str(tmp_path))
+    for title, id in ids(result).items():
+        assert f"{id}  new  {title}" in " ".join(shown.split(" ")).replace("   ", "  ") or id in shown
+    assert "Just under 3 recalls: lint cmd (1 more)" in shown
+    assert result["length"]["limit"] == 200
+    assert [note["title"] for note in result["below"]] == ["lint cmd"]
+    assert not (tmp_path / "MEMORY.md").exists()
+
+
+def test_only_accepted_entries_are_written_and_refused_ones_are_not_proposed_again(
+    recalled: Any, tmp_path: Path
+) -> None:
+    where = ("--memory-dir", str(tmp_path))
+    known = ids(recalled.json("promote", "--dry-run", *where))
+    done = recalled.json("promote", "--accept", known["test cmd"], "--refuse", known["deploy cmd"], *where)
+    assert (done["promoted"], [entry["title"] for entry in done["refused"]]) == (1, ["deploy cmd"])
+    assert "make ship" not in page(tmp_path)
+    again = recalled.json("promote", *where)
+    assert (again["promoted"], again["diff"]) == (0, "")
+    assert "Refused until their texts change: deploy cmd" in recalled.ok("promote", *where)
+    recalled.ok("promote", "--accept", again["refused"][0]["id"], *where)
+    assert "make ship" in page(tmp_path)
+
+
+def test_an_id_that_nothing_proposes_is_an_error(recalled: Any, tmp_path: Path) -> None:
+    assert "new-zzz" in recalled.fails(
+        "promote", "--accept", "new-zzz", "--memory-dir", str(tmp_path), code=1
+    )
+    assert not (tmp_path / "MEMORY.md").exists()
+
+
+def test_a_bullet_edited_by_hand_is_named_with_how_to_replace_it(recalled: Any, tmp_path: Path) -> None:
+    where = ("--memory-dir", str(tmp_path))
+    recalled.ok("promote", *where)
+    (tmp_path / "MEMORY.md").write_text(page(tmp_path).replace("make ship", "make it so"))
+    shown = recalled.ok("promote", *where)
+    assert "Left as it is, edited by hand: deploy cmd (--accept edited-" in shown
+    edited = next(e for e in recalled.json("promote", *where)["entries"] if e["status"] == "edited")
+    recalled.ok("promote", "--accept", edited["id"], *where)
+    assert "make ship" in page(tmp_path)
+
+
+def test_lines_that_agents_do_not_read_are_told(recalled: Any, tmp_path: Path) -> None:
+    (tmp_path / "MEMORY.md").write_text("mine\n" * 250)
+    shown = recalled.ok("promote", "--dry-run", "--memory-dir", str(tmp_path))
+    assert "agents read the first 200; below that: deploy cmd, test cmd" in shown.replace(
+        "test cmd, deploy cmd", "deploy cmd, test cmd"
+    )
+
+
+def test_all_writes_every_file_known_and_leaves_out_what_is_gone(recalled: Any, tmp_path: Path) -> None:
+    assert "--memory-dir" in recalled.fails("promote", "--all", code=1)
+    for name in ("a", "b", "gone"):
+        recalled.ok("promote", "--memory-dir", str(tmp_path / name))
+    (tmp_path / "gone" / "MEMORY.md").unlink()
+    (tmp_path / "gone").rmdir()
+    recalled.ok("note", "edit", "test cmd", "--content", "pytest -q -x")
+    result = recalled.json("promote", "--all")
+    assert {Path(one["path"]).parent.name: one["updated"] for one in result["promotions"]} == {"a": 1, "b": 1}
+    assert result["skipped"] == [str(tmp_path / "gone" / "MEMORY.md")]
+    assert "its folder is gone" in recalled.ok("promote", "--all")
+    recalled.fails("promote", "--all", "--memory-dir", str(tmp_path))
+
+
+def test_status_lists_the_files_promoted_to(recalled: Any, tmp_path: Path) -> None:
+    assert recalled.json("status")["promotedTo"] == []
+    recalled.ok("promote", "--memory-dir", str(tmp_path / "a"))
+    (found,) = recalled.json("status")["promotedTo"]
+    assert (found["path"], found["entryCount"], found["there"]) == (
+        str(tmp_path / "a" / "MEMORY.md"),
+        2,
+        True,
+    )
+    assert str(tmp_path / "a" / "MEMORY.md") in recalled.ok("status")
+
+
+def test_a_person_is_asked_for_what_they_chose(recalled: Any, tmp_path: Path, at_keyboard: Any) -> None:
+    where = ("--memory-dir", str(tmp_path))
+    known = ids(recalled.json("promote", "--dry-run", *where))
+    at_keyboard()
+    refused = recalled("promote", "--accept", known["test cmd"], *where, input="n\n")
+    assert "pytest -q" in refused.output
+    assert "make ship" not in refused.output
+    assert not (tmp_path / "MEMORY.md").exists()
+    assert json.loads(recalled("promote", "--json", *where, input="n\n").stdout)["entries"] == []
+    recalled.ok("promote", "--accept", known["test cmd"], *where, input="y\n")
+    assert "pytest -q" in page(tmp_path)

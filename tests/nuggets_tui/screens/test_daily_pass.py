@@ -1,0 +1,191 @@
+"""The daily pass in the app: it waits as a badge, or runs by itself where that is allowed, and never twice a day."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, NOW, opened, small_memory
+
+from core.daily import Presence, daily_state
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.storage.runs import runs
+from nuggets_tui.screens.help import HelpScreen
+from nuggets_tui.screens.review import ReviewScreen
+
+BADGE = "reflection due: r"
+ALWAYS = "[reflection]\nhour = 0\n[schedule]\nwaking_from = 0\nwaking_to = 24\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A memory with something to clean up, whose pass is due whatever the zone of the machine."""
+    memory = small_memory(tmp_path / "memory", reflection_due=True)
+    untidy = "Said   with  gaps.\n\n\n\n\nAnd more."
+    memory.change("noted", partial(create_note, nugget="project", title="Untidy", content=untidy))
+    memory.close()
+    (tmp_path / "memory" / "settings.toml").write_text(ALWAYS, encoding="utf-8")
+    return tmp_path / "memory"
+
+
+def graph(home: Path) -> bytes:
+    return (home / "graph" / "graph.json").read_bytes()
+
+
+@pytest.mark.parametrize("size", [(120, 40), NARROW])
+async def test_a_due_pass_waits_as_a_badge_until_it_is_looked_through(
+    home: Path, size: tuple[int, int]
+) -> None:
+    before = graph(home)
+    async with opened(home, size) as app:
+        await app.until(lambda: BADGE in app.text, "the badge")
+        assert graph(home) == before
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("escape")
+        await app.back_on_main()
+        await app.until(lambda: BADGE not in app.text, "no badge")
+        await app.until(lambda: len(runs(home)) == 1)
+    assert graph(home) == before
+    assert runs(home)[0].by == "person"
+    assert not daily_state(home, NOW).due
+
+
+async def test_what_was_accepted_counts_as_the_pass_of_today(home: Path) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: BADGE in app.text)
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: len(runs(home)) == 1)
+        assert BADGE not in app.text
+    assert runs(home)[0].counts["changed"] >= 1
+
+
+async def test_the_badge_can_be_clicked(home: Path) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: BADGE in app.text)
+        place = app.text.split("\n")[0].index(BADGE)
+        await app.pilot.click("#header", offset=(place + 3, 0))
+        await app.screen(ReviewScreen)
+
+
+async def test_a_pass_that_ran_today_does_not_wait(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    (tmp_path / "memory" / "settings.toml").write_text(ALWAYS, encoding="utf-8")
+    async with opened(tmp_path / "memory") as app:
+        await app.main.look_at_daily_pass().wait()
+        assert BADGE not in app.text
+
+
+async def test_it_comes_and_goes_while_the_app_is_open(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    (tmp_path / "memory" / "settings.toml").write_text(ALWAYS, encoding="utf-8")
+    now = NOW
+
+    def clock() -> datetime:
+        return now
+
+    async with opened(tmp_path / "memory", clock=clock) as app:
+        now += timedelta(days=1)
+        await app.main.look_at_daily_pass().wait()
+        await app.until(lambda: BADGE in app.text)
+        # Somebody else runs it.
+        Memory.open(tmp_path / "memory", clock=clock).daily_pass()
+        await app.main.look_at_daily_pass().wait()
+        await app.until(lambda: BADGE not in app.text)
+
+
+@pytest.mark.parametrize("applies", [True, False])
+async def test_where_a_daemon_runs_it_is_the_daemon_s_unless_that_may_not_apply(
+    home: Path, applies: bool
+) -> None:
+    if not applies:
+        (home / "settings.toml").write_text(f"{ALWAYS}daemon_applies = false\n", encoding="utf-8")
+    with Presence(home) as presence:
+        presence.hold("2026-11-18T11:00:00.000Z")
+        async with opened(home) as app:
+            await app.main.look_at_daily_pass().wait()
+            await app.pilot.pause()
+            if not applies:
+                await app.until(lambda: BADGE in app.text)
+            assert (BADGE in app.text) is not applies
+
+
+async def test_where_it_is_allowed_the_app_runs_it_and_says_how_to_take_it_back(home: Path) -> None:
+    (home / "settings.toml").write_text(f"{ALWAYS}app_applies = true\n", encoding="utf-8")
+    before = graph(home)
+    async with opened(home) as app:
+        await app.until(lambda: "The daily reflection looked at" in app.notices)
+        assert "u takes it back" in app.notices
+        assert BADGE not in app.text
+        assert graph(home) != before
+        await app.until(lambda: app.log[0].author.kind == "reflection")
+        await app.press("u")
+        await app.until(lambda: app.log[0].kind == "undo")
+        await app.main.look_at_daily_pass().wait()
+        assert BADGE not in app.text
+    assert [note["content"] for note in _notes(home) if note["title"] == "Untidy"] == [
+        note["content"] for note in _notes(home, before) if note["title"] == "Untidy"
+    ]
+    assert len(runs(home)) == 1
+
+
+async def test_it_runs_nothing_while_a_dialog_is_open(home: Path) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: BADGE in app.text)
+        await app.press("question_mark")
+        await app.screen(HelpScreen)
+        (home / "settings.toml").write_text(f"{ALWAYS}app_applies = true\n", encoding="utf-8")
+        await app.main.look_at_daily_pass().wait()
+        assert runs(home) == ()
+        await app.press("escape")
+        await app.back_on_main()
+        await app.main.look_at_daily_pass().wait()
+        await app.until(lambda: len(runs(home)) == 1)
+
+
+async def test_a_pass_that_cannot_run_is_said_once(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.errors import LockTimeoutError
+
+    def held(self: Memory, **_: object) -> None:
+        raise LockTimeoutError("somebody keeps it locked")
+
+    (home / "settings.toml").write_text(f"{ALWAYS}app_applies = true\n", encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(Memory, "reflect", held)
+        async with opened(home) as app:
+            await app.until(lambda: "somebody keeps it locked" in app.notices)
+            await app.main.look_at_daily_pass().wait()
+            await app.main.look_at_daily_pass().wait()
+            assert app.notices.count("somebody keeps it locked") == 1
+            await app.until(lambda: BADGE in app.text)
+
+
+async def test_settings_that_cannot_be_read_leave_the_app_in_peace(home: Path) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: BADGE in app.text)
+        (home / "settings.toml").write_text("[schedule", encoding="utf-8")
+        await app.main.look_at_daily_pass().wait()
+        await app.until(lambda: BADGE not in app.text)
+
+
+async def test_an_empty_memory_has_nothing_to_reflect_on(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    home.mkdir()
+    (home / "settings.toml").write_text(ALWAYS, encoding="utf-8")
+    async with opened(home) as app:
+        await app.main.look_at_daily_pass().wait()
+        assert not app.view.reflection_due
+        assert BADGE not in app.text
+    assert [path.name for path in home.iterdir()] == ["settings.toml"]
+
+
+def _notes(home: Path, data: bytes | None = None) -> list[dict[str, str]]:
+    import json
+
+    return list(json.loads(graph(home) if data is None else data)["notes"])

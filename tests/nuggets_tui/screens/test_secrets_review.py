@@ -1,0 +1,73 @@
+"""Secrets in the app: a sign where they stand, a review that never shows them, and masking that asks once more."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import WIDE, opened, small_memory
+
+from core.facts.edits import remember
+from core.graph.edits import create_note
+from core.memory import Memory
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.secrets_review import SecretsReview
+
+VALUE = "Blau3" + "Katze!77"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    memory = small_memory(tmp_path / "memory")
+    memory.change(
+        "w", partial(create_note, nugget="project", title="Wifi", content=f"The password is {VALUE}")
+    )
+    memory.change("f", partial(remember, nugget="project", key="db password", value=VALUE))
+    memory.close()
+    return tmp_path / "memory"
+
+
+async def test_signs_stand_on_notes_facts_and_in_the_note(home: Path) -> None:
+    async with opened(home, WIDE) as app:
+        await app.until(lambda: app.text.count("⚿") >= 3)
+        await app.until(lambda: "seems to hold a secret (password)" in app.text)
+
+
+async def test_masking_asks_once_more_and_then_it_stands_nowhere(home: Path) -> None:
+    async with opened(home, WIDE) as app:
+        await app.press("S")
+        await app.screen(SecretsReview)
+        await app.until(lambda: "[masked: password]" in app.text)
+        assert VALUE not in app.text
+        await app.press("ctrl+s")
+        await app.screen(ConfirmScreen)
+        assert "cannot be undone" in app.text.replace("\n", " ")
+        await app.press("n")
+        await app.screen(SecretsReview)
+        assert Memory.open(home).secrets()
+        await app.press("ctrl+s")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.back_on_main()
+        await app.until(lambda: "Masked 2" in app.notices)
+        await app.until(lambda: "⚿" not in app.text)
+    for path in home.rglob("*"):
+        assert not path.is_file() or VALUE.encode() not in path.read_bytes(), path
+
+
+async def test_what_is_no_secret_bears_no_sign_any_more(home: Path) -> None:
+    async with opened(home, WIDE) as app:
+        await app.press("S")
+        await app.screen(SecretsReview)
+        await app.press("n")
+        await app.back_on_main()
+        await app.until(lambda: "Kept as no secret" in app.notices)
+    assert len(Memory.open(home).secrets()) == 1
+
+
+async def test_nothing_found_is_said(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory") as app:
+        await app.press("S")
+        await app.until(lambda: "No note or fact looks" in app.notices)
