@@ -160,10 +160,12 @@ async def test_several_pages_are_a_choice_with_the_present_projects_first(home: 
         assert rows.move_to(str(tmp_path / "other"))
         await app.press("enter")
         await app.screen(PromotionReview)
-        assert "other" in app.text
+        before = (tmp_path / "docs" / "MEMORY.md").read_bytes()
         await app.press("ctrl+s")
         await app.back_on_main()
         await app.until(lambda: "Wrote 1 new line" in app.notices)
+        assert "Auth middleware" in (tmp_path / "other" / "MEMORY.md").read_text()
+        assert (tmp_path / "docs" / "MEMORY.md").read_bytes() == before
     assert "Auth middleware" in (tmp_path / "other" / "MEMORY.md").read_text()
     assert "Auth middleware" not in page(tmp_path)
 
