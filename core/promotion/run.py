@@ -11,6 +11,7 @@ import msgspec
 
 from core.errors import BrokenFileError
 from core.model.change import PERSON, Author
+from core.model.chosen import chosen
 from core.model.draft import Draft
 from core.model.note import Note
 from core.model.promoted import Target, WrittenText
@@ -173,8 +174,8 @@ class _Choice:
         proposed = [one for one in proposals if one.entry.proposed]
         ids = [one.entry.id for one in proposed]
         before = {one.entry.id for one in proposed if not marks.isdisjoint(one.marks)}
-        wanted, unknown = _chosen(ids, accept or ())
-        unwanted, unknown_too = _chosen(ids, refuse)
+        wanted, unknown = chosen(ids, accept or ())
+        unwanted, unknown_too = chosen(ids, refuse)
         self.unknown = unknown + unknown_too
         if accept is None and not refuse:
             wanted = {one.entry.id for one in proposed if one.entry.status != "edited"} - before
@@ -197,19 +198,6 @@ class _Choice:
     def keeps(self) -> list[WrittenText]:
         """What is to be remembered of what is done and of what stays as it is."""
         return [one.keeps for one in self.standing if one.keeps is not None]
-
-
-def _chosen(ids: list[str], accept: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
-    known = set(ids)
-    chosen: set[str] = set()
-    unknown: list[str] = []
-    for wanted in accept:
-        fitting = [wanted] if wanted in known else [id for id in ids if wanted and id.startswith(wanted)]
-        if len(fitting) == 1:
-            chosen.add(fitting[0])
-        else:
-            unknown.append(wanted)
-    return chosen, tuple(unknown)
 
 
 def _carried_out(entry: Entry) -> Entry:

@@ -10,6 +10,7 @@ from typing import Final
 
 from core.errors import InvalidInputError
 from core.model.change import Author
+from core.model.chosen import chosen
 from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.caps import Caps
@@ -61,8 +62,8 @@ def reflect(
     rehearsal = _Pass(again, settings, taken_back)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
-    wanted, unknown = _chosen(ids, accept or ())
-    unwanted, unknown_too = _chosen(ids, refuse)
+    wanted, unknown = chosen(ids, accept or ())
+    unwanted, unknown_too = chosen(ids, refuse)
     wanted -= unwanted
     done = [step.proposal for step in steps if step.proposal.id in wanted and step.apply(draft)]
     refused = remember_refused(draft, (step.proposal for step in steps if step.proposal.id in unwanted))
@@ -80,19 +81,6 @@ def _within(
             where = "limit" if name == "max_notes" else name
             raise InvalidInputError("must not be negative", where=where, kept="nothing was changed")
     return replace(settings, **given)
-
-
-def _chosen(ids: list[str], accept: Collection[str]) -> tuple[set[str], tuple[str, ...]]:
-    known = set(ids)
-    chosen: set[str] = set()
-    unknown: list[str] = []
-    for wanted in accept:
-        fitting = [wanted] if wanted in known else [id for id in ids if wanted and id.startswith(wanted)]
-        if len(fitting) == 1:
-            chosen.add(fitting[0])
-        else:
-            unknown.append(wanted)
-    return chosen, tuple(unknown)
 
 
 def _result(
