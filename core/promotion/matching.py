@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from core.model.note import Note
 from core.model.promoted import Target, WrittenText
@@ -16,7 +18,9 @@ from core.promotion.result import Entry, EntryStatus, shown
 from core.promotion.written import OurTexts, written_text
 from core.settings import PromotionSettings
 
-_EDITED = "edited by hand"
+_EDITED: Final = "edited by hand"
+# The line below the heading of a page that promotion began, the original's or ours.
+_BEGAN: Final = re.compile(r"Auto-promoted from nuggets? graph notes\b")
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,10 @@ class Matching:
         self._page = page
         self._path = target.path
         self._ours = OurTexts(page, target.texts)
-        self._remembers = bool(target.texts or target.at)
+        # Without a memory of the page, what bears a note's title there is ours on a page that promotion began, and a
+        # person's on any other.
+        began = any(_BEGAN.match(line) for line in page.bare)
+        self._trusts_titles = began and not (target.texts or target.at)
         known = list(notes)
         self._by_id = {note.id: note for note in known}
         self._why = {note.id: unfit(note) for note in known if self._concerns(note, settings)}
@@ -161,7 +168,7 @@ class Matching:
         section, title = section_of(note), title_of(note)
         bullets = self._free[section, title] if note.id in self._often else []
         for found in bullets:
-            if self._ours.of(found) or not self._remembers:
+            if self._ours.of(found) or self._trusts_titles:
                 self._claim(found)
                 self._replace(note, found, self._end(found, note), "updated")
                 return True
@@ -267,7 +274,7 @@ class Matching:
             lines = bullet(note, found.marker)
             end = found.line + len(lines)
             if self._says(found, lines) and self._ours.own_end(found.line) == end:
-                self._remove(note.id, found, end, self._why[note.id])
+                self._remove(note.id, found, end, self._why[note.id], edited=not self._trusts_titles)
                 return
 
     def _remove(self, note_id: str, found: Bullet, end: int, reason: str, *, edited: bool = False) -> None:

@@ -17,7 +17,7 @@ from nuggets_tui.words import plural
 if TYPE_CHECKING:
     from core.memory import Holder, Masking, Memory
 
-_SOUND = "No note or fact looks as if it held a secret."
+_SOUND = "No note or fact looks as if it held a secret; former texts in the log are not looked through."
 _WORDS = {
     "file": "in {0}", "log": "in {0} of the log", "archive": "in the log's archive {1}", "backup": "in the backup {1}",
     "quarantine": "in the quarantine, {1}", "copy": "in {1}",

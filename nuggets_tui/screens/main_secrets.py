@@ -26,7 +26,10 @@ class MainSecrets(MainDaily):
 
             self.app.push_screen(SecretsReview(self.desk, found), self._reviewed)
         elif found is not None:
-            say(self, "No note or fact looks as if it held a secret.")
+            say(
+                self,
+                "No note or fact looks as if it held a secret; former texts in the log are not looked through.",
+            )
 
     def _secrets(self) -> tuple[Holder, ...]:
         return self.desk.memory.secrets()

@@ -24,6 +24,9 @@ from core.settings import PromotionSettings
 PATH = "/somewhere/MEMORY.md"
 
 
+BEGAN = "Auto-promoted from nuggets graph notes (3+ recalls across sessions)."
+
+
 def run(notes: list[Note], existing: bytes | None = None, **wanted: Any) -> PromotionResult:
     return promote(draft_of(memory_of(notes)), existing, PATH, **wanted)
 
@@ -150,7 +153,7 @@ def test_sections_stand_in_order_learnings_preferences_then_alphabetical() -> No
 
 def test_notes_that_look_like_a_secret_are_never_promoted() -> None:
     notes = [
-        often(1, "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "github"),
+        often(1, "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a", "github"),
         often(2, "Tr0ub4dor&3", "wifi password"),
         often(3, "the password is in the safe", "hint"),
     ]
@@ -245,7 +248,7 @@ def test_notes_of_one_title_in_two_nuggets_both_get_a_bullet_and_equal_ones_shar
 
 def test_what_a_person_adds_below_our_bullet_stays_when_the_note_changes() -> None:
     before = (
-        "## user\n\n- **t**: one\n  more of it\n  - my nested bullet\n    and its text\n\n"
+        f"{BEGAN}\n\n## user\n\n- **t**: one\n  more of it\n  - my nested bullet\n    and its text\n\n"
         "  my own paragraph of the item\n- **u**: x\n"
     )
     after = written([often(1, "two", "t"), often(2, "y", "new")], before)
@@ -299,8 +302,8 @@ def test_hostile_titles_contents_and_nugget_names_are_written_and_found_again(te
 
 def test_a_section_named_proto_is_a_section_like_any_other() -> None:
     notes = [often(1, "x", "__proto__", scope="session", nugget_name="__proto__")]
-    text = written(notes, "## __proto__\n\n- **__proto__**: old\n- mine\n")
-    assert text == "## __proto__\n\n- **__proto__**: x\n- mine\n"
+    text = written(notes, f"{BEGAN}\n\n## __proto__\n\n- **__proto__**: old\n- mine\n")
+    assert text == f"{BEGAN}\n\n## __proto__\n\n- **__proto__**: x\n- mine\n"
 
 
 @pytest.mark.parametrize("name", ["C#", "x ##", "<!-- a", "a\n## b", "*", "\\", " spaced  out "])
@@ -410,13 +413,22 @@ def test_an_independent_reader_of_markdown_finds_every_bullet_in_a_list() -> Non
 
 
 def test_line_ends_byte_order_mark_and_a_missing_newline_are_kept() -> None:
-    before = b"\xef\xbb\xbf## user\r\n\r\n- **t**: old\r\nlast"
+    began = BEGAN.encode()
+    before = b"\xef\xbb\xbf" + began + b"\r\n\r\n## user\r\n\r\n- **t**: old\r\nlast"
     result = run([often(1, "a\nb", "t"), often(2, "x", "u")], before)
     assert result.change_set.files[0].after == (
-        b"\xef\xbb\xbf## user\r\n\r\n- **t**: a\r\n  b\r\nlast\r\n- **u**: x\r\n"
+        b"\xef\xbb\xbf" + began + b"\r\n\r\n## user\r\n\r\n- **t**: a\r\n  b\r\nlast\r\n- **u**: x\r\n"
     )
-    only = run([often(1, "new", "t")], b"## user\n\n- **t**: old")
-    assert only.change_set.files[0].after == b"## user\n\n- **t**: new"
+    only = run([often(1, "new", "t")], began + b"\n\n## user\n\n- **t**: old")
+    assert only.change_set.files[0].after == began + b"\n\n## user\n\n- **t**: new"
+
+
+def test_on_a_page_that_promotion_did_not_begin_a_bullet_of_a_notes_title_is_the_persons() -> None:
+    before = "# Mine\n\n## user\n\n- **t**: tabs, I insist\n- **gone**: two spaces\n"
+    gone = replace(often(2, "two spaces", "gone"), hidden=True)
+    result = run([often(1, "2 spaces", "t"), gone], before.encode())
+    assert result.change_set.files == ()
+    assert {(entry.title, entry.status) for entry in result.edited} == {("t", "edited"), ("gone", "edited")}
 
 
 @pytest.mark.parametrize("existing", ["## user\n".encode("utf-16"), b"a\x00b"])

