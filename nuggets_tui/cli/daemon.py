@@ -12,6 +12,7 @@ from typing import NoReturn
 
 import click
 
+from nuggets_tui.cli.daily import folder_of
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import write_lines
@@ -39,10 +40,13 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> N
     """
     from nuggets_tui.daemon import Daemon
 
+    folder = folder_of(call)
     _end_on_signals()
     said = _Said()
+    if not folder.exists():
+        said.to_error(f"there is no memory in {folder} yet; waiting for one")
     worker = Daemon(
-        call.folder.absolute(),
+        folder,
         clock=lambda: datetime.now(UTC),
         wait=time.sleep,
         say=said.to_error,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from core.errors import InvalidInputError, NuggetsError
@@ -15,6 +16,16 @@ from nuggets_tui.words import local_time
 if TYPE_CHECKING:
     from core.daily import DailyResult
     from core.reflection import ReflectionResult
+
+
+def folder_of(call: Invocation) -> Path:
+    """The memory's folder, which may not be there yet. Raises InvalidInputError for what is no folder."""
+    folder = call.folder.absolute()
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInputError(
+            "is no folder", where=str(folder), kept="nothing was changed", todo="name the folder of a memory"
+        )
+    return folder
 
 
 def reflect_if_due(call: Invocation, *, alone: bool) -> None:
@@ -30,7 +41,7 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
             todo="leave --if-due out to choose what is done",
         )  # fmt: skip
     # Asked every hour, it is mostly not due: that is found out without reading the memory.
-    state = daily_state(call.folder.absolute(), datetime.now(UTC))
+    state = daily_state(folder_of(call), datetime.now(UTC))
     if not state.due:
         last = state.to_dict()["lastRun"]
         document = {"ran": False, "reason": "not due", "nextDue": state.to_dict()["nextDue"], "lastRun": last}

@@ -76,6 +76,16 @@ def test_where_there_is_no_memory_it_says_so_and_makes_none(nuggets: Any, home: 
     assert not home.exists()
 
 
+@pytest.mark.parametrize("asked", [["reflect", "--if-due"], ["daemon", "--once"]])
+def test_what_is_no_folder_is_bad_input_and_not_waited_for(
+    nuggets: Any, home: Path, asked: list[str]
+) -> None:
+    plain_file = home / "settings.toml"
+    before = plain_file.read_bytes()
+    assert "is no folder" in nuggets.fails("--home", str(plain_file), *asked)
+    assert plain_file.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     "other", [["--dry-run"], ["--limit", "3"], ["--accept", "x"], ["--nugget", "memory"]]
 )
