@@ -25,10 +25,13 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
         raise InvalidInputError(
             "the app needs a terminal", where="demo", todo="--dir DIR writes the demo memory to a folder"
         )
+    import os
     import shutil
 
     from nuggets_tui.demo import copy_for_session, write_demo
 
+    # A visit leaves nothing behind.
+    os.environ.setdefault("NUGGETS_CACHE", "off")
     home = copy_for_session()
     try:
         write_demo(home, notes)
