@@ -15,6 +15,7 @@ from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME, cache_folder
 
 if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit, SearchIndex
+    from core.search.asked import Asked
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
 VERSION: Final = "search-1"
@@ -44,10 +45,9 @@ class Finder:
         stopped: Callable[[], bool] | None = None,
     ) -> tuple[Hit, ...]:
         """See `Memory.search`."""
-        from core.search.asked import asked, hits
-        from core.search.language import read
+        from core.search.asked import hits
 
-        wanted = asked(read(text), now=self._now(), new_since=new_since, filters=filters)
+        wanted = self._asked(text, filters, new_since)
         return hits(self.index(snapshot), snapshot, wanted, limit, self._settings, stopped)
 
     def explain(
@@ -60,11 +60,16 @@ class Finder:
         shown: int = 10,
     ) -> Explanation | None:
         """See `Memory.explain`."""
-        from core.search.asked import asked, explanation
+        wanted = self._asked(text, filters, new_since)
+        return self.index(snapshot).explain(wanted.question.words, note_id, wanted, self._settings, shown)
+
+    def _asked(self, text: str, filters: Filters | None, new_since: str | None) -> Asked:
+        from core.search.asked import asked
         from core.search.language import read
 
-        wanted = asked(read(text), now=self._now(), new_since=new_since, filters=filters)
-        return explanation(self.index(snapshot), wanted, note_id, self._settings, shown)
+        # Dates in a query are meant as the clock of the person shows them.
+        now = self._clock().astimezone()
+        return asked(read(text), now=now, new_since=new_since, filters=filters)
 
     def index(self, snapshot: Snapshot) -> SearchIndex:
         """The search index, brought up to a snapshot: from the cache at first, where there is one."""
@@ -78,12 +83,10 @@ class Finder:
     def keep(self, least: int = _WORTH_KEEPING) -> bool:
         """Writes the index into the cache when so many notes were read since; whether it was written."""
         index = self._index
-        if index is None or self._cache is None or index.read_anew < least:
+        if index is None or self._cache is None or index.read_anew < least or not self._claimed():
             return False
         from core.storage.cache import write_cache
 
-        if not self._claimed():
-            return False
         return write_cache(self._cache / INDEX_NAME, VERSION, index.blocks())
 
     def prepare(self, snapshot: Snapshot, stopped: Callable[[], bool] | None = None) -> int:
@@ -94,8 +97,7 @@ class Finder:
         """
         index = self.index(snapshot)
         self.keep()
-        if self._cache is not None:
-            self._claimed()
+        self._claimed()
         return index.make_vectors(self._settings, stopped)
 
     def _opened(self, snapshot: Snapshot) -> SearchIndex:
@@ -121,7 +123,3 @@ class Finder:
         if self._mine is None:
             self._mine = self._cache is not None and claim_cache_folder(self._cache, self._home)
         return self._mine
-
-    def _now(self) -> datetime:
-        # Dates in a query are meant as the clock of the person shows them.
-        return self._clock().astimezone()

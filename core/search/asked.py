@@ -11,7 +11,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search.index import SearchIndex
 from core.search.language import Question
-from core.search.results import Breakdown, Explanation, Filters, Hit
+from core.search.results import Breakdown, Filters, Hit
 from core.settings import SearchSettings
 
 _NOTHING: Final = Question()
@@ -28,16 +28,14 @@ class Asked(Filters):
 
     def admits(self, note: Note) -> bool:
         """Whether the note may be a hit."""
-        return Filters.admits(self, note) and self.question.admits(
+        return super().admits(note) and self.question.admits(
             note, now=self.now, new_since=self.new_since, include_hidden=self.include_hidden
         )
 
     @property
     def narrow(self) -> bool:
         """Whether notes have to be looked at one by one."""
-        return self.question.narrow or any(
-            wanted is not None for wanted in (self.nugget, self.scope, self.type, self.subject, self.tag)
-        )
+        return self.question.narrow or super().narrow
 
 
 def asked(
@@ -70,13 +68,6 @@ def hits(
     if wanted.question.words:
         return index.search(wanted.question.words, limit, wanted, settings, stopped)
     return _only_filtered(snapshot, wanted, limit) if wanted.question.narrow else ()
-
-
-def explanation(
-    index: SearchIndex, wanted: Asked, note_id: str, settings: SearchSettings, shown: int
-) -> Explanation | None:
-    """Why a note stands where it does among the hits of a question. None when there is no such note."""
-    return index.explain(wanted.question.words, note_id, wanted, settings, shown)
 
 
 def _only_filtered(snapshot: Snapshot, filters: Filters, limit: int) -> tuple[Hit, ...]:

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.model.note import Note
 from core.search.documents import NO_WORD, Document, Reader
-from core.search.segment import Segment, Small
+from core.search.segment import Segment, Small, Values
 from core.search.state import Mask, State
 
 _OWN_SCOPES: Final = ("user", "self")
@@ -31,35 +31,32 @@ def state_of(base: Segment, notes: Sequence[Note | None], reader: Reader) -> Sta
         document = base.document(row)
         counts[_distinct(document)] -= 1
         word_counts[document.words] -= 1
-    return _state_of(base, [note or _NO_NOTE for note in notes], rows, alive, counts, word_counts, reader)
-
-
-def _state_of(
-    base: Segment,
-    notes: list[Note],
-    rows: dict[str, int],
-    alive: Mask,
-    counts: Small,
-    word_counts: Small,
-    reader: Reader,
-) -> State:
+    living = [note or _NO_NOTE for note in notes]
+    hidden, durable, own, confidence = _flags(living)
     return State(
-        notes=notes,
+        notes=living,
         rows=rows,
         base=base,
         recent=Segment.of([]),
         alive=alive,
-        hidden=np.array([note.hidden for note in notes], dtype=bool),
-        durable=np.array([note.durable for note in notes], dtype=bool),
-        own=np.array([note.scope in _OWN_SCOPES for note in notes], dtype=bool),
-        confidence=np.array([_confidence(note) for note in notes], dtype=np.float64),
+        hidden=hidden,
+        durable=durable,
+        own=own,
+        confidence=confidence,
         counts=counts,
         stems=reader.stems,
-        word_numbers=reader.words,
-        stem_of=reader.stem_of,
         words=sorted(reader.words.names[number] for number in np.flatnonzero(word_counts)),
         word_counts=word_counts,
-        word_total=len(reader.words),
+    )
+
+
+def _flags(notes: Sequence[Note]) -> tuple[Mask, Mask, Mask, Values]:
+    """For each note: hidden, durable, of a scope of one's own, and its confidence."""
+    return (
+        np.array([note.hidden for note in notes], dtype=bool),
+        np.array([note.durable for note in notes], dtype=bool),
+        np.array([note.scope in _OWN_SCOPES for note in notes], dtype=bool),
+        np.array([_confidence(note) for note in notes], dtype=np.float64),
     )
 
 
@@ -76,17 +73,21 @@ def amended(
     recent: all documents beside the base, the last of them those of `fresh`, which get new rows. dead: rows that
     are no more. same: notes that changed in what is not read for search, with their rows.
     """
-    notes = [*state.notes, *(note for note, _ in fresh)]
     more = [note for note, _ in fresh]
-    alive = np.append(state.alive, np.ones(len(fresh), dtype=bool))
-    hidden = np.append(state.hidden, [note.hidden for note in more]).astype(bool)
-    durable = np.append(state.durable, [note.durable for note in more]).astype(bool)
-    own = np.append(state.own, [note.scope in _OWN_SCOPES for note in more]).astype(bool)
-    confidence = np.append(state.confidence, [_confidence(note) for note in more]).astype(np.float64)
+    notes = [*state.notes, *more]
+    changed = [row for _, row in same]
     for note, row in same:
         notes[row] = note
-        hidden[row], durable[row] = note.hidden, note.durable
-        own[row], confidence[row] = note.scope in _OWN_SCOPES, _confidence(note)
+    flags = []
+    before = state.hidden, state.durable, state.own, state.confidence
+    for values, of_same, of_more in zip(
+        before, _flags([note for note, _ in same]), _flags(more), strict=True
+    ):
+        after = np.concatenate((values, of_more))
+        after[changed] = of_same
+        flags.append(after)
+    hidden, durable, own, confidence = flags
+    alive = np.append(state.alive, np.ones(len(fresh), dtype=bool))
     alive[list(dead)] = False
     rows = dict(state.rows)
     for row in dead:
@@ -113,7 +114,6 @@ def amended(
         ),
         words=_words_after(state, word_counts, reader),
         word_counts=word_counts,
-        word_total=len(reader.words),
     )
 
 

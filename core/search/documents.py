@@ -82,8 +82,8 @@ class Reader:
         self.words = Vocabulary(word_names)
         self.stem_of: list[int] = [NO_WORD, *stem_of]
 
-    def read(self, note: Note, digest: bytes | None = None) -> Document:
-        """The document of a note. digest: `digest_of(note)`, where it is at hand."""
+    def read(self, note: Note) -> Document:
+        """The document of a note."""
         stems: list[int] = []
         forms: dict[int, None] = {}
         for field in searched_fields(note):
@@ -101,7 +101,7 @@ class Reader:
         squares = sum(map(_squared_weight, counts.values()))
         pair_squares = sum(map(_squared_weight, pair_counts.values()))
         return Document(
-            digest=digest or digest_of(note),
+            digest=digest_of(note),
             stems=array("i", stems),
             shares=array("f", [_share(counts[number]) if number else 0.0 for number in stems]),
             pair_shares=array("f", [*(_share(pair_counts[pair]) if pair else 0.0 for pair in pairs), 0.0]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -66,9 +67,7 @@ def _vector(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
     if not total:
         return
     held = {state.stems.names[number]: share for number, share in stem_weights(state.document(row)).items()}
-    # The whole expectation has the part that the score would have without noise.
-    expected = float(vector.scaled[row])
-    scale = total / expected if expected and not ranking.measured[row] else _expected_scale(ranking, row)
+    scale = ranking.settings.vector_weight / ranking.best_vector if ranking.best_vector else 0.0
     shown = 0.0
     for stem, weighed in vector.weights.items():
         if stem not in held:
@@ -85,14 +84,8 @@ def _vector(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
             shown += value
             asked = f"{_origin(ranking, pair.first)[0].word} {_origin(ranking, pair.second)[0].word}"
             yield Reason("vector", "pair", asked, asked, value)
-    if ranking.measured[row]:
+    if row in ranking.measured:
         yield Reason("vector", "noise", "", "", total - shown)
-
-
-def _expected_scale(ranking: Ranking, row: int) -> float:
-    """From scaled inner products to the vector line."""
-    best = ranking.best_vector
-    return ranking.settings.vector_weight / best if best else 0.0
 
 
 def _origin(ranking: Ranking, stem: str) -> tuple[Term, Reading]:
@@ -105,8 +98,8 @@ def _text(ranking: Ranking, row: int) -> Iterator[Reason]:
     """What each typed word gives by its best reading, and the query standing there word for word."""
     state, text = ranking.state, ranking.text
     asked = sum(term.rarity for term in ranking.terms)
-    best = ranking.best_bm25
-    counts = {state.stems.names[number]: share for number, share in _counts(ranking, row).items()}
+    best = text.best_bm25
+    counts = Counter(state.stems.names[number] for number in state.document(row).stems)
     for term in ranking.terms:
         held = [reading for reading in term.readings if reading.text and reading.stem in counts]
         if not held:
@@ -120,14 +113,6 @@ def _text(ranking: Ranking, row: int) -> Iterator[Reason]:
         yield Reason("text", "phrase", ranking.query.phrase, ranking.query.phrase, PHRASE_BONUS)
     if text.title[row]:
         yield Reason("text", "title", ranking.query.phrase, state.notes[row].title, TITLE_BONUS)
-
-
-def _counts(ranking: Ranking, row: int) -> dict[int, int]:
-    found: dict[int, int] = {}
-    for number in ranking.state.document(row).stems:
-        if number:
-            found[number] = found.get(number, 0) + 1
-    return found
 
 
 def _saturated(ranking: Ranking, row: int, count: int) -> float:
@@ -150,14 +135,11 @@ def _boost(ranking: Ranking, row: int) -> Iterator[Reason]:
 def _associative(ranking: Ranking, row: int) -> Iterator[Reason]:
     """How much each of the superposed notes has in common with this one."""
     state = ranking.state
-    own_stems = stem_weights(state.document(row))
-    own_pairs = pair_weights(state.document(row))
-    for other in ranking.associates.tolist():
-        document = state.document(other)
-        product = sum(own_stems.get(number, 0.0) * value for number, value in stem_weights(document).items())
-        product += PAIR_SHARE**2 * sum(
-            own_pairs.get(pair, 0.0) * value for pair, value in pair_weights(document).items()
-        )
+    document = state.document(row)
+    own_stems, own_pairs = stem_weights(document), pair_weights(document)
+    for other, stems, pairs in ranking.superposed:
+        product = sum(own_stems.get(number, 0.0) * value for number, value in stems.items())
+        product += PAIR_SHARE**2 * sum(own_pairs.get(pair, 0.0) * value for pair, value in pairs.items())
         share = float(ranking.first_blends[other]) * float(state.scales[other])
         yield Reason("associative", "note", "", state.notes[other].id, product * share)
 

@@ -13,7 +13,7 @@ from core.model.note import Note
 from core.search.documents import NO_WORD, PAIR_SHARE, Document, haystack, searched_fields
 from core.search.query import Query
 from core.search.segment import Counts, Numbers, Values
-from core.search.state import Mask, State, weights_of
+from core.search.state import Holdings, Mask, State, weights_of
 from core.search.terms import Term, vector_weights
 from core.settings import SearchSettings
 from core.text.tokens import fold
@@ -65,14 +65,19 @@ class VectorLeg:
     length: float
     scaled: Values
 
-    def cosines(self, state: State) -> Values:
-        """The cosines that the phase vectors are expected to have."""
-        lengths = np.maximum(state.lengths, _TINY) * max(self.length, _TINY)
-        return np.asarray(self.scaled / state.scales / lengths)
+    def cosine(self, state: State, row: int) -> float:
+        """The cosine that the phase vector of a row is expected to have."""
+        lengths = max(float(state.lengths[row]), _TINY) * max(self.length, _TINY)
+        return float(self.scaled[row]) / float(state.scales[row]) / lengths
 
 
 def text_leg(
-    state: State, query: Query, terms: Sequence[Term], taking_part: Mask, stopped: Callable[[], bool]
+    state: State,
+    query: Query,
+    terms: Sequence[Term],
+    holdings: Holdings,
+    taking_part: Mask,
+    stopped: Callable[[], bool],
 ) -> TextLeg:
     """BM25 and coverage of all rows, and where the query stands word for word.
 
@@ -81,7 +86,7 @@ def text_leg(
     bm25, covered = np.zeros(len(state)), np.zeros(len(state))
     whole = state.alive.copy()
     for term in terms:
-        gain, share = term_scores(state, term)
+        gain, share = _term_scores(state, term, holdings)
         bm25 += gain
         covered += share
         if term.word != query.unfinished or len(terms) == 1:
@@ -90,7 +95,7 @@ def text_leg(
     whole_rows = np.flatnonzero(whole)
     read = whole_rows
     if terms:
-        read = greatest(state, bm25, _with_pairs(state, query, whole_rows), _PHRASE_LOOKS)
+        read = greatest(state, bm25, _with_pairs(query, whole_rows, holdings), _PHRASE_LOOKS)
     phrase, title = _verbatim(state, query, whole_rows, read, stopped)
     coverage = covered / asked if asked else (phrase | title).astype(np.float64)
     best = float(bm25[taking_part].max(initial=0.0)) or float(bm25.max(initial=0.0))
@@ -103,19 +108,21 @@ def text_leg(
     return TextLeg(np.where(coverage > 0, raw, 0.0), coverage, phrase, title, best)
 
 
-def term_scores(state: State, term: Term) -> tuple[Values, Values]:
+def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Values, Values]:
     """What a typed word adds to BM25 and to the covered rarity: of several readings, the best in each row."""
     gains, covered = np.zeros(len(state)), np.zeros(len(state))
     for reading in term.readings:
         if reading.text > 0:
-            found = state.holding(reading.stem)
+            found = holdings.of(reading.stem)
             rows = found.rows
             gains[rows] = np.maximum(gains[rows], reading.text * state.bm25(found))
             covered[rows] = np.maximum(covered[rows], reading.text / term.times)
     return gains, covered
 
 
-def vector_leg(state: State, query: Query, terms: Sequence[Term], settings: SearchSettings) -> VectorLeg:
+def vector_leg(
+    state: State, query: Query, terms: Sequence[Term], holdings: Holdings, settings: SearchSettings
+) -> VectorLeg:
     """The expected inner products of the query's phase vector with those of all rows.
 
     The expectation over all keys of the inner product of two superpositions is the sparse product of their weights:
@@ -125,13 +132,13 @@ def vector_leg(state: State, query: Query, terms: Sequence[Term], settings: Sear
     pairs = []
     if settings.pair_weight:
         for first, second in query.pairs:
-            holding = state.holding_pair(first, second)
+            holding = holdings.of_pair(first, second)
             if len(holding.rows):
                 weight = settings.pair_weight * state.rarity(len(holding.rows))
                 pairs.append(PairWeight(first, second, weight, holding))
     dots = np.zeros(len(state))
     for stem, weight in weights.items():
-        found = state.holding(stem)
+        found = holdings.of(stem)
         dots[found.rows] += weight * weights_of(found.counts)
     for pair in pairs:
         dots[pair.holding.rows] += PAIR_SHARE * pair.weight * weights_of(pair.holding.counts)
@@ -247,12 +254,12 @@ def _stands_in(query: Query, beginning: re.Pattern[str], note: Note) -> bool:
     return query.stands_in(haystack(note))
 
 
-def _with_pairs(state: State, query: Query, rows: Numbers) -> Numbers:
+def _with_pairs(query: Query, rows: Numbers, holdings: Holdings) -> Numbers:
     """Those of the rows that hold every pair of the query, but for the last, which may be half typed."""
     for first, second in query.pairs[: -1 if query.unfinished else None]:
         if not len(rows):
             break
-        rows = np.intersect1d(rows, state.holding_pair(first, second).rows, assume_unique=True)
+        rows = np.intersect1d(rows, holdings.of_pair(first, second).rows, assume_unique=True)
     return rows
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
@@ -11,11 +12,21 @@ import numpy as np
 from core.search.documents import haystack, text_tokens
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
-from core.search.legs import TextLeg, VectorLeg, associations, greatest, linked, text_leg, vector_leg
+from core.search.legs import (
+    TextLeg,
+    VectorLeg,
+    associations,
+    greatest,
+    linked,
+    pair_weights,
+    stem_weights,
+    text_leg,
+    vector_leg,
+)
 from core.search.query import Query
 from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle
 from core.search.segment import Numbers, Values
-from core.search.state import Mask, State
+from core.search.state import Holdings, State
 from core.search.terms import Term, terms
 from core.settings import SearchSettings
 
@@ -35,9 +46,10 @@ _TINY: Final = 1e-12
 class Ranking:
     """All scores of one query, arrays over the rows of the state.
 
-    best_bm25, best_vector: what the legs are measured against. first_blends: before associations and links.
+    best_vector: what the vector leg is measured against. first_blends: before associations and links.
     associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
-    to, its blend and row. measured: rows whose phase vectors were read. candidates: rows of the hits, in no order.
+    to, its blend and row. measured: the cosines of rows whose phase vectors were read. candidates: rows of the hits, in
+    no order.
     """
 
     state: State
@@ -45,9 +57,9 @@ class Ranking:
     settings: SearchSettings
     filters: Filters
     terms: Sequence[Term]
+    holdings: Holdings
     text: TextLeg
     vector: VectorLeg
-    best_bm25: float
     best_vector: float
     text_scores: Values
     vector_scores: Values
@@ -56,10 +68,15 @@ class Ranking:
     associative: Values
     associates: Numbers
     links: Mapping[int, tuple[float, int]]
-    cosines: Values
-    measured: Mask
+    measured: Mapping[int, float]
     blends: Values
     candidates: Numbers
+
+    @cached_property
+    def superposed(self) -> tuple[tuple[int, Mapping[int, float], Mapping[tuple[int, int], float]], ...]:
+        """The associates, each with the weights of its stems and pairs."""
+        documents = [(row, self.state.document(row)) for row in self.associates.tolist()]
+        return tuple((row, stem_weights(one), pair_weights(one)) for row, one in documents)
 
     def hits(self, limit: int) -> tuple[Hit, ...]:
         """The best hits, at most `limit`."""
@@ -99,7 +116,7 @@ class Ranking:
         return "too little in common" if row not in self.candidates else ""
 
     def _holds(self, row: int, term: Term) -> bool:
-        return any(row in self.state.holding(reading.stem).rows for reading in term.readings)
+        return any(row in self.holdings.of(reading.stem).rows for reading in term.readings)
 
     def _rank(self, row: int) -> int:
         better = int((self.blends[self.candidates] > self.blends[row]).sum())
@@ -131,6 +148,9 @@ class Ranking:
         boost, associative = float(self.boosts[row]), float(self.associative[row])
         links = settings.link_weight * self.links.get(row, (0.0, 0))[0]
         parts = Parts(vector, text, boost, associative, links)
+        cosine = self.measured.get(row)
+        if cosine is None:
+            cosine = self.vector.cosine(self.state, row)
         breakdown = Breakdown(
             vector=vector,
             text=text,
@@ -141,8 +161,8 @@ class Ranking:
             vector_score=float(self.vector_scores[row]),
             text_score=float(self.text_scores[row]),
             # A cosine read from a phase vector may lie beyond by its noise.
-            raw_vector=min(max(float(self.cosines[row]), -1.0), 1.0),
-            measured=bool(self.measured[row]),
+            raw_vector=min(max(cosine, -1.0), 1.0),
+            measured=row in self.measured,
             coverage=float(self.text.coverage[row]),
             score=score,
             _raw_text=lambda: _original_text_score(self.query, haystack(note)),
@@ -172,10 +192,11 @@ def rank(
     asked_to_stop = _latch(stopped)
     pool = state.alive if filters.include_hidden else state.alive & ~state.hidden
     made = terms(state, query)
-    text = text_leg(state, query, made, pool, asked_to_stop)
+    holdings = Holdings(state)
+    text = text_leg(state, query, made, holdings, pool, asked_to_stop)
     if asked_to_stop():
         return None
-    vector = vector_leg(state, query, made, settings)
+    vector = vector_leg(state, query, made, holdings, settings)
     floor = _floor(settings, made)
     found = text.phrase | text.title | ((text.coverage > 0) & (text.coverage >= floor))
     candidates = np.flatnonzero(pool & found)
@@ -193,10 +214,8 @@ def rank(
     for row, (blend, _) in links.items():
         linking[row] = settings.link_weight * blend
     chosen = greatest(state, first + associative + linking, candidates, _MEASURED)
-    cosines, measured = vector.cosines(state), np.zeros(len(state), dtype=bool)
     rows, read = vectors.cosines(state, chosen if outsider is None else _with(chosen, outsider), vector)
     if len(rows):
-        cosines[rows], measured[rows] = read, True
         scaled = read * state.lengths[rows] * vector.length * state.scales[rows]
         vector_scores[rows] = np.clip(scaled / max(best_vector, _TINY), 0.0, 1.0)
     blends = _blend(settings.vector_weight * vector_scores, texts, boosts, associative, linking)
@@ -206,9 +225,9 @@ def rank(
         settings=settings,
         filters=filters,
         terms=made,
+        holdings=holdings,
         text=text,
         vector=vector,
-        best_bm25=text.best_bm25,
         best_vector=best_vector,
         text_scores=text_scores,
         vector_scores=vector_scores,
@@ -217,8 +236,7 @@ def rank(
         associative=associative,
         associates=associates,
         links=links,
-        cosines=cosines,
-        measured=measured,
+        measured=dict(zip(rows.tolist(), read.tolist(), strict=True)),
         blends=blends,
         candidates=_admitted(state, candidates, filters),
     )

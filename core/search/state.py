@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Final
 
 import numpy as np
@@ -30,7 +31,7 @@ class State:
     A note has a row; rows of notes that are gone or were read anew are no longer `alive`. Arrays over rows have the
     length of `notes`: first the rows of the `base`, then those of the `recent` documents. counts: for each stem
     number in how many living rows it stands; word_counts: the same for words. words: those of living rows that carry
-    meaning, sorted, and word_total how many words the reader knew then. total: living rows. lengths: of the notes'
+    meaning, sorted. total: living rows. lengths: of the notes'
     vectors; scales: what an inner product with them is multiplied by. saturation: what a count is weighed against in
     BM25.
     """
@@ -46,11 +47,8 @@ class State:
     confidence: Values
     counts: Small
     stems: Vocabulary
-    word_numbers: Vocabulary
-    stem_of: Sequence[int]
     words: Sequence[str]
     word_counts: Small
-    word_total: int
     total: int = field(init=False)
     lengths: Values = field(init=False)
     saturation: Values = field(init=False)
@@ -73,10 +71,7 @@ class State:
 
     def count(self, stem: str) -> int:
         """How many notes hold a stem."""
-        return self.counted(self.stems.number(stem))
-
-    def counted(self, number: int) -> int:
-        """How many notes hold the stem of this number."""
+        number = self.stems.number(stem)
         return int(self.counts[number]) if NO_WORD < number < len(self.counts) else 0
 
     def rarity(self, count: int) -> float:
@@ -148,6 +143,14 @@ class State:
     def pair_code(self, first: int, second: int) -> int:
         """One number for a pair of stem numbers."""
         return first * len(self.counts) + second
+
+
+class Holdings:
+    """The rows that hold the stems and pairs of one query, each looked for once."""
+
+    def __init__(self, state: State) -> None:
+        self.of = cache(state.holding)
+        self.of_pair = cache(state.holding_pair)
 
 
 def weights_of(counts: Values) -> Values:

@@ -37,8 +37,8 @@ def blocks_of(state: State, reader: Reader) -> dict[str, bytes | memoryview]:
     blocks["digests"] = segment.digests
     # The reader may go on meanwhile: what it learned since has no place in this state.
     blocks["stem_names"] = _joined(reader.stems.names[1 : len(state.counts)])
-    blocks["word_names"] = _joined(reader.words.names[1 : state.word_total])
-    blocks["stem_of"] = np.array(reader.stem_of[1 : state.word_total], dtype="<i4").data.cast("B")
+    blocks["word_names"] = _joined(reader.words.names[1 : len(state.word_counts)])
+    blocks["stem_of"] = np.array(reader.stem_of[1 : len(state.word_counts)], dtype="<i4").data.cast("B")
     return blocks
 
 

@@ -13,6 +13,8 @@ from core.text.tokens import stem, unspaced_runs
 
 Kind = Literal["word", "form", "beginning", "spelling", "part"]
 
+_FORM: Final[Kind] = "form"
+_BEGINNING: Final[Kind] = "beginning"
 # What another form of a known word counts for beside the word itself (measured).
 _FORM_WEIGHT: Final = 0.6
 # Spellings so much less like the word than the best one are not meant by it.
@@ -47,7 +49,6 @@ class Term:
     stem: str
     word: str
     times: int
-    known: bool
     rarity: float
     readings: tuple[Reading, ...]
 
@@ -66,7 +67,7 @@ def terms(state: State, query: Query) -> tuple[Term, ...]:
         elif unknown <= _MOST_UNKNOWN:
             made.append(_unknown(state, typed, typed.word == query.unfinished))
         else:
-            made.append(Term(typed.stem, typed.word, typed.times, False, state.rarity(0), ()))
+            made.append(Term(typed.stem, typed.word, typed.times, state.rarity(0), ()))
     return tuple(made)
 
 
@@ -95,11 +96,7 @@ def _known(state: State, typed: QueryStem, typing: bool) -> Term:
         for name, (word, likeness) in found.items()
         if not (kind == _BEGINNING and name in others)
     ]
-    return Term(typed.stem, typed.word, typed.times, True, rarity, (own, *readings))
-
-
-_FORM: Final[Kind] = "form"
-_BEGINNING: Final[Kind] = "beginning"
+    return Term(typed.stem, typed.word, typed.times, rarity, (own, *readings))
 
 
 def _character(state: State, typed: QueryStem) -> Term:
@@ -110,7 +107,7 @@ def _character(state: State, typed: QueryStem) -> Term:
     rarity = state.rarity(sum(counts.values()))
     weight = typed.times * rarity
     readings = tuple(Reading(name, held[name], "part", 1.0, weight, weight) for name in commonest)
-    return Term(typed.stem, typed.word, typed.times, bool(readings), rarity, readings)
+    return Term(typed.stem, typed.word, typed.times, rarity, readings)
 
 
 def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
@@ -134,7 +131,7 @@ def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
         parts = _by_stem(state, holding(typed.word, state.words), "")
         readings = _read(state, typed, parts, "part", lambda likeness: likeness)
     text = max((reading.text for reading in readings), default=0.0) / typed.times
-    return Term(typed.stem, typed.word, typed.times, False, text or state.rarity(0), tuple(readings))
+    return Term(typed.stem, typed.word, typed.times, text or state.rarity(0), tuple(readings))
 
 
 def _read(
