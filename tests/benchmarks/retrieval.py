@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from benchmarks.retrieval_baselines import BM25, FTS5
 from benchmarks.retrieval_metrics import bootstrap, ndcg, recall, reciprocal_rank, with_slip
 from benchmarks.retrieval_sets import DataSet, Query, outside_set, own_set
-from benchmarks.retrieval_variants import ablations, without_links
+from benchmarks.retrieval_variants import ablations, off
 
 from core.model.snapshot import Snapshot
 from core.search import SearchIndex
@@ -117,11 +117,8 @@ def milliseconds(data: DataSet, searchers: Sequence[Searcher]) -> float:
     return (time.process_time() - start) / len(asked) * 1000
 
 
-def bytes_a_note(data: DataSet) -> tuple[float, float | None]:
-    """Bytes a note that the index of the first collection takes, its notes aside; and those of its vectors.
-
-    None for the vectors while the index does not say.
-    """
+def bytes_a_note(data: DataSet) -> tuple[float, float]:
+    """Bytes a note that the index of the first collection takes, its notes aside; and those of its vectors."""
     snapshot = data.collections[0].snapshot
     tracemalloc.start()
     try:
@@ -131,8 +128,7 @@ def bytes_a_note(data: DataSet) -> tuple[float, float | None]:
     finally:
         tracemalloc.stop()
     count = max(len(snapshot.notes), 1)
-    vectors = kept.index.vectors().held_bytes
-    return taken / count, None if vectors is None else vectors / count
+    return taken / count, kept.index.vectors().held_bytes / count
 
 
 def line(name: str, found: Run, *more: str) -> None:
@@ -192,8 +188,6 @@ class Report:
 
     def _size(self) -> str:
         whole, vectors = bytes_a_note(self.data)
-        if vectors is None:
-            return f"{whole:>12,.0f}"
         self.bar("KiB of vectors a note", -vectors / 1024, -VECTOR_KIB)
         return f"{whole:>12,.0f} (vectors {vectors:,.0f})"
 
@@ -228,15 +222,15 @@ class Report:
 
     def links(self) -> None:
         """What links add, for sets whose notes have some."""
-        settings = without_links()
-        if settings is None or not self.data.linked:
+        if not self.data.linked:
             return
-        off, plain = run(self.data, self.searchers(settings)).answerable(), self.words.answerable()
+        unlinked = run(self.data, self.searchers(off("link_weight"))).answerable()
+        plain = self.words.answerable()
         heading("links", "  against BM25")
         line("search", self.full.answerable(), interval(plain, self.full.answerable()))
-        line("search, links off", off, interval(plain, off))
+        line("search, links off", unlinked, interval(plain, unlinked))
         if self.data.name != "demo":
-            self.bar("links off above BM25", off.quality[0] - plain.quality[0], LINKS_OFF_GAIN)
+            self.bar("links off above BM25", unlinked.quality[0] - plain.quality[0], LINKS_OFF_GAIN)
 
     def typos(self) -> None:
         """What one slip in the longest word of each query costs."""
@@ -245,11 +239,11 @@ class Report:
             for place, query in enumerate(self.full.queries)
             if not query.is_miss and query.kind not in UNSLIPPED_KINDS
         ]
-        off = without_links()
-        rows: list[tuple[str, list[Searcher]]] = [("search", self.searchers(SearchSettings()))]
-        if off is not None:
-            rows.append(("search, links off", self.searchers(off)))
-        rows.append(("BM25", self.bm25))
+        rows = [
+            ("search", self.searchers(SearchSettings())),
+            ("search, links off", self.searchers(off("link_weight"))),
+            ("BM25", self.bm25),
+        ]
         print(f"\n  {'one slip':<26}{'before':>9}{'after':>9}{'cost':>9}   ({len(asked)} queries)")
         for name, searchers in rows:
             before, after = run(self.data, searchers), run(self.data, searchers, with_slip)

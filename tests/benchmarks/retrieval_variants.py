@@ -9,26 +9,20 @@ from core.settings import SearchSettings
 
 # The gains that are lines of their own in a hit's breakdown; other weights shape one of these.
 LEGS = ("vector_weight", "text_weight", "associative_weight", "link_weight")
-NAMES = frozenset(field.name for field in fields(SearchSettings))
 WEIGHTS = tuple(field.name for field in fields(SearchSettings) if field.name.endswith("_weight"))
 BOOSTS = tuple(field.name for field in fields(SearchSettings) if field.name.endswith("_boost"))
 FLOORS = tuple(field.name for field in fields(SearchSettings) if field.name.endswith("_floor"))
 
 
 def off(*names: str) -> SearchSettings:
-    """The defaults with some weights at 0; names that no setting has are passed over."""
-    switched: dict[str, Any] = {name: 0.0 for name in names if name in NAMES}
+    """The defaults with some weights at 0."""
+    switched: dict[str, Any] = dict.fromkeys(names, 0.0)
     return replace(SearchSettings(), **switched)
 
 
 def alone(leg: str) -> SearchSettings:
     """One leg without the others, without boosts and without the floor that leaves weak hits out."""
     return off(*(name for name in LEGS if name != leg), *BOOSTS, *FLOORS)
-
-
-def without_links() -> SearchSettings | None:
-    """The defaults without what links add; None while search knows no links."""
-    return off("link_weight") if "link_weight" in NAMES else None
 
 
 def ablations() -> list[tuple[str, SearchSettings]]:
