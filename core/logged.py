@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar
 
 from core.errors import ConflictError, NuggetsError
 from core.folder import default_home
-from core.model.change import PERSON, Author, ChangeKind, ChangeSet
+from core.model.change import PERSON, PROGRAM, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.entry import Entry
 from core.model.names import iso
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from core.storage.reading import Loaded
     from core.storage.store import Store
 
-_OTHER_PROGRAM: Final = Author("program")
 # How long reading waits for the lock when there is something to put into the log.
 _LOOK_SECONDS: Final = 2.0
 # How long it waits for a program that saves again and again, when that program has taken something back.
@@ -167,9 +166,7 @@ class LoggedMemory:
         elif loaded is not former:
             from core.storage.compare import outside_changes
 
-            self._history += outside_changes(
-                former, loaded, ids=self._ids, at=self._now(), author=_OTHER_PROGRAM
-            )
+            self._history += outside_changes(former, loaded, ids=self._ids, at=self._now(), author=PROGRAM)
         return loaded is not former
 
     def _follow_log(self) -> None:
@@ -230,19 +227,28 @@ class LoggedMemory:
         When the files moved on between the two such that both conflict, the edit is drafted anew: `edit` may be called
         several times. Errors as in `apply`.
         """
+
+        def drafted(draft: Draft) -> tuple[_Result, ChangeSet]:
+            result = edit(draft)
+            return result, draft.change_set(reason, author=self.author, kind=kind)
+
         with self._guard:
             self.refresh(patient=False)
-            for left in reversed(range(_DRAFTS)):
-                draft = self.draft()
-                result = edit(draft)
-                change_set = draft.change_set(reason, author=self.author, kind=kind)
-                if not left:
-                    return result, self.apply(change_set)
-                try:
-                    return result, self._apply_deciding(change_set, None)
-                except ConflictError:
-                    # The very state that it met, with what was restored for its sake.
-                    self._adopt(self._store.present)
+            return self._apply_drafted(drafted)
+
+    def _apply_drafted(
+        self, drafted: Callable[[Draft], tuple[_Result, ChangeSet]]
+    ) -> tuple[_Result, ChangeSet]:
+        """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`."""
+        for left in reversed(range(_DRAFTS)):
+            result, change_set = drafted(self.draft())
+            if not left:
+                return result, self.apply(change_set)
+            try:
+                return result, self._apply_deciding(change_set, None)
+            except ConflictError:
+                # The very state that it met, with what was restored for its sake.
+                self._adopt(self._store.present)
         raise AssertionError("the last try either returned or raised")
 
     # The log

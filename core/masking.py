@@ -107,8 +107,8 @@ def masks_of(found: tuple[Holder, ...]) -> Masks:
     return Masks(held for one in found for held in one.secrets)
 
 
-def say_not_secret(draft: Draft, ids: Collection[str]) -> list[str]:
-    """Marks what these notes and facts hold as no secret, as long as it stays as it is; the ids that were marked.
+def say_not_secret(draft: Draft, ids: Collection[str]) -> None:
+    """Marks what these notes and facts hold as no secret, as long as it stays as it is.
 
     ids: of notes, or "nugget: key" for a fact without a note. Raises InvalidInputError for one that holds none.
     """
@@ -128,7 +128,6 @@ def say_not_secret(draft: Draft, ids: Collection[str]) -> list[str]:
             fact = found[1]
             extra = refused_marks(fact.extra, secrets_of_fact(fact))
             draft.put_fact(holder.nugget, msgspec.structs.replace(fact, extra=extra))
-    return list(ids)
 
 
 # MEMORY.md

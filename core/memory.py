@@ -10,21 +10,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection
-from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from core.errors import NuggetsError
-from core.finder import Finder
-from core.model.change import PERSON, Author, ChangeSet
+from core.model.change import Author, ChangeSet
 from core.watched import WatchedMemory
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
     from core.facts.notes import NoteIndex
     from core.facts.recall import Recall, Recaller
+    from core.finder import Finder
     from core.masking import Masker
     from core.masking import Masking as Masking
     from core.model.secrets import Holder as Holder
@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     from core.promoting import PromotionTarget as PromotionTarget
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
-    from core.rescue import Rescue
-    from core.rescue import Resolved as Resolved
+    from core.rescue import Rescue, Resolved
     from core.search import Explanation, Filters, Hit, SearchIndex
     from core.storage.backups import Backup as Backup
     from core.storage.merge_files import MergeResult as MergeResult
@@ -50,20 +49,26 @@ class Memory(WatchedMemory):
     through this object are put down to.
     """
 
-    def __init__(
-        self,
-        home: Path,
-        *,
-        author: Author = PERSON,
-        clock: Callable[[], datetime] | None = None,
-        ids: Callable[[], str] | None = None,
-        tolerant: bool = False,
-    ) -> None:
-        super().__init__(home, author=author, clock=clock, ids=ids, tolerant=tolerant)
-        self._finder = Finder(home, self.settings.search, self._clock)
-        self._recaller: Recaller | None = None
-        self._note_index: NoteIndex | None = None
-        self.uncounted_recalls = 0
+    # How many recalls of this run were answered and could not be counted.
+    uncounted_recalls = 0
+
+    @cached_property
+    def _finder(self) -> Finder:
+        from core.finder import Finder
+
+        return Finder(self.home, self.settings.search, self._clock)
+
+    @cached_property
+    def _recaller(self) -> Recaller:
+        from core.facts.recall import Recaller
+
+        return Recaller()
+
+    @cached_property
+    def _note_index(self) -> NoteIndex:
+        from core.facts.notes import NoteIndex
+
+        return NoteIndex()
 
     # Putting right
 
@@ -153,7 +158,7 @@ class Memory(WatchedMemory):
         with self._guard:
             self.refresh(patient=False)
             done = self._masker().carry_out(masking)
-            self._finder = Finder(self.home, self.settings.search, self._clock)
+            vars(self).pop("_finder", None)
             self._history = [masking.masks.change_set(one) for one in self._history]
             self.refresh(patient=False)
             return done
@@ -181,29 +186,17 @@ class Memory(WatchedMemory):
         without counting. `found` is False for a query that nothing matches.
         """
         with self._guard:
-            if nugget is not None and nugget not in self._snapshot.nugget_names:
-                self._snapshot.nugget(nugget)
-            found = self._recall_engine().recall(self._snapshot, query, nugget)
+            found = self._recaller.recall(self._snapshot, query, nugget)
             if not found.found:
                 found = self._recall_from_graph(query, nugget, found)
             if record and found.found:
                 self._record(found, session or self._default_session())
             return found
 
-    def _recall_engine(self) -> Recaller:
-        if self._recaller is None:
-            from core.facts.recall import Recaller
-
-            self._recaller = Recaller()
-        return self._recaller
-
     def _recall_from_graph(self, query: str, nugget: str | None, missed: Recall) -> Recall:
-        from core.facts.notes import NoteIndex
         from core.facts.recall import Match
         from core.facts.wording import read_query
 
-        if self._note_index is None:
-            self._note_index = NoteIndex()
         self._note_index.update(self._snapshot.notes)
         match = self._note_index.best(read_query(query), nugget)
         if match is None:
@@ -368,7 +361,7 @@ class Memory(WatchedMemory):
             self.settings.promotion,
             self.author,
             draft=self.draft,
-            apply=self.apply,
+            apply=self._apply_drafted,
             ledger=lambda: self._store.ledger,
             now=self._now,
         )

@@ -6,11 +6,11 @@ import os.path
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from core.errors import ConflictError, NotFoundError, StorageError
+from core.errors import NotFoundError, StorageError
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 from core.settings import PromotionSettings
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from core.model.promoted import Target
     from core.promotion import PromotionResult
     from core.storage.ledger import Ledger
-
-_TRIES: Final = 3
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,9 @@ class PromotionTarget:
 
 
 class Promoter:
-    """Promotes from one memory, given as what it does. now: an ISO 8601 time."""
+    """Promotes from one memory, given as what it does. apply: applies what is drafted, and drafts it anew when the
+    files moved on meanwhile. now: an ISO 8601 time.
+    """
 
     def __init__(
         self,
@@ -50,7 +50,9 @@ class Promoter:
         author: Author,
         *,
         draft: Callable[[], Draft],
-        apply: Callable[[ChangeSet], ChangeSet],
+        apply: Callable[
+            [Callable[[Draft], tuple[PromotionResult, ChangeSet]]], tuple[PromotionResult, ChangeSet]
+        ],
         ledger: Callable[[], Ledger | None],
         now: Callable[[], str],
     ) -> None:
@@ -90,10 +92,10 @@ class Promoter:
         """Promotes to the file at a path. cwd: the project it was asked for in. Errors as in `Memory.apply`."""
         from core.promotion import promote
 
-        for left in reversed(range(_TRIES)):
+        def proposed(draft: Draft) -> PromotionResult:
             found = read_file(Path(path))
-            result = promote(
-                self._draft(),
+            return promote(
+                draft,
                 found[0] if found else None,
                 path,
                 self._settings,
@@ -102,19 +104,18 @@ class Promoter:
                 refuse=refuse,
                 author=self._author,
             )
-            if dry_run:
-                return result
+
+        def drafted(draft: Draft) -> tuple[PromotionResult, ChangeSet]:
+            result = proposed(draft)
             # Before the writing: a text that a crash kept from being written is harmless to remember.
             self._remember(result.target)
-            try:
-                self._apply(result.change_set)
-            except ConflictError:
-                if left:
-                    continue
-                raise
-            self._remember(self._written(result, cwd))
-            return result
-        raise AssertionError("the last try either returned or raised")
+            return result, result.change_set
+
+        if dry_run:
+            return proposed(self._draft())
+        result, _ = self._apply(drafted)
+        self._remember(self._written(result, cwd))
+        return result
 
     def _remember(self, target: Target) -> None:
         if target != kept_target(self._ledger(), target.path) and (

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import ConflictError, NotFoundError, NuggetsError
+from core.errors import NotFoundError, NuggetsError
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
 from core.model.entry import Conflict
 from core.model.fact import Fact
@@ -22,7 +22,7 @@ from core.settings import Settings
 from core.storage.backups import Backup, backups, read_backup
 from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
 from core.storage.copied_version import copied_version
-from core.storage.documents import GraphDocument, NuggetDocument
+from core.storage.documents import Document, GraphDocument
 from core.storage.files import may_be_read
 from core.storage.inspect import inspect_folder
 from core.storage.join_copies import join
@@ -143,10 +143,6 @@ class Rescue:
             reason=f"went back to {words}" if note is None else f"brought a note back from {words}",
         )
 
-    def as_it_was(self, current: Snapshot, when: str) -> Snapshot:
-        """The whole memory at a moment or in a backup; `when` and errors as in `restoration`."""
-        return self._as_it_was(current, when)[0]
-
     def _as_it_was(self, current: Snapshot, when: str | None) -> tuple[Snapshot, str]:
         known = self.backups()
         if when is None:
@@ -192,7 +188,7 @@ class Rescue:
         return str(rows[0][0]) if rows and rows[0][0] else None
 
     def _from_log(self, current: Snapshot, at: str) -> Snapshot:
-        from core.restore import at_moment
+        from core.model.unwind import at_moment
 
         ledger = self._store.ledger
         assert ledger is not None
@@ -210,7 +206,7 @@ class Rescue:
         dry_run: bool,
     ) -> Resolved:
         """Joins what sync tools left beside the files; see `Memory.resolve`."""
-        readable: list[tuple[ConflictCopy, GraphDocument | NuggetDocument]] = []
+        readable: list[tuple[ConflictCopy, Document]] = []
         bad = bad_copies(self._store.home)
         done = [JoinedCopy(copy.path, copy.original, problem=copy.problem) for copy in bad]
         for copy in conflict_copies(self._store.home):
@@ -250,7 +246,7 @@ class Rescue:
             done.append(JoinedCopy(copy.path, copy.original, kept, left_out=left[copy.path]))
         return Resolved(tuple(done), applied, conflicts)
 
-    def _vanished(self, document: GraphDocument | NuggetDocument) -> bool:
+    def _vanished(self, document: Document) -> bool:
         """Whether all that a copy holds was last seen to go at once from outside: its original was taken away, and
         there is another one by now.
         """
@@ -262,7 +258,7 @@ class Rescue:
         else:
             name = document.meta.name
             items = [fact_item(name, fact.key) for fact in document.facts if fact is not None]
-        last = [next(iter(ledger.touching(item)), None) for item in items]
+        last = [next(iter(ledger.touching(item, 1)), None) for item in items]
         entries = {entry.id: entry.change_set for entry in last if entry is not None}
         if None in last or len(entries) != 1:
             return False
@@ -285,7 +281,7 @@ class Rescue:
     def _keep(
         self,
         conflict: Conflict,
-        documents: list[GraphDocument | NuggetDocument],
+        documents: list[Document],
         present: Snapshot,
         reason: str,
     ) -> None:
@@ -300,15 +296,7 @@ class Rescue:
             notes=notes,
             facts=facts,
         )
-        error = ConflictError(
-            conflict.what,
-            where=conflict.where,
-            base=conflict.base,
-            ours=conflict.ours,
-            theirs=conflict.theirs,
-            field=conflict.field,
-        )
-        self._store.keep_conflict(change_set, str(self._author.kind), error)
+        self._store.keep_conflict(change_set, self._author.signature, conflict)
 
 
 def _with_mending(finding: Finding, mendable: frozenset[str]) -> Finding:

@@ -17,7 +17,6 @@ from core.model.fact import Fact
 from core.model.names import check_nugget_name
 from core.model.note import Link, Note, replace
 from core.model.snapshot import Snapshot
-from core.model.unwind import at_moment as at_moment
 
 _KEPT: Final = "nothing was changed"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from core.errors import ConflictError
 from core.model.change import ChangeSet, FactChange, NoteChange
@@ -18,6 +18,7 @@ from core.text.normalise import squeeze
 TEXTS: Final = frozenset({"content", "title", "value", "key"})
 # Of these a line is all there is room for.
 LINES: Final = frozenset({"title", "key"})
+Side = Literal["ours", "theirs"]
 _COMPARED: Final = ("title", "content", "hidden", *METADATA_FIELDS)
 
 

@@ -8,33 +8,32 @@ import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
 from core.errors import NuggetsError
 from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
-from core.model.parts import parts
 from core.model.snapshot import Snapshot
-from nuggets_tui.clash import Clash, clash, concerned
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
 from nuggets_tui.safe_text import cut
 from nuggets_tui.threads import aside
-from nuggets_tui.unreadable import Unreadable, unreadable
-from nuggets_tui.view import Found, prepare
+from nuggets_tui.view import Found, answering, prepare
 
 if TYPE_CHECKING:
     from core.daily import DailyResult, DailyState
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
-    from core.memory import Backup, Finding, Memory, PromotionTarget
+    from core.memory import Backup, Finding, Holder, Masking, Memory, PromotionTarget
     from core.model.draft import Draft
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search.language import Question
+    from nuggets_tui.clash import Clash, Side
+    from nuggets_tui.unreadable import Unreadable
     from nuggets_tui.why import Why
 
+_Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
-Side = Literal["ours", "theirs"]
 RESULTS = 50
 # Seconds between two pieces of work in the background, so that a key does not wait for it.
 _BREATH = 0.001
@@ -105,13 +104,7 @@ class Desk:
         self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
     ) -> tuple[_Result, ChangeSet]:
         """Edits the newest state; what the edit returned and the change set. Errors as `Memory.change`."""
-
-        def work() -> tuple[_Result, ChangeSet]:
-            changed = self.memory.change(reason, edit, kind=kind)
-            prepare(self.memory.snapshot)
-            return changed
-
-        return await asyncio.to_thread(work)
+        return await self._written(self.memory.change, reason, edit, kind=kind)
 
     async def change_from(
         self, base: Snapshot, reason: str, edit: Callable[[Draft], _Result]
@@ -126,7 +119,7 @@ class Desk:
             result = edit(draft)
             return result, self.memory.apply(draft.change_set(reason, author=self.memory.author))
 
-        return await asyncio.to_thread(work)
+        return await self._written(work)
 
     async def preview(self, reason: str, edit: Callable[[Draft], object]) -> ChangeSet:
         """What an edit would do, written nowhere."""
@@ -140,7 +133,19 @@ class Desk:
 
     async def apply(self, change_set: ChangeSet) -> ChangeSet:
         """Writes a change set that was previewed."""
-        return await asyncio.to_thread(self.memory.apply, change_set)
+        return await self._written(self.memory.apply, change_set)
+
+    async def _written(
+        self, write: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
+    ) -> _Result:
+        """What a call that writes returns; what it leaves is made ready for the panes in the same thread."""
+
+        def work() -> _Result:
+            done = write(*arguments, **named)
+            prepare(self.memory.snapshot)
+            return done
+
+        return await asyncio.to_thread(work)
 
     # The log
 
@@ -160,6 +165,8 @@ class Desk:
         """What of a change set can be taken back alone; nothing for one that goes whole or not at all."""
         if change_set.kind in ("undo", "redo") or change_set.size > _MOST_PARTS:
             return ()
+        from core.model.parts import parts
+
         found = await aside(parts, change_set)
         return found if len(found) > 1 else ()
 
@@ -168,14 +175,16 @@ class Desk:
 
         Raises NotFoundError for nothing to take back, ConflictError that says what stands in the way.
         """
-        return await asyncio.to_thread(self.memory.undo, what)
+        return await self._written(self.memory.undo, what)
 
     async def redo(self, what: str | None = None) -> ChangeSet:
         """Does again what was taken back: an entry or part, or what the person here took back last."""
-        return await asyncio.to_thread(self.memory.redo, what)
+        return await self._written(self.memory.redo, what)
 
     async def clash(self, id: str) -> Clash:
         """A conflict that waits, against the memory as it is now. Raises NotFoundError."""
+
+        from nuggets_tui.clash import clash, concerned
 
         def work() -> Clash:
             entry, snapshot = self.memory.entry(id), self.snapshot
@@ -187,7 +196,7 @@ class Desk:
 
     async def settle_conflict(self, id: str, take: Side, text: str | None = None) -> ChangeSet:
         """Settles a conflict of the log, with a text in place of both where the conflict is about one."""
-        return await asyncio.to_thread(self.memory.settle_conflict, id, take, text)
+        return await self._written(self.memory.settle_conflict, id, take, text)
 
     # Asking
 
@@ -256,9 +265,7 @@ class Desk:
 
     def _admitted(self, found: Recall, question: Question) -> bool:
         """Whether the note of an answer is one that is asked for: an agent is answered without regard to that."""
-        note = self.snapshot.by_id.get(found.note_id or "") or self.snapshot.fact_notes.get(
-            (found.nugget_name, found.key)
-        )
+        note = answering(found, self.snapshot)
         if note is None:
             return False
         from core.search.asked import asked
@@ -305,7 +312,7 @@ class Desk:
 
     async def reflect(self, accepted: Collection[str], refused: Collection[str] = ()) -> ReflectionResult:
         """Applies the accepted changes of a cleanup pass and remembers the refused ones."""
-        return await asyncio.to_thread(self.memory.reflect, accept=accepted, refuse=refused)
+        return await self._written(self.memory.reflect, accept=accepted, refuse=refused)
 
     async def daily_state(self) -> DailyState:
         """How it stands with the daily pass. Errors as `core.daily.daily_state`."""
@@ -315,13 +322,7 @@ class Desk:
 
     async def daily_pass(self) -> DailyResult:
         """Runs the daily pass, if it is still due."""
-
-        def work() -> DailyResult:
-            result = self.memory.daily_pass()
-            prepare(self.memory.snapshot)
-            return result
-
-        return await asyncio.to_thread(work)
+        return await self._written(self.memory.daily_pass)
 
     async def count_as_daily(self, counts: Mapping[str, int]) -> None:
         """Keeps that a person looked through a reflection: that is the pass of today."""
@@ -337,13 +338,7 @@ class Desk:
         self, accepted: Collection[str], refused: Collection[str] = (), folder: str | None = None
     ) -> PromotionResult:
         """Writes the accepted entries to MEMORY.md and remembers the refused ones."""
-
-        def work() -> PromotionResult:
-            done = self.memory.promote(memory_dir=folder, accept=accepted, refuse=refused)
-            prepare(self.memory.snapshot)
-            return done
-
-        return await asyncio.to_thread(work)
+        return await self._written(self.memory.promote, memory_dir=folder, accept=accepted, refuse=refused)
 
     async def promotion_targets(self) -> tuple[PromotionTarget, ...]:
         """Every MEMORY.md that can be meant, that of the present project first."""
@@ -353,6 +348,8 @@ class Desk:
 
     async def unreadable(self) -> tuple[Unreadable, ...]:
         """What cannot be read at present, each with its bytes."""
+        from nuggets_tui.unreadable import unreadable
+
         return await aside(unreadable, self.memory)
 
     async def findings(self) -> tuple[Finding, ...]:
@@ -361,7 +358,7 @@ class Desk:
 
     async def repair(self) -> ChangeSet:
         """Mends what can be mended without asking."""
-        return await asyncio.to_thread(self.memory.repair)
+        return await self._written(self.memory.repair)
 
     async def backups(self) -> tuple[Backup, ...]:
         """The backups, newest first."""
@@ -370,6 +367,24 @@ class Desk:
     async def restoration(self, when: str) -> ChangeSet:
         """What going back to a backup would change. Raises NotFoundError, BrokenFileError."""
         return await asyncio.to_thread(self.memory.restoration, when)
+
+    # Secrets
+
+    async def secrets(self) -> tuple[Holder, ...]:
+        """Notes and facts that look as if they held a credential."""
+        return await aside(self.memory.secrets)
+
+    async def masking(self, ids: Collection[str]) -> Masking:
+        """Where what these hold would be masked."""
+        return await aside(self.memory.masking, ids)
+
+    async def mask(self, plan: Masking) -> ChangeSet:
+        """Masks for good."""
+        return await self._written(self.memory.mask_secrets, plan)
+
+    async def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
+        """Remembers that what these hold now is no secret."""
+        return await self._written(self.memory.say_not_secret, ids)
 
     # Watching
 

@@ -9,7 +9,8 @@ from typing import Final, Literal, NamedTuple
 
 from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
 from core.model.note import METADATA_FIELDS, Note
-from nuggets_tui.words import plural, refuses_more
+from core.model.snapshot import Snapshot
+from nuggets_tui.words import facts_alone, plural, refuses_more
 
 # "+" came, "-" went, " " stands around it, "@" leaves lines out, "#" heads what follows, "~" says something about it.
 Sign = Literal["+", "-", " ", "@", "#", "~"]
@@ -20,6 +21,12 @@ _MOST_LINES: Final = 2_000
 _CONTEXT: Final = 3
 # A place before which nothing is left out.
 _FROM_THE_START: Final = re.compile(r"@@ -(?:0,0|1(?:,[1-9]\d*)?) ")
+
+
+def titles(snapshot: Snapshot) -> TitleOf:
+    """Titles of notes for their ids; of a note that is gone, the id itself."""
+    notes = snapshot.by_id
+    return lambda note_id: notes[note_id].title if note_id in notes else note_id
 
 
 class DiffLine(NamedTuple):
@@ -34,12 +41,10 @@ def change_lines(change_set: ChangeSet, title_of: TitleOf = str) -> Iterator[lis
 
     title_of: a note's title for its id.
     """
-    mirrored = {(change.note.nugget_name, change.note.key) for change in change_set.notes}
     for change in change_set.notes:
         yield note_lines(change, title_of=title_of)
-    for fact in change_set.facts:
-        if (fact.nugget, fact.key) not in mirrored:
-            yield fact_lines(fact)
+    for fact in facts_alone(change_set):
+        yield fact_lines(fact)
     for file in change_set.files:
         yield file_lines(file)
 

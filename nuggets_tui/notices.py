@@ -17,20 +17,17 @@ _Result = TypeVar("_Result")
 _SECONDS = 5.0
 _ERROR_SECONDS = 12.0
 # What the engine says for a shell, and how it is done with a key of the app.
-_KEYS: Final = tuple(
-    (re.compile(command), key)
-    for command, key in (
-        (r"nuggets verify --repair(?: mends it)?", "V checks and repairs it"),
-        (r"nuggets verify\b(?! -)", "V"),
-        (r"nuggets restore lists (?:them|the backups)", "B lists the backups"),
-        (r"with: nuggets restore\b(?! \w)", "with B"),
-        (r"nuggets resolve \w+ settles it", "c settles it"),
-        (r"nuggets log lists (?:them|what others did)", "the audit log lists them (a)"),
-        (r"nuggets undo ID takes one back", "there, enter and then u takes one back"),
-        (r"nuggets redo \S+ does it again", "in its entry of the audit log, U does it again"),
-        (r"by its id: nuggets redo ID", "from its entry of the audit log, with U"),
-        (r"nuggets notes (?:--json )?lists (?:them|all ids)", "the list of notes shows what there is"),
-    )
+_KEYS: Final = (
+    (r"nuggets verify --repair(?: mends it)?", "V checks and repairs it"),
+    (r"nuggets verify\b(?! -)", "V"),
+    (r"nuggets restore lists (?:them|the backups)", "B lists the backups"),
+    (r"with: nuggets restore\b(?! \w)", "with B"),
+    (r"nuggets resolve \w+ settles it", "c settles it"),
+    (r"nuggets log lists (?:them|what others did)", "the audit log lists them (a)"),
+    (r"nuggets undo ID takes one back", "there, enter and then u takes one back"),
+    (r"nuggets redo \S+ does it again", "in its entry of the audit log, U does it again"),
+    (r"by its id: nuggets redo ID", "from its entry of the audit log, with U"),
+    (r"nuggets notes (?:--json )?lists (?:them|all ids)", "the list of notes shows what there is"),
 )
 # Begins with a key or a command, which are not written with a capital letter.
 _AS_IT_IS: Final = re.compile(r"(?:nuggets|[b-z]) ")
@@ -56,7 +53,7 @@ def say_error(node: DOMNode, error: Exception, typed: str = "") -> None:
 def in_keys(text: str) -> str:
     """A text of the engine with the app's keys in place of shell commands, where there are such keys."""
     for command, key in _KEYS:
-        text = command.sub(key, text)
+        text = re.sub(command, key, text)
     return text
 
 

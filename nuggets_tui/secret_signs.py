@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Final
 
 from core.model.fact import Fact
 from core.model.note import Note
 
 SIGN: Final = "⚿"
-_MODULE: Final = "core.model.secrets"
+_ready = False
 
 
 def kinds_in(item: Note | Fact) -> tuple[str, ...]:
-    """The kinds of credentials that a note or fact seems to hold; none as long as nothing has loaded the detector.
-
-    Loading it takes longer than a frame may: whoever shows the first one calls `load` behind it.
-    """
-    found = sys.modules.get(_MODULE)
-    if found is None or not hasattr(found, "forget_texts"):
+    """The kinds of credentials that a note or fact seems to hold; none before `load` was called."""
+    if not _ready:
         return ()
-    held = found.secrets_of(item) if isinstance(item, Note) else found.secrets_of_fact(item)
+    from core.model.secrets import secrets_of, secrets_of_fact
+
+    held = secrets_of(item) if isinstance(item, Note) else secrets_of_fact(item)
     return tuple(dict.fromkeys(one.kind for one in held))
 
 
 def load() -> None:
-    """Loads the detector; for a thread."""
+    """Loads the detector, which takes longer than a frame may; for a thread, behind the first frame."""
+    global _ready
     import core.model.secrets  # noqa: F401
+
+    _ready = True

@@ -112,6 +112,13 @@ def changed_notes(before: Snapshot, after: Snapshot) -> frozenset[str]:
     )
 
 
+def answering(recall: Recall, snapshot: Snapshot) -> Note | None:
+    """The note that a recall answered from, or that mirrors the fact it answered with."""
+    return snapshot.by_id.get(recall.note_id or "") or snapshot.fact_notes.get(
+        (recall.nugget_name, recall.key)
+    )
+
+
 def prepare(snapshot: Snapshot) -> Snapshot:
     """The same snapshot, with everything made that panes look up in it; for a thread, before it is shown."""
     _ = snapshot.by_id, snapshot.by_name, snapshot.visible, snapshot.links_in, snapshot.fact_notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from core.model.note import Note
     from core.search import Breakdown, Explanation, Filters, Hit, Reason
     from core.search.language import Question
-
-    TitleOf = Callable[[str], str]
+    from nuggets_tui.differences import TitleOf
 
 # The parts of a score in the order in which they are told: of a breakdown's lines, what a person calls it.
 LINES: Final = (

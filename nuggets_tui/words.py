@@ -46,6 +46,12 @@ def ago(stamp: str, now: datetime) -> str:
     return f"{months} mo" if months < 24 else f"{months // 12} y"
 
 
+def time_ago(stamp: str, now: datetime) -> str:
+    """How long ago a file's time is: "now", "5 min ago"; "" for no time."""
+    age = ago(stamp, now)
+    return age if age in ("", "now") else f"{age} ago"
+
+
 def clock_time(stamp: str, now: datetime, zone: tzinfo | None = None) -> str:
     """A file's time on the local clock: "09:41" today, "21 Nov" this year, "21 Nov 24" before; "" for no time."""
     moment = parse_iso(stamp)
@@ -61,6 +67,14 @@ def local_time(stamp: str, zone: tzinfo | None = None) -> str:
     """A file's time in full on the local clock: "2026-11-21 09:41:07"; the text itself when it is no time."""
     moment = parse_iso(stamp)
     return stamp if moment is None else f"{moment.astimezone(zone):%Y-%m-%d %H:%M:%S}"
+
+
+def data_size(count: int) -> str:
+    """A number of bytes as a person says it: "512 B", "1.3 MB"."""
+    for unit, divisor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= divisor:
+            return f"{count / divisor:.1f} {unit}"
+    return f"{count} B"
 
 
 @dataclass(frozen=True)
@@ -180,13 +194,16 @@ def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
         Deed(_note_verb(change), change.note.title, change.id, "fact" if change.note.is_fact else "note")
         for change in change_set.notes
     ]
-    mirrored = {(change.note.nugget_name, change.note.key) for change in change_set.notes}
-    for change in change_set.facts:
-        if (change.nugget, change.key) not in mirrored:
-            found.append(Deed(_fact_verb(change), change.key, noun="fact"))
+    found += [Deed(_fact_verb(change), change.key, noun="fact") for change in facts_alone(change_set)]
     for file in change_set.files:
         found.append(Deed("wrote", file.path.replace("\\", "/").rpartition("/")[2], noun="file"))
     return tuple(found)
+
+
+def facts_alone(change_set: ChangeSet) -> list[FactChange]:
+    """What a change set did to facts that no note of it mirrors."""
+    mirrored = {(change.note.nugget_name, change.note.key) for change in change_set.notes}
+    return [change for change in change_set.facts if (change.nugget, change.key) not in mirrored]
 
 
 def _note_verb(change: NoteChange) -> str:

@@ -21,6 +21,7 @@ from memory_files import (
 from original_writer import read_graph, save_graph
 
 from core import Memory
+from core.graph.edits import edit_note
 from core.storage import exchange, outside, store
 
 ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
@@ -79,6 +80,11 @@ def add_note(home: Path, number: int = 9) -> None:
 def kinds(memory: Memory) -> list[tuple[str, str]]:
     """Kind and state of every entry of the log, oldest first."""
     return [(entry.change_set.kind, entry.state) for entry in reversed(memory.log(limit=None))]
+
+
+def edit_text(memory: Memory, content: str, note: str = ONE) -> str:
+    """Gives a note another text; the id of the entry."""
+    return memory.change(f"wrote {content[:20]}", lambda draft: edit_note(draft, note, content=content))[1].id
 
 
 def content_of(home: Path, id: str = ONE) -> str:

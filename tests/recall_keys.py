@@ -165,12 +165,12 @@ def spoken(key: str) -> list[str]:
     return (parted.lower() if parted.isascii() else parted).split()
 
 
-def nonsense(dice: random.Random, alien: list[str], known: frozenset[str] = frozenset()) -> str:
+def nonsense(dice: random.Random, known: frozenset[str]) -> str:
     """One to five everyday words, some of them stop words or words that say little, or a question about such.
 
     known: words of the keys, none of which is used.
     """
-    words = [word for word in alien if word not in known]
+    words = [word for word in ALIEN if word not in known]
     way = dice.random()
     if way < 0.35:
         return dice.choice(ABSURD).format(*dice.sample(words, 2))
@@ -182,9 +182,9 @@ def nonsense(dice: random.Random, alien: list[str], known: frozenset[str] = froz
     return " ".join(chosen)
 
 
-def half_known(dice: random.Random, alien: list[str], known: frozenset[str]) -> str:
+def half_known(dice: random.Random, known: frozenset[str]) -> str:
     """Two to four everyday words and one word of the keys."""
-    chosen = dice.sample([word for word in alien if word not in known], dice.randint(2, 4))
+    chosen = dice.sample([word for word in ALIEN if word not in known], dice.randint(2, 4))
     chosen.insert(dice.randrange(len(chosen) + 1), dice.choice(sorted(known)))
     return " ".join(chosen)
 
@@ -257,7 +257,6 @@ def measure(
     count: int,
     kinds: Collection[str] = KINDS,
     seed: int = 7,
-    alien: list[str] = ALIEN,
 ) -> dict[str, float]:
     """Asks `count` queries of each kind, the same ones for the same keys, kind and seed.
 
@@ -268,7 +267,7 @@ def measure(
     found: dict[str, float] = {}
     for kind in kinds:
         dice = random.Random(f"{kind} {seed}")
-        found[kind] = sum(_asked(kind, dice, keys, rule, alien, known) for _ in range(count)) / count
+        found[kind] = sum(_asked(kind, dice, keys, rule, known) for _ in range(count)) / count
     return found
 
 
@@ -277,13 +276,12 @@ def _asked(
     dice: random.Random,
     keys: tuple[str, ...],
     rule: Rule,
-    alien: list[str],
     known: frozenset[str],
 ) -> bool:
     if kind == "nonsense":
-        return rule(nonsense(dice, alien, known)) is not None
+        return rule(nonsense(dice, known)) is not None
     if kind == "half_known":
-        return rule(half_known(dice, alien, known)) is not None
+        return rule(half_known(dice, known)) is not None
     key = dice.choice(keys)
     if kind == "paraphrase":
         query = paraphrase(dice, key)
@@ -304,9 +302,9 @@ def resolved(keys: tuple[str, ...]) -> Rule:
     return rule
 
 
-def write_memory(home: Path, keys: tuple[str, ...], seed: int = 0) -> Memory:
+def write_memory(home: Path, keys: tuple[str, ...]) -> Memory:
     """A memory of these keys with a value each, and a note for each of them."""
-    dice = random.Random(seed)
+    dice = random.Random(0)
 
     def build(draft: Draft) -> None:
         draft.ensure_nugget("memory")

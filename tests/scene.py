@@ -15,17 +15,18 @@ from original_writer import Original
 
 from core.model.basis import settled
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
+from core.model.compare import laid_over
 from core.model.draft import Draft
 from core.model.fact import Fact, Nugget
 from core.model.names import iso
 from core.model.note import Note, to_file_dict
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
-from core.storage.claims import fact_change_in, fact_keys
-from core.storage.compare import laid_over, outside_changes
+from core.storage.claims import ItemKey, OwnChange, fact_change_in, fact_keys
+from core.storage.compare import outside_changes
 from core.storage.reading import read_folder
 from core.storage.rebase import rebase
-from core.storage.stale import ItemKey, OwnChange, Verdict, judge
+from core.storage.stale import Verdict, judge
 
 PROGRAM = Author("program")
 VALUES = {"user:name": "Ada", "user:city": "Paris", "user:pet": "a cat"}

@@ -9,13 +9,13 @@ from itertools import chain, pairwise
 from typing import Final, NamedTuple
 
 from core.facts.wording import (
-    LEAST_ALIKE,
     Reading,
     is_filler,
     is_trait,
     likeness,
     read_key,
     respelt,
+    similar,
     tells,
     written_out,
 )
@@ -130,12 +130,7 @@ class NoteIndex:
         return wanted
 
     def _mistyped(self, word: str) -> Iterable[str]:
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
-        for other, _, _ in process.extract(
-            word, self._spelt, scorer=OSA.normalized_similarity, score_cutoff=LEAST_ALIKE, limit=8
-        ):
+        for other in similar(word, self._spelt):
             if likeness(word, other) >= _LEAST_SURE and self._words[other] in self._held:
                 yield self._words[other]
 

@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 import msgspec
 
 from core.facts.wording import (
-    LEAST_ALIKE,
     Reading,
     is_filler,
     is_inflected,
@@ -25,6 +24,7 @@ from core.facts.wording import (
     read_key,
     read_query,
     respelt,
+    similar,
     written_out,
 )
 from core.text.tokens import unspaced_runs
@@ -183,7 +183,7 @@ class KeyIndex:
         if token in self.postings:
             return {token: 1.0}
         found: dict[str, float] = {}
-        for other in (*self._similar(word), *self._continued(word)):
+        for other in (*similar(word, self._sorted), *self._continued(word)):
             stem, sure = self.spelt[other], likeness(word, other)
             if sure and stem not in asked.stems:
                 found[stem] = max(sure, found.get(stem, 0.0))
@@ -199,15 +199,6 @@ class KeyIndex:
             for place in self.postings[word[0]]:
                 best.setdefault(place, word)
         return best.items()
-
-    def _similar(self, word: str) -> Iterable[str]:
-        from rapidfuzz import process
-        from rapidfuzz.distance import OSA
-
-        for other, _, _ in process.extract(
-            word, self._sorted, scorer=OSA.normalized_similarity, score_cutoff=LEAST_ALIKE, limit=_NEAR_WORDS
-        ):
-            yield other
 
     def _continued(self, word: str) -> Iterable[str]:
         """Words that begin with the word, and those that it begins with."""

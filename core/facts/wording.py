@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Container, Mapping
+from collections.abc import Container, Mapping, Sequence
 from functools import lru_cache
 from typing import Final, NamedTuple
 
@@ -76,7 +76,8 @@ _SPEAKERS: Final = {
 # People seldom mistype the first letter; words that rhyme are many ("border", "order").
 _OTHER_INITIAL: Final = 0.15
 # Share of a word's letters that a typing error leaves in place.
-LEAST_ALIKE: Final = 0.55
+_LEAST_ALIKE: Final = 0.55
+_MOST_ALIKE: Final = 8
 
 
 class Reading(NamedTuple):
@@ -213,6 +214,17 @@ def _scope_meant(word: str) -> str:
     return next((scope for scope in SCOPES if OSA.distance(word, scope, score_cutoff=1) <= 1), "")
 
 
+def similar(word: str, known: Sequence[str]) -> list[str]:
+    """Of some words the eight at most that are spelt most like a word; `likeness` tells how sure they are."""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    found = process.extract(
+        word, known, scorer=OSA.normalized_similarity, score_cutoff=_LEAST_ALIKE, limit=_MOST_ALIKE
+    )
+    return [other for other, _, _ in found]
+
+
 def likeness(left: str, right: str) -> float:
     """How sure it is that two different words are one word mistyped: 0 for no, below 1.
 
@@ -249,5 +261,5 @@ def _typing_slip(shorter: str, longer: str) -> float:
     if distance == 2 and len(longer) >= 6 and shorter[0] == longer[0]:
         return 0.75 if len(longer) == 7 else 0.65
     # Badly mistyped: never believed alone, but beside the right words.
-    garbled = len(shorter) >= 3 and len(longer) >= 5 and distance <= (1 - LEAST_ALIKE) * len(longer)
+    garbled = len(shorter) >= 3 and len(longer) >= 5 and distance <= (1 - _LEAST_ALIKE) * len(longer)
     return 0.5 if garbled else 0.0

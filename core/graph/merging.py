@@ -87,7 +87,7 @@ def merge_notes(
     hidden = hide_note(draft, other.id)
     extra = hidden.extra | {
         MERGED_INTO: survivor.id,
-        GIVEN_HITS_TO: list(dict.fromkeys([*_given_hits_to(hidden), survivor.id])),
+        GIVEN_HITS_TO: list(dict.fromkeys([*given_hits_to(hidden), survivor.id])),
     }
     draft.put(replace(hidden, extra=extra))
     link_notes(draft, survivor.id, other.id, reason)
@@ -122,7 +122,7 @@ def _counted_in(draft: Draft, giver: Note, holder: Note) -> bool:
     """Whether a note's recalls are in another's count, given to it by one merge or by several in a row."""
     waiting, seen = [giver], {giver.id}
     while waiting:
-        for id in _given_hits_to(waiting.pop()):
+        for id in given_hits_to(waiting.pop()):
             if id == holder.id:
                 return True
             between = draft.note(id)
@@ -132,7 +132,7 @@ def _counted_in(draft: Draft, giver: Note, holder: Note) -> bool:
     return False
 
 
-def _given_hits_to(note: Note) -> list[str]:
+def given_hits_to(note: Note) -> list[str]:
     """Ids of the notes that have this note's recalls in their own count."""
     found = note.extra.get(GIVEN_HITS_TO)
     return [item for item in found if isinstance(item, str)] if isinstance(found, list) else []

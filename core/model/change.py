@@ -36,6 +36,7 @@ class Author(msgspec.Struct, frozen=True):
 
 
 PERSON = Author("person")
+PROGRAM = Author("program")
 
 
 class NoteChange(msgspec.Struct, frozen=True, kw_only=True):

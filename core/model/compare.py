@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -12,6 +12,7 @@ from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.fact import Fact, Nugget
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.text.normalise import squeeze
 
 _Item = TypeVar("_Item", Note, Fact)
 
@@ -22,6 +23,13 @@ class Differences(NamedTuple):
     notes: tuple[NoteChange, ...]
     facts: tuple[FactChange, ...]
     nuggets: tuple[NuggetChange, ...]
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two values are equal, texts also when they differ by white space alone."""
+    if isinstance(one, str) and isinstance(other, str):
+        return one == other or squeeze(one) == squeeze(other)
+    return bool(one == other)
 
 
 def differences(before: Snapshot, after: Snapshot) -> Differences:

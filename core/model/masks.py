@@ -50,11 +50,6 @@ class Masks:
     def __bool__(self) -> bool:
         return bool(self._kinds)
 
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The values, the longest first."""
-        return tuple(self._kinds)
-
     # Texts
 
     def text(self, text: str) -> str:

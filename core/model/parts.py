@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -73,9 +73,8 @@ def _facts_of(
 
 def _turned(change: NoteChange) -> set[str]:
     """Ids of the notes with which this one came to have other links."""
-    before = {*_ends(change.before)} if change.before is not None else set()
-    after = {*_ends(change.after)} if change.after is not None else set()
-    return {end.to for end in before ^ after}
+    before, after = (_ends(note.links if note is not None else ()) for note in (change.before, change.after))
+    return {to for to, _ in before ^ after}
 
 
 def _is_other_end(change: NoteChange, turned: set[str], places: Mapping[str, int]) -> bool:
@@ -92,13 +91,9 @@ def _only_links(before: Note, after: Note) -> bool:
     return replace(before, **quiet) == after
 
 
-class _End(msgspec.Struct, frozen=True):
-    to: str
-    reason: str
-
-
-def _ends(note: Note) -> list[_End]:
-    return [_End(link.to, link.reason) for link in note.links]
+def _ends(links: Iterable[Link]) -> set[tuple[str, str]]:
+    """Where links lead, each with its reason."""
+    return {(link.to, link.reason) for link in links}
 
 
 def _end_of_links(other: NoteChange, change: NoteChange) -> NoteChange | None:
@@ -108,7 +103,7 @@ def _end_of_links(other: NoteChange, change: NoteChange) -> NoteChange | None:
     before, after = other.before, other.after
     kept = tuple(link for link in before.links if link.to != change.id)
     links: tuple[Link, ...] = (*kept, *(link for link in after.links if link.to == change.id))
-    if {*_ends(before)} == {(_End(link.to, link.reason)) for link in links}:
+    if _ends(before.links) == _ends(links):
         return None
     return NoteChange(id=other.id, before=before, after=replace(before, links=links))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from core.model.basis import custom_tags
 from core.model.change import ChangeSet, FactChange, NoteChange
+from core.model.compare import alike
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.text.normalise import squeeze
 
 # What somebody says in a note; its tags and links are looked at one by one.
 _SAID: Final = (
@@ -39,7 +39,7 @@ def _note_fell(change: NoteChange, snapshot: Snapshot, links: bool) -> bool:
         return (now is None) is (before is None) and (after is None or before is None)
     for name in _SAID:
         was, made, found = (getattr(note, name) for note in (before, after, now))
-        if not _same(was, made) and _same(found, was):
+        if not alike(was, made) and alike(found, was):
             return True
     was_marked, made_marked, marked = (set(_marks(note, links)) for note in (before, after, now))
     return not (made_marked - was_marked <= marked) or bool((was_marked - made_marked) & marked)
@@ -58,16 +58,10 @@ def _fact_fell(change: FactChange, snapshot: Snapshot) -> bool:
     facts = {fact.key: fact for fact in reversed(nugget.facts)} if nugget is not None else {}
     before, after = change.before, change.after
     if after is None:
-        return before is not None and before.key in facts and _same(facts[before.key].value, before.value)
+        return before is not None and before.key in facts and alike(facts[before.key].value, before.value)
     now = facts.get(after.key)
     if before is None:
         return now is None
     if now is None:
         return before.key in facts and before.key != after.key
-    return not _same(before.value, after.value) and _same(now.value, before.value)
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other or squeeze(one) == squeeze(other)
-    return bool(one == other)
+    return not alike(before.value, after.value) and alike(now.value, before.value)

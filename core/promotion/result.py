@@ -59,14 +59,13 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Below:
-    """A note just under the threshold. missing: how many recalls it lacks."""
+class LeftOut:
+    """A note that does not come to stand in the file. section: where it would. hits: its recalls."""
 
     note_id: str
     title: str
     section: str
     hits: int
-    missing: int
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON of the command line."""
@@ -75,30 +74,30 @@ class Below:
             "title": self.title,
             "section": self.section,
             "hits": self.hits,
-            "missing": self.missing,
         }
 
 
 @dataclass(frozen=True)
-class HeldBack:
+class Below(LeftOut):
+    """A note just under the threshold. missing: how many recalls it lacks."""
+
+    missing: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The note as JSON of the command line."""
+        return super().to_dict() | {"missing": self.missing}
+
+
+@dataclass(frozen=True)
+class HeldBack(LeftOut):
     """A note that is recalled often and kept out: it is temporary, or looks to hold a secret. reason: which."""
 
-    note_id: str
-    title: str
-    section: str
-    hits: int
     reason: str
     secret: bool
 
     def to_dict(self) -> dict[str, Any]:
         """The note as JSON of the command line."""
-        return {
-            "noteId": self.note_id,
-            "title": self.title,
-            "section": self.section,
-            "hits": self.hits,
-            "reason": self.reason,
-        }
+        return super().to_dict() | {"reason": self.reason}
 
 
 @dataclass(frozen=True)

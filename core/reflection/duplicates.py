@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable
 from itertools import chain
 from typing import Final
 
-from core.graph.edits import GIVEN_HITS_TO
+from core.graph.merging import given_hits_to
 from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.tidy import tidied
@@ -146,14 +146,10 @@ def survivor_first(first: Note, second: Note) -> tuple[Note, Note]:
 def were_merged(first: Note, second: Note) -> bool:
     """Whether the two were merged before and one was brought back: to a person they are no duplicates."""
     return any(
-        _gave_hits(a, b) or any(link.to == b.id and link.reason.startswith("merged") for link in a.links)
+        b.id in given_hits_to(a)
+        or any(link.to == b.id and link.reason.startswith("merged") for link in a.links)
         for a, b in ((first, second), (second, first))
     )
-
-
-def _gave_hits(first: Note, second: Note) -> bool:
-    receivers = first.extra.get(GIVEN_HITS_TO)
-    return isinstance(receivers, list) and second.id in receivers
 
 
 def fact_agrees(draft: Draft, note: Note) -> bool:

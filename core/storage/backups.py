@@ -36,7 +36,7 @@ _LEVEL: Final = 1
 _FILE_MODE: Final = 0o600
 _OLDEST: Final = (1980, 1, 1, 0, 0, 0)
 # What a damaged archive makes zipfile raise.
-_DAMAGE: Final = (
+DAMAGE: Final = (
     zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, KeyError, IndexError, OverflowError,
     NotImplementedError, RuntimeError,
 )  # fmt: skip
@@ -171,8 +171,10 @@ def prune(home: Path, keep: int) -> list[Backup]:
 def due_today(home: Path, now: datetime) -> bool:
     """Whether no daily backup was made yet on the day that it is here, by the local clock. now: with its time zone."""
     today = now.astimezone().date()
-    made = (datetime.fromisoformat(backup.at) for backup in backups(home) if backup.reason == _WORDS["day"])
-    return all(at.astimezone().date() != today for at in made)
+    # Asked before every write: the names alone tell it.
+    named = (_parsed(name) for name in _names(home / BACKUPS))
+    made = (moment_of(parsed["stamp"]) for parsed in named if parsed["reason"] == "day")
+    return all(at is None or at.astimezone().date() != today for at in made)
 
 
 def read_backup(path: Path, rules: InferenceSettings) -> Snapshot:
@@ -224,7 +226,7 @@ def _members(path: Path, only: str = "") -> dict[str, bytes | _Unreadable]:
             for name in names:
                 if not only or name in (only, _LEFT_OUT):
                     members[name] = _member(archive, name)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise _broken(path, f"this backup is damaged ({error})") from error
     return members | _left_out(members.pop(_LEFT_OUT, b"{}"))
 
@@ -232,7 +234,7 @@ def _members(path: Path, only: str = "") -> dict[str, bytes | _Unreadable]:
 def _member(archive: zipfile.ZipFile, name: str) -> bytes | _Unreadable:
     try:
         return archive.read(name)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         return _Unreadable(f"is damaged ({error})")
 
 

@@ -8,12 +8,11 @@ from functools import cached_property
 from typing import Final, Literal
 
 from core.model.change import ChangeSet, FactChange, NoteChange
+from core.model.compare import Differences, alike, facts_are_whole
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.storage.compare import Differences, facts_are_whole
-from core.storage.merging import alike
 
 # ("note", id) or ("fact", nugget, key).
 ItemKey = tuple[str, ...]

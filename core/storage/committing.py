@@ -16,10 +16,8 @@ from core.model.change import ChangeSet
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
 from core.storage.compare import without_hollow
-from core.storage.files import (
-    remove_leftovers,
-)
-from core.storage.ledger import IN_PASSING, Ledger
+from core.storage.files import remove_leftovers
+from core.storage.ledger import IN_PASSING, RESTORER, Ledger
 from core.storage.merging import Collect, Decide, refuse, take_theirs
 from core.storage.outside import Due, note_outside
 from core.storage.reading import Loaded, read_folder
@@ -194,14 +192,13 @@ class Committing:
 
         Returns what a person should know of a backup that could not be made, "" when all went well.
         """
-        now, problem = self._clock(), ""
         try:
-            back_up(self.home, change_set, now, self._settings.backups.keep)
+            back_up(self.home, change_set, self._clock(), self._settings.backups.keep)
         except NuggetsError as error:
             # A change that can be taken back from the log does not wait for a second safety net.
-            problem = f"{error.where}: no backup could be made ({error.what}); the change itself was written and is in "
-            problem += "the log"
-        return problem
+            why = f"{error.where}: no backup could be made ({error.what})"
+            return f"{why}; the change itself was written and is in the log"
+        return ""
 
     # Settling
 
@@ -252,7 +249,7 @@ class Committing:
         except _BusyError:
             return True
         except ConflictError as error:
-            self._trace.keep_conflict(restoration, self._trace.restorer, error)
+            self._trace.keep_conflict(restoration, RESTORER, error)
             return False
         except NuggetsError as error:
             self._trace.tell(error)
@@ -278,7 +275,7 @@ class Committing:
             if written is None:
                 return True
             self._loaded = written.loaded
-            self._trace.finish(None, effective, self._trace.restorer, loaded, written)
+            self._trace.finish(None, effective, RESTORER, loaded, written)
             self._take_in(written)
         except NuggetsError:
             return False

@@ -8,10 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
-from core.model.compare import Differences as Differences
-from core.model.compare import differences as differences
-from core.model.compare import facts_are_whole as facts_are_whole
-from core.model.compare import laid_over as laid_over
+from core.model.compare import differences
 from core.model.fact import Fact
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot

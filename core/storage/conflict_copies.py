@@ -15,13 +15,12 @@ from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyEr
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.fact import NuggetMeta
 from core.settings import InferenceSettings
-from core.storage.documents import GraphDocument, NuggetDocument, read_graph, read_nugget
+from core.storage.documents import BOM, Document, GraphDocument, NuggetDocument, read_graph, read_nugget
 from core.storage.files import Fingerprint, read_file
 from core.storage.json_text import JsonError, load, split_object
 from core.storage.merge_files import kind_of
 
 _JSON: Final = ".json"
-_BOM: Final = b"\xef\xbb\xbf"
 _KEPT: Final = "the file was left as it is"
 # What the tools put between a file's name and its ending. Dropbox, Nextcloud, ownCloud, Seafile and Google Drive:
 # " (...)"; Syncthing: ".sync-conflict-20261120-103000-ABCDEFG"; iCloud: " 2"; OneDrive: "-MACHINE"; Synology,
@@ -91,7 +90,7 @@ def _problem(path: Path) -> str:
         return error.what
     if found is None:
         return ""
-    data = found[0].removeprefix(_BOM)
+    data = found[0].removeprefix(BOM)
     if not data.strip():
         return "is empty"
     try:
@@ -109,7 +108,7 @@ def _why_broken(data: bytes) -> str:
     return "cannot be read (its JSON is broken)"
 
 
-def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> GraphDocument | NuggetDocument:
+def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Document:
     """The notes or facts of a copy; facts under the name of the nugget whose copy it is.
 
     Raises NotFoundError, BrokenFileError, ReadOnlyError (a newer format), StorageError.
@@ -124,7 +123,7 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Gra
     return document
 
 
-def _read_copy(copy: ConflictCopy, rules: InferenceSettings | None) -> GraphDocument | NuggetDocument:
+def _read_copy(copy: ConflictCopy, rules: InferenceSettings | None) -> Document:
     found = read_file(copy.path)
     if found is None:
         raise NotFoundError("no such file", where=str(copy.path))
@@ -138,14 +137,14 @@ def _read_copy(copy: ConflictCopy, rules: InferenceSettings | None) -> GraphDocu
     return replace(document, meta=msgspec.structs.replace(document.meta, name=name))
 
 
-def left_over(document: GraphDocument | NuggetDocument, original: Path) -> tuple[str, ...]:
+def left_over(document: Document, original: Path) -> tuple[str, ...]:
     """What of a copy joining does not take over, in words: items that cannot be read, and fields of the file itself
     that its original lacks or has otherwise. What describes a nugget comes with one whose file is gone.
     """
     items = "notes" if isinstance(document, GraphDocument) else "facts"
     found = _bytes_of(original)
     try:
-        held = split_object(found[0].removeprefix(_BOM)) if found is not None else {}
+        held = split_object(found[0].removeprefix(BOM)) if found is not None else {}
     except JsonError:
         held = {}
     taken = {"version", items}

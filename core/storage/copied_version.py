@@ -16,12 +16,12 @@ from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import FILE_NAMES, Note, replace
 from core.model.snapshot import Snapshot
-from core.storage.documents import GraphDocument, NuggetDocument
+from core.storage.documents import Document, GraphDocument, NuggetDocument
 
 
 def copied_version(
     conflict: Conflict,
-    documents: Iterable[GraphDocument | NuggetDocument],
+    documents: Iterable[Document],
     present: Snapshot,
     *,
     now: datetime,
@@ -43,7 +43,7 @@ def copied_version(
     return _copied_fact(*named[0], conflict.field, Draft(present, now=now, ids=ids)) if named else ((), ())
 
 
-def _named_facts(documents: Iterable[GraphDocument | NuggetDocument]) -> Iterable[tuple[str, Fact]]:
+def _named_facts(documents: Iterable[Document]) -> Iterable[tuple[str, Fact]]:
     """Nugget and fact, of all fact files first, then as the notes of facts tell it."""
     documents = tuple(documents)
     for one in documents:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
@@ -22,7 +22,7 @@ GRAPH_VERSION: Final = 3
 NUGGET_VERSION: Final = 4
 _META: Final = msgspec.json.Decoder(NuggetMeta)
 _KEPT: Final = "the file was left as it is"
-_BOM: Final = b"\xef\xbb\xbf"
+BOM: Final = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -41,6 +41,11 @@ class GraphDocument:
     read_only: str = ""
     bom: bytes = b""
     broken: str = ""
+
+    @property
+    def items(self) -> Sequence[Note | Fact | None]:
+        """The notes."""
+        return self.notes
 
     def to_parts(self) -> list[bytes]:
         """The file in parts: two-space indent, a newline at the end; notes as their own bytes."""
@@ -73,6 +78,11 @@ class NuggetDocument:
     tail: bytes = b""
 
     @property
+    def items(self) -> Sequence[Note | Fact | None]:
+        """The facts."""
+        return self.facts
+
+    @property
     def nugget(self) -> Nugget:
         """The nugget that the file holds."""
         facts = tuple(fact for fact in self.facts if fact is not None)
@@ -88,6 +98,14 @@ class NuggetDocument:
         return [self.bom, b"{", b",".join(parts), b"}", self.tail]
 
 
+Document = GraphDocument | NuggetDocument
+
+
+def id_of(item: Note | Fact) -> str:
+    """What a note or fact is known by in its file: the note's id, the fact's key."""
+    return item.id if isinstance(item, Note) else item.key
+
+
 def read_graph(
     path: Path,
     data: bytes,
@@ -100,7 +118,7 @@ def read_graph(
     A note that cannot be understood becomes a problem and keeps its bytes. Raises BrokenFileError when the
     file as a whole cannot be read.
     """
-    bom = _BOM if data.startswith(_BOM) else b""
+    bom = BOM if data.startswith(BOM) else b""
     try:
         fields = split_object(data[len(bom) :], once="notes")
         raws = split_array(fields["notes"]) if "notes" in fields else []
@@ -114,7 +132,7 @@ def remembered_graph(
     path: Path, head: bytes, raws: list[bytes], rules: InferenceSettings, former: GraphDocument | None
 ) -> GraphDocument:
     """graph.json from its top-level fields, as a file without notes, and from the bytes of its notes."""
-    fields = split_object(head.removeprefix(_BOM), once="notes")
+    fields = split_object(head.removeprefix(BOM), once="notes")
     return _graph_of(path, fields, raws, None, rules, former, b"")
 
 
@@ -185,7 +203,7 @@ def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note 
 
 def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:
     """A fact file from its bytes. One that cannot be read becomes a document whose `broken` says why."""
-    bom = _BOM if data.startswith(_BOM) else b""
+    bom = BOM if data.startswith(BOM) else b""
     try:
         fields = split_object(data[len(bom) :], once="facts")
         raws = split_array(fields["facts"]) if "facts" in fields else []

@@ -46,6 +46,15 @@ def _fingerprint(found: os.stat_result) -> Fingerprint:
     return Fingerprint(found.st_ino, found.st_size, found.st_mtime_ns)
 
 
+def identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode of what stands at a path, which stay when it is written to; None where that is not told."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
     """A file's bytes and the fingerprint of just these bytes; None for no file. Raises StorageError."""
     try:

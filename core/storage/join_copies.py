@@ -13,18 +13,18 @@ import msgspec
 from core.errors import InvalidInputError, ReadOnlyError
 from core.model.build import brought_back, new_note, waiting
 from core.model.change import PERSON, Author, ChangeSet
+from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import HiddenFact, Note, replace
 from core.model.snapshot import Problem, Snapshot
 from core.settings import InferenceSettings
-from core.storage.documents import GraphDocument, NuggetDocument
-from core.storage.merging import Collect, alike, conflict, take_ours
+from core.storage.documents import Document, GraphDocument, NuggetDocument, id_of
+from core.storage.merging import Collect, conflict, take_ours
 from core.storage.three_way import merge_facts, merge_hits, merge_notes, unchanged
 
 T = TypeVar("T", Note, Fact)
-Document = GraphDocument | NuggetDocument
 FactName = tuple[str, str]
 # Asked with a note's id and the note, or a nugget's name and the fact: whether the memory once held exactly this and
 # it was changed, hidden or deleted on purpose since. That a sync tool put an older version over it is no purpose.
@@ -342,5 +342,5 @@ def _first_of_each(items: Iterable[T | None]) -> list[T]:
     found: dict[str, T] = {}
     for item in items:
         if item is not None:
-            found.setdefault(item.id if isinstance(item, Note) else item.key, item)
+            found.setdefault(id_of(item), item)
     return list(found.values())

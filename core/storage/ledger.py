@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +12,7 @@ from core.errors import AmbiguousError, NotFoundError
 from core.model.change import ChangeSet
 from core.model.entry import Conflict, Entry, EntryState
 from core.model.parts import parts, scope_numbers
+from core.storage.files import identity
 from core.storage.ledger_codec import (
     items_of,
     note_item,
@@ -62,7 +62,7 @@ class Ledger:
         self.path = path
         self.read_only = read_only
         self._connection = connect_to_read(path) if read_only else connect(path)
-        self._identity = _identity(path)
+        self._identity = identity(path)
         self._refused = False
         self._undone_cache: tuple[int, frozenset[str]] | None = None
 
@@ -83,7 +83,7 @@ class Ledger:
     @property
     def replaced(self) -> bool:
         """Whether the file was deleted or exchanged since it was opened, or the system has begun to refuse it."""
-        return self._refused or _identity(self.path) != self._identity
+        return self._refused or identity(self.path) != self._identity
 
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
@@ -107,10 +107,10 @@ class Ledger:
             with contextlib.suppress(sqlite3.DatabaseError):
                 self._connection.execute("ROLLBACK")
 
-    def rows(self, statement: str, values: Iterable[object] = ()) -> list[Any]:
+    def rows(self, statement: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """What a SELECT gives. Raises BrokenLedgerError, StorageError."""
         try:
-            return self._connection.execute(statement, tuple(values)).fetchall()
+            return self._connection.execute(statement, values).fetchall()
         except sqlite3.DatabaseError as error:
             raise told_apart(self.path, error) from error
 
@@ -247,15 +247,11 @@ class Ledger:
                 tests.append(test)
                 values[name] = storable(value) if isinstance(value, str) else min(value, _LARGEST)
         values["limit"] = _LARGEST if limit is None else min(max(0, limit), _LARGEST)
-        statement = (
-            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE {' AND '.join(tests)} ORDER BY seq DESC LIMIT :limit"
-        )
-        try:
-            rows = self._connection.execute(statement, values).fetchall()
-        except sqlite3.DatabaseError as error:
-            raise told_apart(self.path, error) from error
-        undone = self.undone()
-        return entries_of(rows, undone)
+        return self._entries(f"WHERE {' AND '.join(tests)} ORDER BY seq DESC LIMIT :limit", values)
+
+    def _entries(self, which: str, values: Sequence[object] | Mapping[str, object] = ()) -> tuple[Entry, ...]:
+        rows = self.rows(f"SELECT {ENTRY_COLUMNS} FROM entry {which}", values)
+        return entries_of(rows, self.undone()) if rows else ()
 
     def entry(self, wanted: str) -> Entry:
         """The entry with this id, or with an id that begins so. Raises NotFoundError, AmbiguousError."""
@@ -305,25 +301,20 @@ class Ledger:
 
     def turns(self, id: str) -> tuple[Entry, ...]:
         """What was taken back and done again of an entry or of parts of it, newest first."""
-        rows = self.rows(
-            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE about <> '' AND (about = ?1 OR substr(about, 1, ?2) = ?1 || '.') "
+        return self._entries(
+            "WHERE about <> '' AND (about = ?1 OR substr(about, 1, ?2) = ?1 || '.') "
             "AND kind IN ('undo', 'redo') AND state = 'done' ORDER BY seq DESC",
             (id, len(id) + 1),
         )
-        undone = self.undone()
-        return entries_of(rows, undone)
 
     def mine(self, made_by: str, kinds: Iterable[str], limit: int = 200) -> tuple[Entry, ...]:
         """The newest entries of somebody that are of these kinds, newest first."""
         kinds = tuple(kinds)
         marks = ", ".join("?" for _ in kinds)
-        rows = self.rows(
-            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) "
-            "ORDER BY seq DESC LIMIT ?",
+        return self._entries(
+            f"WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) ORDER BY seq DESC LIMIT ?",
             (storable(made_by), *kinds, limit),
         )
-        undone = self.undone()
-        return entries_of(rows, undone)
 
     def later(self, change_set: ChangeSet, seq: int) -> tuple[Entry, ...]:
         """Entries after number `seq` that touch the same things, recalls left out, newest first."""
@@ -332,22 +323,14 @@ class Ledger:
             rows = self.rows("SELECT seq FROM touched WHERE item = ? AND seq > ?", (item, seq))
             found |= {row[0] for row in rows}
         marks = ", ".join(str(number) for number in sorted(found)[-50:])
-        rows = self.rows(
-            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE seq IN ({marks}) AND kind <> 'hit' AND state = 'done' "
-            "ORDER BY seq DESC"
-        )
-        undone = self.undone()
-        return entries_of(rows, undone)
+        return self._entries(f"WHERE seq IN ({marks}) AND kind <> 'hit' AND state = 'done' ORDER BY seq DESC")
 
     def touching(self, item: str, limit: int = 1000) -> tuple[Entry, ...]:
         """The entries that touch one thing, newest first."""
-        rows = self.rows(
-            f"SELECT {ENTRY_COLUMNS} FROM entry JOIN touched USING (seq) WHERE item = ? AND state = 'done' "
-            "ORDER BY seq DESC LIMIT ?",
+        return self._entries(
+            "JOIN touched USING (seq) WHERE item = ? AND state = 'done' ORDER BY seq DESC LIMIT ?",
             (item, limit),
         )
-        undone = self.undone()
-        return entries_of(rows, undone)
 
     def own_changes(self, item: str, limit: int = 20) -> list[OwnEntry]:
         """Changes of ours to one thing since another program last changed it, newest first; recalls left out."""
@@ -381,19 +364,15 @@ class Ledger:
 
     # What is owed
 
-    def owed(self) -> frozenset[str]:
-        """Things that were seen taken back and wait to be restored."""
-        return frozenset(row[0] for row in self.rows("SELECT item FROM owed"))
+    def owed(self) -> dict[str, str]:
+        """Things that were seen taken back and wait to be restored, each with our newest entry of it then."""
+        return dict(self.rows("SELECT item, entry FROM owed"))
 
     def meta(self, name: str) -> Any:
         """A value kept under a name, None for none."""
         rows = self.rows("SELECT value FROM meta WHERE name = ?", (name,))
         return rows[0][0] if rows else None
 
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
+    def keep_meta(self, name: str, value: str) -> None:
+        """Keeps a value under a name, inside a transaction."""
+        self._connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))

@@ -15,7 +15,7 @@ from core.model.entry import Entry
 from core.storage.files import read_file, replace_file
 from core.storage.json_text import split_object
 from core.storage.ledger import Ledger
-from core.storage.ledger_codec import read_change_set, read_conflict
+from core.storage.ledger_codec import read_change_set, read_conflict, unpressed
 from core.storage.side_folders import names_in, side_folder
 
 ARCHIVES: Final = "ledger-archive"
@@ -53,7 +53,7 @@ def archive_oldest(ledger: Ledger, home: Path, max_mb: float) -> Path | None:
     if not lines:
         return None
     path = side_folder(home, ARCHIVES) / f"{chosen[0]:09}-{chosen[-1]:09}{_SUFFIX}"
-    replace_file(path, gzip.compress(b"".join(lines.values()), 6, mtime=0))
+    replace_file(path, pressed_archive(b"".join(lines.values())))
     ledger.drop(lines)
     return path
 
@@ -66,7 +66,7 @@ def _lines(ledger: Ledger, chosen: list[int]) -> Iterator[tuple[int, bytes]]:
         )[0]
         number, id, state, made_by, written_ns, body, conflict = row
         try:
-            text = zlib.decompress(body) if body[:1] == b"\x78" else body
+            text = unpressed(body)
         except zlib.error:
             continue
         head = json.dumps(
@@ -82,19 +82,27 @@ def archives(home: Path) -> list[Path]:
     return [folder / name for name in sorted(names_in(folder), reverse=True) if name.endswith(_SUFFIX)]
 
 
+def pressed_archive(text: bytes) -> bytes:
+    """The bytes of an archive that holds these lines; the same for the same lines."""
+    return gzip.compress(text, 6, mtime=0)
+
+
+def archive_lines(path: Path) -> list[bytes] | None:
+    """What stands between the line ends of an archive; None for a damaged one. Raises StorageError."""
+    found = read_file(path)
+    try:
+        return gzip.decompress(found[0]).split(b"\n") if found is not None else []
+    except (OSError, EOFError, zlib.error):
+        return None
+
+
 def archived(home: Path, wanted: str) -> list[Entry]:
     """Archived entries whose id is `wanted` or begins so, newest first; an unreadable archive is passed over."""
     mark = f'"id": "{wanted}'.encode("utf-8", "replace")
     found: list[Entry] = []
     for path in archives(home):
-        data = read_file(path)
-        try:
-            lines = gzip.decompress(data[0]).splitlines() if data else []
-        except (OSError, EOFError, zlib.error):
-            continue
-        found += [
-            entry for line in reversed(lines) if mark in line[:200] and (entry := _entry(line)) is not None
-        ]
+        lines = reversed(archive_lines(path) or [])
+        found += [entry for line in lines if mark in line[:200] and (entry := _entry(line)) is not None]
     return [entry for entry in found if entry.id == wanted] or found
 
 

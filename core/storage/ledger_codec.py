@@ -24,10 +24,15 @@ def write_change_set(change_set: ChangeSet) -> bytes:
     return zlib.compress(text, 1) if len(text) > _WORTH_PRESSING else text
 
 
+def unpressed(body: bytes) -> bytes:
+    """The JSON of what `write_change_set` wrote. Raises zlib.error."""
+    return zlib.decompress(body) if body.startswith(_ZLIB) else body
+
+
 def read_change_set(body: bytes) -> ChangeSet:
     """The change set that `write_change_set` wrote. Raises ValueError for bytes that are none."""
     try:
-        text = zlib.decompress(body) if body.startswith(_ZLIB) else body
+        text = unpressed(body)
         try:
             return _CHANGE_SET.decode(text)
         except (msgspec.MsgspecError, UnicodeDecodeError):

@@ -14,7 +14,8 @@ from core.storage.files import write_target
 LEDGER_FILE: Final = "ledger.db"
 VERSION: Final = 1
 BUSY_SECONDS: Final = 5.0
-_SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
+# What follows on the name of the ledger in the names of its files.
+SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
 _FILE_MODE: Final = 0o600
 # What SQLite says of a database that no waiting makes whole.
 BROKEN_CODES: Final = (
@@ -185,7 +186,7 @@ def set_ledger_aside(path: Path, folder: Path, stamp: str) -> None:
     """Moves a broken ledger with its side files into `folder`, bytes intact."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        for side in _SIDE_FILES:
+        for side in SIDE_FILES:
             found = path.with_name(path.name + side)
             if found.exists():
                 os.replace(found, folder / f"{stamp}-{found.name}")

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from core.model.fact import Fact
 from core.model.note import Note
-from core.storage.documents import GraphDocument, NuggetDocument
+from core.storage.documents import Document, GraphDocument, NuggetDocument, id_of
 from core.storage.files import Fingerprint
 from core.storage.ledger import Ledger
 from core.storage.ledger_codec import fact_item, note_item
 
-Document = GraphDocument | NuggetDocument
 _NOT_IN_STEP: Final = (None, None, None)
 _FEW: Final = 4
 _ILLEGIBLE: Final = "? "
@@ -37,24 +36,21 @@ class SeenFile:
 def numbered(document: Document) -> dict[str, bytes]:
     """The document's notes or facts, each as its bytes, under names that are unique in the file, in order."""
     found: dict[str, bytes] = {}
-    if isinstance(document, GraphDocument):
-        for note, raw in zip(document.notes, document.raws, strict=True):
-            _put(found, _name(note, raw), raw)
-    else:
-        for fact, raw in zip(document.facts, document.raws, strict=True):
-            _put(found, _fact_name(document.meta.name, fact, raw), raw)
+    nugget = _nugget(document)
+    for item, raw in zip(document.items, document.raws, strict=True):
+        _put(found, _name(nugget, item, raw), raw)
     return found
 
 
-def _name(note: Note | None, raw: bytes) -> str:
-    return note_item(note.id) if note is not None else _unreadable(raw)
+def _nugget(document: Document) -> str:
+    return document.meta.name if isinstance(document, NuggetDocument) else ""
 
 
-def _fact_name(nugget: str, fact: Fact | None, raw: bytes) -> str:
-    return fact_item(nugget, fact.key) if fact is not None else _unreadable(raw)
-
-
-def _unreadable(raw: bytes) -> str:
+def _name(nugget: str, item: Note | Fact | None, raw: bytes) -> str:
+    if isinstance(item, Note):
+        return note_item(item.id)
+    if isinstance(item, Fact):
+        return fact_item(nugget, item.key)
     return f"{_ILLEGIBLE}{hashlib.sha256(raw).hexdigest()}"
 
 
@@ -165,49 +161,28 @@ def look_at_few(connection: sqlite3.Connection, file: str, was: Document, now: D
     ]
     if new_count < old_count or len(changed) + new_count - old_count > _FEW:
         return False
-    before, after = _items(was), _items(now)
+    before, after = was.items, now.items
     for place in changed:
         one, other = before[place], after[place]
-        if one is None or other is None or _own_name(one) != _own_name(other) or _count(one, before) > 1:
+        if one is None or other is None or id_of(one) != id_of(other) or _count(one, before) > 1:
             return False
     added = [item for item in after[old_count:] if item is not None and _count(item, after) == 1]
     if len(added) < new_count - old_count:
         return False
+    nugget = _nugget(now)
     connection.executemany(
         "UPDATE seen SET raw = ? WHERE file = ? AND item = ?",
-        [(now.raws[place], file, _of_item(after[place], now)) for place in changed],
+        [(now.raws[place], file, _name(nugget, after[place], now.raws[place])) for place in changed],
     )
-    last = connection.execute("SELECT max(place) FROM seen WHERE file = ?", (file,)).fetchone()[0]
-    connection.executemany(
-        _INSERT,
-        [
-            (file, _of_item(item, now), (-1 if last is None else last) + turn, now.raws[old_count + turn - 1])
-            for turn, item in enumerate(added, 1)
-        ],
-    )
+    new = zip(added, now.raws[old_count:], strict=True)
+    _append(connection, file, [(_name(nugget, item, raw), raw) for item, raw in new])
     _put_version(connection, file, now, now.fingerprint)
     return True
 
 
 def _count(item: Note | Fact, items: Sequence[Note | Fact | None]) -> int:
-    name = _own_name(item)
-    return sum(other is not None and _own_name(other) == name for other in items)
-
-
-def _items(document: Document) -> Sequence[Note | Fact | None]:
-    return document.notes if isinstance(document, GraphDocument) else document.facts
-
-
-def _own_name(item: Note | Fact) -> str:
-    return item.id if isinstance(item, Note) else item.key
-
-
-def _of_item(item: Note | Fact | None, document: Document) -> str:
-    if isinstance(item, Note):
-        return _name(item, b"")
-    assert item is not None
-    assert isinstance(document, NuggetDocument)
-    return _fact_name(document.meta.name, item, b"")
+    name = id_of(item)
+    return sum(other is not None and id_of(other) == name for other in items)
 
 
 def _insert_new(
@@ -218,24 +193,24 @@ def _insert_new(
     keep: Collection[str],
 ) -> None:
     names = list(now)
-    new = {name for name in now if name not in before and name not in keep}
     stayed = [name for name in before if name in now]
     # New ones at the end, the others in their old order, is by far the commonest: nobody has to move then.
     appended = names[: len(stayed)] == stayed
-    first = connection.execute("SELECT max(place) FROM seen WHERE file = ?", (file,)).fetchone()[0]
-    start = -1 if first is None else first
-    connection.executemany(
-        _INSERT,
-        (
-            (file, name, start + turn, now[name])
-            for turn, name in enumerate((n for n in names if n in new), 1)
-        ),
-    )
+    new = [(name, raw) for name, raw in now.items() if name not in before and name not in keep]
+    _append(connection, file, new)
     if not appended:
         connection.executemany(
             "UPDATE seen SET place = ? WHERE file = ? AND item = ?",
             ((place, file, name) for place, name in enumerate(names)),
         )
+
+
+def _append(connection: sqlite3.Connection, file: str, named: Iterable[tuple[str, bytes]]) -> None:
+    last = connection.execute("SELECT max(place) FROM seen WHERE file = ?", (file,)).fetchone()[0]
+    start = 0 if last is None else last + 1
+    connection.executemany(
+        _INSERT, ((file, name, place, raw) for place, (name, raw) in enumerate(named, start))
+    )
 
 
 def forget_file(connection: sqlite3.Connection, file: str) -> None:

@@ -25,14 +25,14 @@ from core.model.fact import Fact
 from core.model.masks import Masks
 from core.model.note import Note
 from core.settings import InferenceSettings
-from core.storage.backups import BACKUPS
+from core.storage.backups import BACKUPS, DAMAGE
 from core.storage.conflict_copies import bad_copies, conflict_copies
-from core.storage.documents import GraphDocument, NuggetDocument, read_graph, read_nugget
-from core.storage.files import LOCK_NAME, locked, read_file, replace_file, stage_file, write_target
+from core.storage.documents import Document, GraphDocument, read_graph, read_nugget
+from core.storage.files import LOCK_NAME, locked, read_file, replace_file, write_target
 from core.storage.ledger_archive import ARCHIVES
-from core.storage.ledger_schema import LEDGER_FILE
+from core.storage.ledger_schema import LEDGER_FILE, SIDE_FILES
 from core.storage.masking_ledger import changed_rows, mask_ledger, masked_archives, masked_raw
-from core.storage.quarantine import QUARANTINE
+from core.storage.quarantine import QUARANTINE, RECORD
 from core.storage.side_folders import names_in
 from core.storage.writing import Write
 
@@ -40,20 +40,9 @@ if TYPE_CHECKING:
     from core.storage.reading import Loaded
     from core.storage.store import Store
 
-Document = GraphDocument | NuggetDocument
 What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "untouched"]
 _TRIES: Final = 20
-_RECORD: Final = ".record.json"
 _LARGEST: Final = 64_000_000
-_DAMAGE: Final = (
-    zipfile.BadZipFile,
-    OSError,
-    ValueError,
-    KeyError,
-    EOFError,
-    NotImplementedError,
-    RuntimeError,
-)
 REASON: Final = "masked a secret"
 
 
@@ -113,7 +102,7 @@ def _backups(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator[tup
             continue
         try:
             told = _masked_zip(found[0], masks, rules)
-        except _DAMAGE:
+        except DAMAGE:
             yield Place("untouched", path), None
             continue
         if told is not None:
@@ -136,7 +125,7 @@ def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator
     digests: dict[bytes, bytes] = {}
     names = names_in(folder)
     # The bytes first, then the records that bear their digests.
-    for name in sorted(names, key=lambda name: name.endswith(_RECORD)):
+    for name in sorted(names, key=lambda name: name.endswith(RECORD)):
         found = read_file(folder / name)
         if found is None:
             continue
@@ -144,7 +133,7 @@ def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator
             # A broken log: what stands pressed in it cannot be told.
             yield Place("untouched", folder / name), None
         told = masked_file(name, found[0], masks, rules)
-        for former, digest in digests.items() if name.endswith(_RECORD) else ():
+        for former, digest in digests.items() if name.endswith(RECORD) else ():
             told = told.replace(former, digest)
         if told != found[0]:
             digests[hashlib.sha256(found[0]).hexdigest().encode()] = hashlib.sha256(told).hexdigest().encode()
@@ -164,7 +153,7 @@ def _copies(
 
 def _untouched(home: Path, known: set[Path], masks: Masks) -> Iterator[Place]:
     """Files in the folder that are nobody's we know and hold a value."""
-    ours = {LEDGER_FILE + side for side in ("", "-wal", "-shm", "-journal")} | {LOCK_NAME}
+    ours = {LEDGER_FILE + side for side in SIDE_FILES} | {LOCK_NAME}
     for folder, names, files in os.walk(home):
         if ".git" in names:
             yield Place("untouched", Path(folder, ".git"))
@@ -262,13 +251,7 @@ def _changed(loaded: Loaded, masks: Masks, rules: InferenceSettings) -> list[Doc
 def _staged(home: Path, loaded: Loaded, steps: list[Document]) -> Write:
     nothing = ChangeSet(id="", at="", author=PERSON, reason="")
     write = Write(home, loaded, nothing, steps)
-    write.targets = {step.path: write_target(home, step.path) for step in steps}
-    try:
-        for step in steps:
-            write.staged[step.path] = stage_file(write.targets[step.path], *step.to_parts())
-    except BaseException:
-        write.give_up()
-        raise
+    write.stage()
     return write
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import sqlite3
 import zlib
@@ -13,29 +12,34 @@ from typing import Any, Final
 import msgspec
 
 from core.errors import StorageError
+from core.model.fact import Fact
 from core.model.masks import Masks
+from core.model.note import Note
 from core.settings import InferenceSettings
 from core.storage.codec import ItemError, read_fact, read_note, write_fact, write_note
-from core.storage.files import read_file
 from core.storage.json_text import split_object
 from core.storage.ledger import Ledger
-from core.storage.ledger_archive import archives
-from core.storage.ledger_codec import read_change_set, read_conflict, write_change_set, write_conflict
-from core.storage.ledger_schema import told_apart
+from core.storage.ledger_archive import archive_lines, archives, pressed_archive
+from core.storage.ledger_codec import (
+    read_change_set,
+    read_conflict,
+    unpressed,
+    write_change_set,
+    write_conflict,
+)
 
-_ZLIB: Final = b"\x78"
 _FILES: Final = b'"path":'
 
 
-def masked_raw(raw: bytes, item: type, masks: Masks, rules: InferenceSettings) -> bytes:
+def masked_raw(raw: bytes, item: type[Note] | type[Fact], masks: Masks, rules: InferenceSettings) -> bytes:
     """The bytes of a note or fact with the values masked; the same bytes when it holds none.
 
-    item: `Note` or `Fact`. What cannot be read as such is masked as bytes.
+    What cannot be read as such is masked as bytes.
     """
     if not masks.may_hold(raw):
         return raw
     try:
-        if item.__name__ == "Note":
+        if item is Note:
             note = read_note(raw, rules)
             changed = masks.note(note)
             raw = raw if changed == note else write_note(changed, note, raw)
@@ -51,7 +55,7 @@ def masked_raw(raw: bytes, item: type, masks: Masks, rules: InferenceSettings) -
 def masked_body(body: bytes, masks: Masks) -> bytes:
     """A change set's bytes, pressed or not, with the values masked; the same bytes when it holds none."""
     try:
-        text = zlib.decompress(body) if body.startswith(_ZLIB) else body
+        text = unpressed(body)
     except zlib.error:
         return masks.data(body)
     if _FILES not in text and not masks.may_hold(text):
@@ -89,9 +93,6 @@ def changed_rows(ledger: Ledger, masks: Masks, rules: InferenceSettings) -> Iter
 
 
 def _masked_row(table: str, row: dict[str, Any], masks: Masks, rules: InferenceSettings) -> dict[str, Any]:
-    from core.model.fact import Fact
-    from core.model.note import Note
-
     told = {name: _masked_value(value, masks) for name, value in row.items()}
     if table == "entry":
         # Read whole, since what stands pressed in them does not show in their bytes.
@@ -111,18 +112,15 @@ def _masked_value(value: Any, masks: Masks) -> Any:
     return masks.data(value) if isinstance(value, bytes) else value
 
 
-def mask_ledger(ledger: Ledger, masks: Masks, rules: InferenceSettings) -> int:
+def mask_ledger(ledger: Ledger, masks: Masks, rules: InferenceSettings) -> None:
     """Masks the values in every row, in one step, and makes the database anew, so that nothing of them is left in the
-    file or beside it. How many rows changed. Raises StorageError, BrokenLedgerError.
+    file or beside it. Raises StorageError, BrokenLedgerError.
     """
-    count = 0
     ledger.rows("PRAGMA secure_delete = ON")
     with ledger.transaction(durable=True) as connection:
         for table, row, told in list(changed_rows(ledger, masks, rules)):
             _replace(connection, table, row, told)
-            count += 1
     _make_anew(ledger)
-    return count
 
 
 def _replace(connection: sqlite3.Connection, table: str, row: Any, told: Any) -> None:
@@ -135,11 +133,8 @@ def _replace(connection: sqlite3.Connection, table: str, row: Any, told: Any) ->
 
 def _make_anew(ledger: Ledger) -> None:
     """Leaves no page of the database, and no byte of its log of writes, that held what is gone."""
-    try:
-        ledger.rows("VACUUM")
-        busy = ledger.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-    except sqlite3.DatabaseError as error:
-        raise told_apart(ledger.path, error) from error
+    ledger.rows("VACUUM")
+    busy = ledger.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     if busy and busy[0][0]:
         raise StorageError(
             "another program is reading the log of changes, so that what was masked still lies in a side file of it",
@@ -150,17 +145,13 @@ def _make_anew(ledger: Ledger) -> None:
 def masked_archives(home: Path, masks: Masks) -> Iterator[tuple[Path, bytes | None]]:
     """Each archive of old entries that holds a value, and its new bytes; None for one that cannot be read."""
     for path in archives(home):
-        found = read_file(path)
-        if found is None:
-            continue
-        try:
-            lines = gzip.decompress(found[0]).split(b"\n")
-        except (OSError, EOFError, zlib.error):
+        lines = archive_lines(path)
+        if lines is None:
             yield path, None
             continue
         told = [_masked_line(line, masks) for line in lines]
         if told != lines:
-            yield path, gzip.compress(b"\n".join(told), 6, mtime=0)
+            yield path, pressed_archive(b"\n".join(told))
 
 
 def _masked_line(line: bytes, masks: Masks) -> bytes:
@@ -168,8 +159,9 @@ def _masked_line(line: bytes, masks: Masks) -> bytes:
         return line
     try:
         shaped = split_object(line)
-        body = masked_body(shaped["change_set"], masks)
-        shaped["change_set"] = zlib.decompress(body) if body.startswith(_ZLIB) else body
+        former = shaped["change_set"]
+        body = masked_body(former, masks)
+        shaped["change_set"] = unpressed(body)
         if "conflict" in shaped:
             shaped["conflict"] = _masked_conflict(shaped["conflict"], masks)
     except (ValueError, KeyError, msgspec.MsgspecError):
@@ -177,4 +169,4 @@ def _masked_line(line: bytes, masks: Masks) -> bytes:
     told = (
         b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in shaped.items()) + b"}"
     )
-    return line if body == split_object(line)["change_set"] and not masks.holds(line) else masks.data(told)
+    return line if body == former and not masks.holds(line) else masks.data(told)

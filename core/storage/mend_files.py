@@ -13,7 +13,7 @@ from core.storage.mending import mended_graph, mended_nugget
 from core.storage.reading import Loaded
 from core.storage.safekeeping import keep_whole
 from core.storage.tracing import Trace
-from core.storage.unread import last_read, places_of_problems, with_last_read
+from core.storage.unread import last_read, unread_places, with_last_read
 
 _WHOLE: Final = "it could not be read as a whole, and was mended"
 _PART: Final = "part of it could not be read, and was mended"
@@ -25,9 +25,9 @@ def mendable(trace: Trace, loaded: Loaded) -> frozenset[str]:
     """
     documents = loaded.documents()
     return frozenset(
-        where
+        problem.where
         for path, versions in _last_read(trace, loaded).items()
-        for place, where in places_of_problems(documents[path])
+        for place, problem in unread_places(documents[path])
         if place in versions
     )
 
@@ -52,9 +52,9 @@ def mend_files(trace: Trace, loaded: Loaded, now: datetime) -> list[Path]:
         if fingerprint(path) == document.fingerprint:
             replace_file(write_target(trace.home, path), *parts)
             mended.append(path)
-            for place, where in places_of_problems(document):
+            for place, problem in unread_places(document):
                 if place in versions:
-                    trace.say(f"{where}: could not be read, and is now as it last could be")
+                    trace.say(f"{problem.where}: could not be read, and is now as it last could be")
     return mended
 
 

@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from core.model.basis import settled, unique_links
+from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import SCOPES, Note
 from core.model.note import replace as replace_fields
@@ -17,7 +18,7 @@ from core.storage.codec import ItemError, read_note, write_fact, write_note
 from core.storage.documents import GraphDocument, NuggetDocument
 from core.storage.json_text import JsonError, load
 from core.storage.merge_items import Item, ItemRules, merge_item, merge_items
-from core.storage.merging import Decide, alike, conflict
+from core.storage.merging import Decide, conflict
 from core.storage.three_way import merge_facts, merge_mappings, merge_notes
 
 AnyDocument = TypeVar("AnyDocument", GraphDocument, NuggetDocument)

@@ -12,15 +12,13 @@ from typing import Final
 from core.errors import BrokenFileError, NotFoundError, ReadOnlyError, StorageError
 from core.model.entry import Conflict
 from core.settings import InferenceSettings
-from core.storage.documents import GraphDocument, NuggetDocument, read_graph, read_nugget
+from core.storage.documents import BOM, Document, GraphDocument, NuggetDocument, read_graph, read_nugget
 from core.storage.files import read_file, replace_file
 from core.storage.json_text import split_object
 from core.storage.merge_documents import merge_graphs, merge_nuggets
 from core.storage.merging import Collect, take_ours
 
-Document = GraphDocument | NuggetDocument
 _KEPT: Final = "no file was changed"
-_BOM: Final = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
@@ -76,7 +74,7 @@ def kind_of(data: bytes) -> str:
 
     Raises ValueError when it is no JSON object.
     """
-    fields = split_object(data.removeprefix(_BOM))
+    fields = split_object(data.removeprefix(BOM))
     return next((name for name in ("facts", "notes") if fields.get(name, b"").startswith(b"[")), "")
 
 

@@ -8,16 +8,10 @@ from core.errors import ConflictError
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import HiddenFact, Note
-from core.text.normalise import squeeze
 
+# What makes a fact note stand for its fact; whether it is hidden decides what becomes of all of them.
+OF_ITS_FACT: Final = ("title", "content", "source_key", "hidden", "hidden_fact", "archived_at")
 _KEPT: Final = "nothing was written, both versions are safe"
-
-
-def alike(one: Any, other: Any) -> bool:
-    """Whether two values are equal, texts also when they differ by white space alone."""
-    if isinstance(one, str) and isinstance(other, str):
-        return one == other or squeeze(one) == squeeze(other)
-    return bool(one == other)
 
 
 def same_fact(one: HiddenFact | None, other: HiddenFact | None) -> bool:

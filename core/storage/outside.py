@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from core.model.change import PERSON, Author, ChangeSet
+from core.model.change import PERSON, PROGRAM, Author, ChangeSet
 from core.storage.compare import outside_changes
 from core.storage.ledger import IN_PASSING, RESTORER, Ledger
 from core.storage.ledger_codec import fact_item, items_of, note_item
@@ -15,7 +15,7 @@ from core.storage.ledger_seen import forget_file, kept_names, look, look_again, 
 from core.storage.own import item_names, known_versions, newest_entry, own_changes
 from core.storage.reading import Loaded
 from core.storage.stale import Verdict, judge
-from core.storage.tracing import PROGRAM, Trace
+from core.storage.tracing import Trace
 
 # A restoration waits until nobody has written for so long: a program that saves without a lock and is at it
 # would take it back at once.
@@ -121,7 +121,7 @@ def _put_down(trace: Trace, ledger: Ledger, seen: Loaded, loaded: Loaded, verdic
         connection.execute("DELETE FROM owed")
     trace.remember(now)
     for change_set, conflict in verdict.conflicts:
-        trace.keep_conflict(change_set, trace.restorer, conflict)
+        trace.keep_conflict(change_set, RESTORER, conflict)
 
 
 def _only(change_set: ChangeSet, names: frozenset[str]) -> ChangeSet:
@@ -135,7 +135,7 @@ def _only(change_set: ChangeSet, names: frozenset[str]) -> ChangeSet:
 
 def _owe(ledger: Ledger, names: frozenset[str]) -> None:
     """Remembers what was seen taken back and is to be restored, however late that will be."""
-    known = dict(ledger.rows("SELECT item, entry FROM owed")) if names else {}
+    known = ledger.owed() if names else {}
     due = {name: newest_entry(ledger, name) for name in sorted(names)}
     new = [(name, entry) for name, entry in due.items() if known.get(name) != entry]
     if new:

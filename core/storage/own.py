@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Final
 
 import msgspec
 
 from core.model.change import FactChange, NoteChange
+from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import Note
-from core.storage.claims import ItemKey, OwnChange, fact_change_in
+from core.storage.claims import ItemKey, OwnChange, fact_change_in, facts_of
 from core.storage.ledger import Ledger
 from core.storage.ledger_codec import fact_item, note_item, read_change_set
 from core.storage.ledger_rows import OwnEntry
-from core.storage.merging import alike
 from core.storage.reading import Loaded
 
 # How far back the log is searched for what a thing said before.
@@ -34,8 +35,9 @@ def _name(item: ItemKey) -> str:
 
 def own_changes(ledger: Ledger, loaded: Loaded) -> Callable[[ItemKey], OwnChange | None]:
     """Tells our last change of a thing, for files that came as they are in `loaded`."""
-    owed = dict(ledger.rows("SELECT item, entry FROM owed"))
-    return lambda item: _own_change(ledger, loaded, item, owed)
+    owed = ledger.owed()
+    # Several judges ask for the same thing, and each answer takes reading several entries.
+    return functools.cache(lambda item: _own_change(ledger, loaded, item, owed))
 
 
 def known_versions(ledger: Ledger) -> Callable[[ItemKey], Iterable[Note | Fact]]:
@@ -110,8 +112,7 @@ def _is_back(first: OwnEntry, last: OwnEntry, item: ItemKey, loaded: Loaded) -> 
         changed = [name for name in _SHOWN if getattr(before, name) != getattr(change.after, name)]
         return bool(changed) and all(alike(getattr(now, name), getattr(before, name)) for name in changed)
     fact = fact_change_in(first.change_set, item[1], item[2])
-    nugget = snapshot.by_name.get(item[1])
-    held = next((f for f in nugget.facts if f.key == item[2]), None) if nugget is not None else None
+    held = facts_of(snapshot, item[1]).get(item[2])
     was = fact.before if fact else None
     return held is was if held is None or was is None else alike(held.value, was.value)
 

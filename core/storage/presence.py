@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from pathlib import Path
-from typing import Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 import msgspec
 
 from core.errors import ConflictError, StorageError
-from core.storage.files import refused, wrong_kind
+from core.storage.files import identity, refused, wrong_kind
 from core.storage.processes import Process, this_process
+
+if TYPE_CHECKING:
+    from filelock import FileLock
 
 PRESENCE_NAME: Final = ".nuggets.daemon.lock"
 _FILE_MODE: Final = 0o600
@@ -34,7 +36,7 @@ class Presence:
 
     def __init__(self, home: Path) -> None:
         self._path = home / PRESENCE_NAME
-        self._lock: object | None = None
+        self._lock: FileLock | None = None
         self._identity: tuple[int, int] | None = None
 
     def hold(self, since: str) -> bool:
@@ -42,7 +44,7 @@ class Presence:
 
         Raises ConflictError when another daemon has it, StorageError.
         """
-        if self._lock is not None and _identity(self._path) == self._identity:
+        if self._lock is not None and identity(self._path) == self._identity:
             return True
         self.let_go()
         if not self._path.parent.is_dir():
@@ -56,7 +58,7 @@ class Presence:
                     where=str(self._path.parent),
                     kept="nothing was started",
                 )
-            self._lock, self._identity = lock, _identity(self._path)
+            self._lock, self._identity = lock, identity(self._path)
             self._path.write_bytes(msgspec.json.encode(DaemonOn(this_process(), since)))
         except OSError as error:
             raise refused(self._path, "cannot be written", error) from error
@@ -67,7 +69,7 @@ class Presence:
         lock, self._lock = self._lock, None
         if lock is not None:
             with contextlib.suppress(OSError):
-                lock.release()  # type: ignore[attr-defined]
+                lock.release()
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +86,7 @@ def daemon_on(home: Path) -> DaemonOn | None:
     lock = _lock(path)
     try:
         if _taken(lock, path, 0):
-            lock.release()  # type: ignore[attr-defined]
+            lock.release()
             return None
     except (OSError, StorageError):
         return None
@@ -95,28 +97,20 @@ def daemon_on(home: Path) -> DaemonOn | None:
         return DaemonOn()
 
 
-def _lock(path: Path) -> object:
+def _lock(path: Path) -> FileLock:
     from filelock import FileLock
 
     return FileLock(path, mode=_FILE_MODE, thread_local=False)
 
 
-def _taken(lock: object, path: Path, seconds: float) -> bool:
+def _taken(lock: FileLock, path: Path, seconds: float) -> bool:
     from filelock import Timeout
 
     wrong = wrong_kind(path)
     if wrong:
         raise StorageError(f"{wrong}: it cannot be locked", where=str(path), kept="it was left alone")
     try:
-        lock.acquire(timeout=seconds)  # type: ignore[attr-defined]
+        lock.acquire(timeout=seconds)
     except Timeout:
         return False
     return True
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino

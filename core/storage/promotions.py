@@ -44,10 +44,8 @@ def keep_target(ledger: Ledger | None, target: Target) -> bool:
         return False
     value = json.dumps(msgspec.to_builtins(target), separators=(",", ":"))
     try:
-        with ledger.transaction() as connection:
-            connection.execute(
-                "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (_name(target.path), value)
-            )
+        with ledger.transaction():
+            ledger.keep_meta(_name(target.path), value)
     except (NuggetsError, BrokenLedgerError):
         return False
     return True

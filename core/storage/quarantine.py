@@ -19,7 +19,7 @@ from core.storage.side_folders import STAMP, moment_of, names_in, remove_half_wr
 
 QUARANTINE: Final = "quarantine"
 
-_RECORD: Final = ".record.json"
+RECORD: Final = ".record.json"
 _NAME: Final = re.compile(STAMP + r"-(?P<digest>[0-9a-f]{8})-(?P<file>.+\.(?:json|toml))")
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST_NAME: Final = 120
@@ -71,14 +71,14 @@ def set_aside(home: Path, *, file: str, data: bytes, reason: str, where: str, at
     short = _file_name(file)
     stored = _Stored(file=file, where=where, reason=reason, at=iso(moment), whole=whole, sha256=digest)
     for name in names:
-        if name.endswith(f"-{digest[:_DIGITS]}-{short}{_RECORD}"):
+        if name.endswith(f"-{digest[:_DIGITS]}-{short}{RECORD}"):
             known = _read_record(folder / name)
             if known is not None and (known.file, known.sha256) == (file, digest):
                 return known
     path = folder / f"{stamp(moment)}-{digest[:_DIGITS]}-{short}"
     # The record last: once it is there, so are the bytes.
     replace_file(path, data)
-    replace_file(path.with_name(path.name + _RECORD), dump(msgspec.to_builtins(stored), indent=True) + b"\n")
+    replace_file(path.with_name(path.name + RECORD), dump(msgspec.to_builtins(stored), indent=True) + b"\n")
     return _record(path, stored, len(data))
 
 
@@ -93,9 +93,9 @@ def records(home: Path) -> list[Record]:
     names = names_in(folder)
     found: list[Record | None] = []
     for name in names:
-        if name.endswith(_RECORD):
+        if name.endswith(RECORD):
             found.append(_read_record(folder / name))
-        elif name + _RECORD not in names:
+        elif name + RECORD not in names:
             found.append(_without_record(folder / name))
     return sorted(
         (record for record in found if record is not None),
@@ -114,7 +114,7 @@ def record_bytes(record: Record) -> bytes:
 
 def _read_record(path: Path) -> Record | None:
     """The record in a file; None when its bytes are gone. One that is illegible is told from its name."""
-    bytes_path = path.with_name(path.name.removesuffix(_RECORD))
+    bytes_path = path.with_name(path.name.removesuffix(RECORD))
     try:
         size = bytes_path.stat().st_size
         found = read_file(path)

@@ -13,6 +13,7 @@ from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.snapshot import Problem, Snapshot
 from core.settings import InferenceSettings
 from core.storage.documents import (
+    Document,
     GraphDocument,
     NuggetDocument,
     broken_graph,
@@ -34,9 +35,9 @@ class Loaded:
     nuggets: Mapping[Path, NuggetDocument] = field(default_factory=dict)
     snapshot: Snapshot = field(default_factory=Snapshot)
 
-    def documents(self) -> dict[Path, GraphDocument | NuggetDocument]:
+    def documents(self) -> dict[Path, Document]:
         """Every file that is there and can be read, by path."""
-        found: dict[Path, GraphDocument | NuggetDocument] = {
+        found: dict[Path, Document] = {
             path: document for path, document in self.nuggets.items() if not document.broken
         }
         if self.graph.fingerprint is not None and not self.graph.broken:

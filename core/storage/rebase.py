@@ -9,11 +9,12 @@ import msgspec
 
 from core.model.basis import settled, vector_spec
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
+from core.model.compare import alike
 from core.model.draft_facts import index_among_all
 from core.model.fact import Fact
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from core.storage.merging import Decide, Deciding, alike, conflict, refuse, same_fact
+from core.storage.merging import Decide, Deciding, conflict, refuse, same_fact
 from core.storage.rebase_facts import rebase_facts
 from core.storage.rebase_notes import rebase_note
 
@@ -150,8 +151,7 @@ def _with_text_of(note: Note, twin: Note) -> NoteChange:
 
 
 def _removal(snapshot: Snapshot, id: str) -> NoteChange:
-    place = next(number for number, note in enumerate(snapshot.notes) if note.id == id)
-    return NoteChange(id=id, before=snapshot.notes[place], after=None, index=place)
+    return NoteChange(id=id, before=snapshot.by_id[id], after=None, index=snapshot.places[id])
 
 
 def _facts_of_strangers(

@@ -7,9 +7,10 @@ from typing import NamedTuple
 import msgspec
 
 from core.model.change import ChangeSet, FactChange
+from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.snapshot import Snapshot
-from core.storage.merging import Deciding, alike, conflict, merge_extra, merge_hits
+from core.storage.merging import Deciding, conflict, merge_extra, merge_hits
 
 
 class _Found(NamedTuple):

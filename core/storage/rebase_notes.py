@@ -9,14 +9,13 @@ import msgspec
 
 from core.model.basis import settled, sound_links, unique_links
 from core.model.change import NoteChange
+from core.model.compare import alike
 from core.model.note import FILE_NAMES, Note, replace
 from core.model.snapshot import Snapshot
-from core.storage.merging import Deciding, alike, conflict, merge_extra, merge_hits, same_fact
+from core.storage.merging import OF_ITS_FACT, Deciding, conflict, merge_extra, merge_hits, same_fact
 
 _LATEST: Final = ("updated_at", "last_accessed_at", "last_rewritten_at", "archived_at")
 _OURS: Final = ("last_hit_session", "vector")
-# What makes a fact note stand for its fact.
-_OF_ITS_FACT: Final = ("title", "content", "source_key", "hidden", "hidden_fact", "archived_at")
 # What may move without the note having been changed in meaning: recalls, and what every write sets right.
 _QUIET: Final = frozenset(
     {
@@ -70,7 +69,7 @@ def rebase_note(
         moved = conflict(what, change.id, before.key, after.key, current.key)
         if not deciding.ours_stand(moved, after, current, "note", change.id):
             return None
-        newest = replace(current, **{name: getattr(after, name) for name in _OF_ITS_FACT})
+        newest = replace(current, **{name: getattr(after, name) for name in OF_ITS_FACT})
     if newest == before:
         merged = _set_right(after, exists, undoing)
     else:

@@ -193,6 +193,4 @@ def _day_of(held: Claim, now: datetime) -> str:
 
 def _put(ledger: Ledger, name: str, value: object) -> None:
     """Within a transaction."""
-    ledger.rows(
-        "INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, msgspec.json.encode(value).decode())
-    )
+    ledger.keep_meta(name, msgspec.json.encode(value).decode())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -12,10 +11,11 @@ from core.errors import NotFoundError, StorageError
 from core.model.change import ChangeSet
 from core.model.names import iso
 from core.storage.backups import due_today, make_backup, prune
-from core.storage.documents import GraphDocument, NuggetDocument
+from core.storage.documents import Document, GraphDocument
 from core.storage.files import read_file
 from core.storage.quarantine import record_bytes, records, set_aside
 from core.storage.reading import Loaded
+from core.storage.unread import unread_places
 
 _LARGE: Final = 20
 
@@ -44,8 +44,11 @@ def keep_unreadable(home: Path, loaded: Loaded, now: datetime) -> None:
             with suppress(StorageError, NotFoundError):
                 keep_whole(home, document.path, document.broken, now)
             continue
-        for raw, where, reason in _unreadable(document):
-            set_aside(home, file=file, data=raw, reason=reason, where=where, at=iso(now), whole=False)
+        for place, problem in unread_places(document):
+            raw = document.raws[place]
+            set_aside(
+                home, file=file, data=raw, reason=problem.what, where=problem.where, at=iso(now), whole=False
+            )
 
 
 def keep_whole(home: Path, path: Path, reason: str, now: datetime) -> Path:
@@ -65,32 +68,22 @@ def keep_before_rewriting(home: Path, loaded: Loaded, change_set: ChangeSet, now
         rewritten = (
             bool(change_set.notes) if isinstance(document, GraphDocument) else document.meta.name in touched
         )
-        bad = [reason for _, _, reason in _unreadable(document)]
+        bad = [problem.what for _, problem in unread_places(document)]
         if rewritten and bad and not _was_kept_whole(home, document):
             keep_whole(home, document.path, f"part of it cannot be read ({bad[0]})", now)
 
 
-def _all(loaded: Loaded) -> tuple[GraphDocument | NuggetDocument, ...]:
+def _all(loaded: Loaded) -> tuple[Document, ...]:
     return loaded.graph, *loaded.nuggets.values()
 
 
-def _was_kept_whole(home: Path, document: GraphDocument | NuggetDocument) -> bool:
+def _was_kept_whole(home: Path, document: Document) -> bool:
     """Whether a copy of the file was made already while the same things in it were unreadable."""
     file = str(document.path.relative_to(home))
-    raws = [raw for raw, _, _ in _unreadable(document)]
+    raws = [document.raws[place] for place, _ in unread_places(document)]
     for record in records(home):
         if record.whole and record.file == file:
             data = record_bytes(record)
             if all(raw in data for raw in raws):
                 return True
     return False
-
-
-def _unreadable(document: GraphDocument | NuggetDocument) -> Iterator[tuple[bytes, str, str]]:
-    """Bytes, place and reason of what cannot be read, in the order of the file."""
-    if not document.problems:
-        return
-    items = document.notes if isinstance(document, GraphDocument) else document.facts
-    bad = [raw for item, raw in zip(items, document.raws, strict=True) if item is None]
-    for raw, problem in zip(bad, document.problems, strict=False):
-        yield raw, problem.where, problem.what

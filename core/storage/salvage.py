@@ -12,9 +12,9 @@ import msgspec
 
 from core.settings import InferenceSettings
 from core.storage.codec import ItemError, read_fact, read_note
+from core.storage.documents import BOM
 from core.storage.json_text import JsonError, load, split_array, split_object
 
-_BOM: Final = b"\xef\xbb\xbf"
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 # No string of JSON runs over the end of a line: so a stray quotation mark upsets one line and not all that follow.
 _STRING: Final = rb'"[^"\\\x00-\x1f]*+(?:\\[^\x00-\x1f][^"\\\x00-\x1f]*+)*+"'
@@ -144,9 +144,9 @@ def _reason(data: bytes, kind: _Kind) -> str:
         return "it is in UTF-16, not in UTF-8"
     array = kind.array.strip(b'"').decode()
     if len(data) > _LARGE:
-        return "" if _is_json(data.removeprefix(_BOM)) else "it is no sound JSON"
+        return "" if _is_json(data.removeprefix(BOM)) else "it is no sound JSON"
     try:
-        fields = split_object(data.removeprefix(_BOM), once=array)
+        fields = split_object(data.removeprefix(BOM), once=array)
         split_array(fields.get(array, b"[]"))
     except JsonError as error:
         return str(error)
@@ -323,7 +323,7 @@ class _Search:
 
     def lost(self) -> Iterable[tuple[int, bytes]]:
         """Stretches of which nothing was understood, without what stands between items."""
-        place = len(_BOM) if self.data.startswith(_BOM) else 0
+        place = len(BOM) if self.data.startswith(BOM) else 0
         for start, end in [*sorted(self._understood), (len(self.data), len(self.data))]:
             gap = self.data[place:start]
             text = gap.strip(_BETWEEN_ITEMS)

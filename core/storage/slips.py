@@ -10,11 +10,11 @@ from typing import Final
 import msgspec
 
 from core.errors import BrokenFileError
-from core.model.change import Author, ChangeSet
+from core.model.change import PROGRAM, ChangeSet
 from core.model.names import iso
 from core.settings import InferenceSettings
 from core.storage.compare import outside_changes
-from core.storage.documents import GraphDocument, NuggetDocument, read_graph, read_nugget
+from core.storage.documents import Document, read_graph, read_nugget
 from core.storage.files import read_file
 from core.storage.ledger import Ledger
 from core.storage.ledger_codec import fact_item, items_of, note_item
@@ -23,7 +23,6 @@ from core.storage.quarantine import set_aside
 from core.storage.reading import Loaded, assembled
 from core.storage.stale import judge
 
-_PROGRAM: Final = Author("program")
 _PLACE: Final = "a version that another program wrote at the moment of a write of this program"
 
 
@@ -39,7 +38,7 @@ def with_slip(
     if found is None:
         return None
     nuggets, graph = dict(base.nuggets), base.graph
-    document: GraphDocument | NuggetDocument
+    document: Document
     try:
         if target == base.graph.path:
             document = graph = read_graph(target, *found, rules, base.graph)
@@ -65,12 +64,12 @@ def wished(
         own_changes(ledger, theirs),
         ids=ids,
         at=at,
-        author=_PROGRAM,
+        author=PROGRAM,
         known=known_versions(ledger),
     )
     unseen = item_names(judged.owed).union(*(items_of(change_set) for change_set, _ in judged.conflicts))
     unseen -= item_names(judged.disputed)
-    found = outside_changes(base.snapshot, theirs.snapshot, ids=ids, at=at, author=_PROGRAM)
+    found = outside_changes(base.snapshot, theirs.snapshot, ids=ids, at=at, author=PROGRAM)
     meant = (_without(change_set, unseen) for change_set in found)
     return tuple(change_set for change_set in meant if not change_set.empty)
 

@@ -15,20 +15,19 @@ import msgspec
 from core.errors import ConflictError
 from core.model.basis import settled, unique_links
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
+from core.model.compare import alike, differences, laid_over
 from core.model.draft_facts import DraftFacts
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import Link, Note, replace
 from core.model.snapshot import Snapshot
 from core.storage.claims import Case, Claim, FactStep, Finding, ItemKey, OwnChange, facts_of
-from core.storage.compare import HIT_FIELDS, UNSAID_FIELDS, differences, laid_over
-from core.storage.merging import alike, conflict_of
+from core.storage.compare import HIT_FIELDS, UNSAID_FIELDS
+from core.storage.merging import conflict_of
 from core.storage.rebase import rebase
 from core.storage.stale_facts import FactJudge, being_forgotten, hidden_facts_shown
 from core.storage.stale_notes import overwritten, taken_back
 from core.storage.stale_renames import hidden_renamed, kept_notes, renamed_facts, swapped_notes
-
-__all__ = ["ItemKey", "OwnChange", "Verdict", "judge"]
 
 # What is counted, then the sentence; "" counts notes and facts, each by its name.
 _REASONS: Final[dict[Finding, tuple[str, str]]] = {

@@ -10,12 +10,12 @@ import msgspec
 from core.model.basis import settled
 from core.model.build import waiting
 from core.model.change import NoteChange
+from core.model.compare import alike
 from core.model.draft_facts import index_among_all
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import HiddenFact, Note, replace
 from core.storage.claims import Case, Claim, FactStep, Finding, OwnChange, facts_of
-from core.storage.merging import alike
 
 
 class FactJudge:

@@ -10,11 +10,11 @@ import msgspec
 
 from core.model.basis import settled
 from core.model.change import NoteChange
+from core.model.compare import alike
 from core.model.entry import Conflict
 from core.model.note import FILE_NAMES, Note, replace
 from core.storage.claims import Case, Claim, FactStep, OwnChange, facts_of
 from core.storage.compare import HIT_FIELDS, UNSAID_FIELDS
-from core.storage.merging import alike
 from core.storage.three_way import same_meaning
 
 # What says something: neither recalls nor what every write moves.

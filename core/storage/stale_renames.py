@@ -11,11 +11,11 @@ import msgspec
 
 from core.model.basis import custom_tags, settled, unique_links
 from core.model.change import NoteChange
+from core.model.compare import alike
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import SCOPES, Note, replace
 from core.storage.claims import Case, Claim, FactStep, facts_of
-from core.storage.merging import alike
 
 _SCOPED: Final = re.compile(rf"\s*(?:{'|'.join(SCOPES)}):", re.IGNORECASE)
 

@@ -8,13 +8,10 @@ from typing import Final
 
 from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NuggetsError
 from core.model.change import ChangeSet
+from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
 from core.storage.committing import Applied, Committing
-from core.storage.files import (
-    locked,
-    make_folder,
-    remove_file,
-)
+from core.storage.files import locked, make_folder, remove_file
 from core.storage.ledger_codec import items_of
 from core.storage.ledger_schema import BrokenLedgerError
 from core.storage.mend_files import mend_files, mendable
@@ -144,7 +141,7 @@ class Store(Committing):
 
     # Keeping and putting away
 
-    def keep_conflict(self, change_set: ChangeSet, made_by: str, error: ConflictError) -> str:
+    def keep_conflict(self, change_set: ChangeSet, made_by: str, error: ConflictError | Conflict) -> str:
         """Puts a change that met a conflict into the log, where it waits for a person; the entry's id, "" for none."""
         if self.ledger is None:
             return ""
@@ -167,8 +164,8 @@ class Store(Committing):
             return None
         try:
             before = ledger.meta(_VISIT)
-            with ledger.transaction() as connection:
-                connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (_VISIT, at))
+            with ledger.transaction():
+                ledger.keep_meta(_VISIT, at)
         except (NuggetsError, BrokenLedgerError):
             return None
         return before if isinstance(before, str) else None

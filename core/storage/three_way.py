@@ -7,15 +7,14 @@ from typing import Any, Final
 
 import msgspec
 
+from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Note, replace
 from core.storage.json_text import dump
-from core.storage.merging import Decide, alike, conflict, same_fact
+from core.storage.merging import OF_ITS_FACT, Decide, conflict, same_fact
 
 _NOTHING: Final = object()
 _LATEST: Final = ("updated_at", "last_accessed_at", "last_rewritten_at")
-# These belong to the fact that a note mirrors; whether it is hidden decides what becomes of all of them.
-_OF_ITS_FACT: Final = ("title", "content", "source_key", "hidden", "hidden_fact", "archived_at")
 # What moves without the note having been changed in meaning.
 _QUIET: Final = frozenset(
     {"hits", "last_hit_session", "last_accessed_at", "last_rewritten_at", "updated_at", "vector"}
@@ -118,7 +117,7 @@ def _one_state_of_the_fact(base: Note | None, ours: Note, theirs: Note, decide: 
     what = "its fact was changed by one side and hidden or brought back by the other"
     found = conflict(what, ours.id, base.content, _said(ours), _said(theirs), "hidden")
     taken = ours if decide(found, ours.hidden, theirs.hidden) == ours.hidden else theirs
-    state = {name: getattr(taken, name) for name in _OF_ITS_FACT}
+    state = {name: getattr(taken, name) for name in OF_ITS_FACT}
     return replace(ours, **state), replace(theirs, **state)
 
 

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from core.errors import ConflictError, NuggetsError, StorageError
-from core.model.change import PERSON, Author, ChangeKind, ChangeSet
+from core.errors import ConflictError, StorageError
+from core.model.change import PERSON, ChangeKind, ChangeSet
 from core.model.entry import Conflict
-from core.model.names import iso
 from core.settings import Settings
-from core.storage.backups import BACKUPS
-from core.storage.documents import GraphDocument, remembered_graph, remembered_nugget
+from core.storage.documents import Document, GraphDocument, remembered_graph, remembered_nugget
 from core.storage.files import Fingerprint, fingerprint, leftovers
-from core.storage.ledger import RESTORER, TAKEN_IN, Ledger
+from core.storage.ledger import TAKEN_IN, Ledger
 from core.storage.ledger_archive import archive_oldest, is_time_to_look
 from core.storage.ledger_codec import fact_item, note_item
 from core.storage.ledger_rows import Pending
-from core.storage.ledger_schema import LEDGER_FILE, BrokenLedgerError, set_ledger_aside, unreadable
-from core.storage.ledger_seen import Document, forget_file, look, look_at_few, numbered, seen_files, seen_raws
+from core.storage.ledger_schema import BrokenLedgerError
+from core.storage.ledger_seen import forget_file, look, look_at_few, numbered, seen_files, seen_raws
 from core.storage.merging import conflict_of
+from core.storage.open_ledger import OpenLedger
 from core.storage.quarantine import QUARANTINE
 from core.storage.reading import Loaded, assembled
 from core.storage.slips import wished, with_slip
 from core.storage.writing import Write, Written
-
-PROGRAM: Final = Author("program")
 
 
 @dataclass(frozen=True)
@@ -42,10 +37,8 @@ class Attribution:
     reason: str
 
 
-class Trace:
-    """Keeps the ledger of one folder. All but `wanted` and `in_step` are called under the memory's lock."""
-
-    restorer: Final = RESTORER
+class Trace(OpenLedger):
+    """Keeps the ledger of one folder. All that is defined here is called under the memory's lock."""
 
     def __init__(
         self,
@@ -55,185 +48,12 @@ class Trace:
         clock: Callable[[], datetime],
         ids: Callable[[], str],
     ) -> None:
-        self.home = home
+        super().__init__(home, clock=clock, ids=ids)
         self.rules = settings.inference
         self._settings = settings
-        self.ids = ids
-        self.ledger: Ledger | None = None
         self.attribution: Attribution | None = None
-        # Why there is no ledger though the memory has one; None when it could be opened or there is none.
-        self.log_problem: NuggetsError | None = None
-        self._clock = clock
-        self._notices: list[str] = []
         # For how long nobody may have written before what was taken back is restored.
         self.quiet_seconds = 0.0
-        # The files as the ledger last saw them, when this object was there to see it.
-        self._former: dict[Path, Document] = {}
-
-    def at(self) -> str:
-        """The time that entries made here bear."""
-        return iso(self._clock())
-
-    # Telling a person
-
-    def say(self, notice: str) -> None:
-        """Keeps a notice until somebody asks."""
-        if notice not in self._notices:
-            self._notices.append(notice)
-
-    def tell(self, error: NuggetsError) -> None:
-        """Keeps what went wrong aside from what was asked for."""
-        self.say(error.message)
-
-    def take_notices(self) -> tuple[str, ...]:
-        """The notices since the last call."""
-        taken, self._notices = tuple(self._notices), []
-        return taken
-
-    # The ledger itself
-
-    @property
-    def _path(self) -> Path:
-        return self.home / LEDGER_FILE
-
-    def wanted(self, loaded: Loaded) -> bool:
-        """Whether there is something to keep a ledger of, and a place to keep it."""
-        there = bool(loaded.documents()) or self._path.exists()
-        return there and os.access(self.home, os.W_OK)
-
-    def in_step(self, loaded: Loaded) -> bool:
-        """Whether the ledger has seen the files as they are and nothing waits in it. Makes no file."""
-        self._let_go_of_replaced()
-        try:
-            if self.ledger is None:
-                if self.ledger_missing:
-                    return False
-                self._open_file()
-            assert self.ledger is not None
-            if self.ledger.pending_count():
-                return False
-            return self.moved(loaded, self.ledger) == set()
-        except BrokenLedgerError:
-            return False
-
-    def open(self, loaded: Loaded) -> None:
-        """Opens the ledger or begins one. A broken one is set aside with its bytes, and a new one begun.
-
-        Raises StorageError, ReadOnlyError.
-        """
-        self._let_go_of_replaced()
-        if self.ledger is not None and self.ledger.read_only:
-            self.close()
-        try:
-            if self.ledger is None:
-                # Only who keeps a log makes backups; the lock is taken by others as well.
-                if self.ledger_missing and (self.home / BACKUPS).is_dir() and loaded.documents():
-                    self.say_gone()
-                self._open_file()
-            assert self.ledger is not None
-            if not seen_files(self.ledger):
-                self._see_first(self.ledger, loaded)
-        except BrokenLedgerError as error:
-            self.begin_anew(error, loaded)
-
-    @contextmanager
-    def waiting(self, seconds: float | None) -> Iterator[None]:
-        """Within this, another program's writing of the ledger is waited for no longer than that; None: as usual."""
-        with self.ledger.waiting(seconds) if self.ledger and seconds is not None else nullcontext():
-            yield
-
-    def _open_file(self) -> None:
-        try:
-            self.ledger = Ledger(self._path)
-        except NuggetsError as error:
-            self.log_problem = error
-            raise
-        self.log_problem = None
-
-    def open_to_read(self) -> None:
-        """Opens the ledger where nothing may be written; `log_problem` says why when it cannot be read either."""
-        self._let_go_of_replaced()
-        if self.ledger is not None or not os.path.lexists(self._path):
-            return
-        try:
-            self.ledger = Ledger(self._path, read_only=True)
-            self.log_problem = None
-        except NuggetsError as error:
-            self.log_problem = error
-        except BrokenLedgerError as error:
-            self.log_problem = unreadable(self._path, str(error))
-
-    @property
-    def ledger_missing(self) -> bool:
-        """Whether there is no ledger, or only an empty file in its place."""
-        try:
-            return self._path.stat().st_size == 0
-        except FileNotFoundError:
-            return True
-        except OSError:
-            return False
-
-    def say_gone(self) -> None:
-        """Tells that a memory that had a log has none any more."""
-        self.say(f"{self._path}: the log of changes is gone; a new one begins now")
-
-    def begin_anew(self, error: BrokenLedgerError, loaded: Loaded) -> None:
-        """Sets a broken ledger aside and begins a new one from the files as they are. Raises StorageError."""
-        if self.ledger is not None:
-            self.ledger.close()
-            self.ledger = None
-        stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self.ids()}"
-        set_ledger_aside(self._path, self.home / QUARANTINE, stamp)
-        self.say(
-            f"{self._path}: the log of changes was broken ({error}); its bytes are kept in "
-            f"{self.home / QUARANTINE}, no memory is lost; a new log begins now"
-        )
-        try:
-            self.ledger = Ledger(self._path)
-            self._see_first(self.ledger, loaded)
-        except BrokenLedgerError as again:
-            raise StorageError(
-                f"the log of changes cannot be begun ({again})",
-                where=str(self._path),
-                kept="nothing was written",
-            ) from again
-
-    def close(self) -> None:
-        """Closes the ledger until it is wanted again."""
-        if self.ledger is not None:
-            self.ledger.close()
-            self.ledger = None
-            self._former = {}
-
-    def _let_go_of_replaced(self) -> None:
-        if self.ledger is not None and self.ledger.replaced:
-            self.ledger.close()
-            self.ledger = None
-            self._former = {}
-            if not self._path.exists():
-                self.say_gone()
-
-    def _see_first(self, ledger: Ledger, loaded: Loaded) -> None:
-        documents = loaded.documents()
-        with ledger.transaction(durable=True) as connection:
-            for path, document in documents.items():
-                look(connection, self.name(path), document, {}, fingerprint=document.fingerprint)
-        self._former = documents
-
-    def remember(self, documents: dict[Path, Document]) -> None:
-        """Keeps the files as the ledger has seen them now, so that they need not be read from it."""
-        self._former = dict(documents)
-
-    def name(self, path: Path) -> str:
-        """How the ledger names a file."""
-        return str(path.relative_to(self.home))
-
-    def moved(self, loaded: Loaded, ledger: Ledger) -> set[str]:
-        """Files that are not as they were last seen; those that cannot be read are passed over."""
-        broken = {self.name(path) for path in loaded.broken()}
-        seen = {file: one.fingerprint for file, one in seen_files(ledger).items() if file not in broken}
-        now = {self.name(path): made for path, made in loaded.fingerprints().items()}
-        return {file for file in {*seen, *now} if file not in seen or seen[file] != now.get(file, ())}
 
     # What was seen
 

@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from core.model.fact import Fact
 from core.model.note import Note
+from core.model.snapshot import Problem
 from core.settings import InferenceSettings
 from core.storage.codec import unreadable_name
-from core.storage.documents import GraphDocument, NuggetDocument
+from core.storage.documents import Document, GraphDocument, id_of
 
-Document = GraphDocument | NuggetDocument
 _Items = Sequence[Note | Fact | None]
 
 
@@ -20,12 +20,12 @@ def last_read(document: Document, seen: Document, rules: InferenceSettings) -> d
 
     seen: the file as the ledger remembers it, with what it keeps of things that cannot be read.
     """
-    now, then = _items(document), _items(seen)
+    now = document.items
     known: dict[str, bytes] = {}
-    for item, raw in zip(then, seen.raws, strict=True):
+    for item, raw in zip(seen.items, seen.raws, strict=True):
         if item is not None:
-            known.setdefault(_name(item), raw)
-    there = {_name(item) for item in now if item is not None}
+            known.setdefault(id_of(item), raw)
+    there = {id_of(item) for item in now if item is not None}
     missing = {name: raw for name, raw in known.items() if name not in there}
     kind = Note if isinstance(document, GraphDocument) else Fact
     found: dict[int, bytes] = {}
@@ -48,36 +48,26 @@ def last_read(document: Document, seen: Document, rules: InferenceSettings) -> d
 
 def _standing_at(place: int, now: _Items, order: list[str], missing: Mapping[str, bytes]) -> str | None:
     """The name of what is missing and stood behind the same neighbour as what cannot be told by its name."""
-    behind = next((_name(item) for item in reversed(now[:place]) if item is not None), None)
+    behind = next((id_of(item) for item in reversed(now[:place]) if item is not None), None)
     if behind is not None and behind not in order:
         return None
     following = order[order.index(behind) + 1 :] if behind is not None else order
     for name in following:
         if name in missing:
             return name
-        if any(item is not None and _name(item) == name for item in now):
+        if any(item is not None and id_of(item) == name for item in now):
             return None
     return None
-
-
-def _items(document: Document) -> _Items:
-    return document.notes if isinstance(document, GraphDocument) else document.facts
-
-
-def _name(item: Note | Fact) -> str:
-    return item.id if isinstance(item, Note) else item.key
 
 
 def with_last_read(document: Document, versions: Mapping[int, bytes]) -> list[bytes]:
     """The file, in parts, with other bytes at some places."""
     raws = tuple(versions.get(place, raw) for place, raw in enumerate(document.raws))
-    if isinstance(document, NuggetDocument):
-        return replace(document, raws=raws).to_parts()
     return replace(document, raws=raws).to_parts()
 
 
-def places_of_problems(document: Document) -> Iterator[tuple[int, str]]:
-    """Each place that cannot be read, with the words in which its problem names it."""
-    bad = (place for place, item in enumerate(_items(document)) if item is None)
-    for place, problem in zip(bad, document.problems, strict=False):
-        yield place, problem.where
+def unread_places(document: Document) -> Iterator[tuple[int, Problem]]:
+    """Each place that cannot be read, in the order of the file, with its problem."""
+    if document.problems:
+        bad = (place for place, item in enumerate(document.items) if item is None)
+        yield from zip(bad, document.problems, strict=False)

@@ -14,7 +14,7 @@ from core.model.change import ChangeSet, FileChange
 from core.model.names import check_nugget_name
 from core.model.snapshot import Snapshot
 from core.storage.changed import changed_graph, changed_nugget
-from core.storage.documents import GraphDocument, NuggetDocument, new_nugget
+from core.storage.documents import Document, GraphDocument, NuggetDocument, new_nugget
 from core.storage.exchange import put_instead
 from core.storage.files import (
     Fingerprint,
@@ -35,8 +35,6 @@ _KEPT: Final = "nothing was written"
 _NAMES: Final = 100
 _NO_VERSION: Final = Fingerprint(0, 0, 0)
 
-Document = GraphDocument | NuggetDocument
-
 
 @dataclass(frozen=True)
 class Slip:
@@ -56,7 +54,7 @@ class Written:
 
 @dataclass
 class Write:
-    """One write, prepared: new versions are safe on disk beside their files, nothing has happened to those yet."""
+    """One write: once it is staged, new versions are safe on disk beside their files, and those are as they were."""
 
     home: Path
     loaded: Loaded
@@ -67,6 +65,20 @@ class Write:
     staged: dict[Path, Staged] = field(default_factory=dict)
     # Whether the first file was put in place: from then on the rest has to follow.
     begun: bool = False
+
+    def stage(self) -> None:
+        """Makes the new versions safe on disk; nothing is left behind when that fails. Raises StorageError,
+        ReadOnlyError.
+        """
+        self.targets = {step.path: write_target(self.home, step.path) for step in self.steps}
+        try:
+            for step in self.steps:
+                if step.path not in self.going:
+                    make_folder(step.path.parent)
+                    self.staged[step.path] = stage_file(self.targets[step.path], *step.to_parts())
+        except BaseException:
+            self.give_up()
+            raise
 
     def stages(self) -> dict[str, Stage]:
         """For each file the version that was read and the one that is to follow."""
@@ -170,15 +182,7 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
     for change in effective.files:
         _check_file(change)
     write = Write(home, loaded, effective, steps, going)
-    write.targets = {step.path: write_target(home, step.path) for step in steps}
-    try:
-        for step in steps:
-            if step.path not in going:
-                make_folder(step.path.parent)
-                write.staged[step.path] = stage_file(write.targets[step.path], *step.to_parts())
-    except BaseException:
-        write.give_up()
-        raise
+    write.stage()
     return write
 
 

@@ -164,18 +164,23 @@ def _blocks(text: str) -> Iterator[Span]:
         start, after = begins.span()
         if start < done:
             continue
-        after += len(text[after : after + 2]) - len(text[after : after + 2].lstrip("-"))
+        after = _past_hyphens(text, after)
         while place < len(ends) and ends[place][0] < after:
             place += 1
         if place < len(ends) and ends[place][0] - start <= _LONGEST_BLOCK:
-            done = ends[place][1]
-            done += len(text[done : done + 2]) - len(text[done : done + 2].lstrip("-"))
+            done = _past_hyphens(text, ends[place][1])
         elif text[after : after + 1] and text[after] in _MENTIONED:
             continue
         else:
             body = _BLOCK_BODY.match(text, after)
             done = body.end() if body and _is_key_body(body[0]) else after
         yield start, done, "private key"
+
+
+def _past_hyphens(text: str, place: int) -> int:
+    """The place behind the last hyphens of a key block's line, of which there may be two more than one looks for."""
+    few = text[place : place + 2]
+    return place + len(few) - len(few.lstrip("-"))
 
 
 def _is_key_body(text: str) -> bool:

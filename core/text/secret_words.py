@@ -46,14 +46,13 @@ _STRENGTHS.update((word, "key") for word in ("key", "schlüssel", "ключ", "�
 _STRENGTHS.update((word, "token") for word in _TOKENS)
 _STRENGTHS.update((word, "password") for word in _PASSWORDS)
 # The long words are found where the short ones in them are.
-_STEMS: Final = ("pass", "pw", "key", "secret", "token", *(
-    word for word in _STRENGTHS if not any(stem in word for stem in ("pass", "pw", "key", "secret", "token"))
-))  # fmt: skip
+_SHORT: Final = ("pass", "pw", "key", "secret", "token")
+_STEMS: Final = (*_SHORT, *(word for word in _STRENGTHS if not any(stem in word for stem in _SHORT)))
 _ASCII_STEMS: Final = tuple(stem for stem in _STEMS if stem.isascii())
 # For each stem how far before it a word may begin, and how long that is; the longest first.
 _AT_STEM: Final = {
     stem: sorted(
-        {(word.index(stem), len(word)) for word in _STRENGTHS if stem == word or (stem in word and stem in _STEMS[:5])},
+        {(word.index(stem), len(word)) for word in _STRENGTHS if stem == word or (stem in word and stem in _SHORT)},
         key=lambda found: -found[1],
     )
     for stem in _STEMS
@@ -195,7 +194,7 @@ def _behind(text: str, start: int, end: int, strength: _Strength) -> Iterator[Sp
         )
         signed = joined["sign"] is not None
         if found is not None and _tells(text, start, end, joined.end(), found, strength, signed=signed):
-            yield *found, _kind(strength)
+            yield *found, strength
             return
     if strength == "key":
         return
@@ -207,7 +206,7 @@ def _behind(text: str, start: int, end: int, strength: _Strength) -> Iterator[Sp
     option = strength == "password" and text[max(0, start - 2) : start] == "--"
     before = text[max(0, start - _LOOK_BACK) : found[0]]
     if passwordlike(value, assigned=False) if option else looks_random(value.rstrip(")]}>"), before):
-        yield *found, _kind(strength)
+        yield *found, strength
 
 
 def _tells(
@@ -234,10 +233,6 @@ def _tells(
     if text[start:end].lower() == "credential" and _PAIR.match(value):
         return False
     return tokenlike(value, before) if signed else looks_random(value, before)
-
-
-def _kind(strength: _Strength) -> str:
-    return {"password": "password", "token": "token", "key": "key"}[strength]
 
 
 def _value(text: str, place: int, *, spaceless: bool = False, query: bool = False) -> tuple[int, int] | None:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from core.text.secret_shapes import Span, known_shapes
-from core.text.secret_values import entropy as entropy
 from core.text.secret_words import behind_words
 
 _MASKED: Final = re.compile(r"\[masked: [^\]\n]{1,60}\]")

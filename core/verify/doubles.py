@@ -8,12 +8,13 @@ from functools import partial
 import msgspec
 
 from core.model.build import waiting
+from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note, replace
 from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
 from core.verify.mending import keep_in_hidden_note, present
-from core.verify.view import View, alike
+from core.verify.view import View
 
 
 def shared_ids(view: View) -> Iterator[Trouble]:

@@ -8,13 +8,14 @@ from functools import partial
 import msgspec
 
 from core.model.build import new_note, waiting
+from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note, replace
 from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
 from core.verify.hiding import hidden_note_of
 from core.verify.mending import keep_in_hidden_note, present
-from core.verify.view import FactPlace, View, alike
+from core.verify.view import FactPlace, View
 
 
 def other_keys(view: View) -> Iterator[Trouble]:

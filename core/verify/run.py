@@ -68,11 +68,10 @@ def repair(draft: Draft) -> None:
 
 def _mend(draft: Draft, troubles: Iterator[Trouble]) -> list[Finding]:
     """Mends what a rule found, of each group the first; gives what it mended."""
-    # The rule looks at a view that does not change while it is being mended.
-    found = [trouble for trouble in list(troubles) if trouble.mend is not None]
     groups: set[tuple[str, ...]] = set()
     mended: list[Finding] = []
-    for trouble in found:
+    # All are found first: the rule looks at a view that does not change while it is being mended.
+    for trouble in list(troubles):
         if trouble.mend is not None and trouble.group not in groups:
             groups |= {trouble.group} - {()}
             trouble.mend(draft)

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 
 from core.errors import InvalidInputError
+from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.fact import Fact, Nugget
 from core.model.names import check_nugget_name
 from core.model.note import SCOPES, Note
 from core.model.snapshot import Snapshot
-from core.text.normalise import squeeze
 from core.verify.finding import Finding, Trouble, said
 
 # A nugget's name and the place of one of its facts.
@@ -153,11 +153,6 @@ class View:
             detail += f" The fact file of {said(note.nugget_name)} cannot be read: mend that first."
             return Trouble(Finding(kind, where, detail))
         return Trouble(Finding(kind, where, detail, repair), mend, group)
-
-
-def alike(one: str, other: str) -> bool:
-    """Whether two texts differ by white space at most."""
-    return one == other or squeeze(one) == squeeze(other)
 
 
 def _places(nugget: Nugget) -> tuple[dict[str, int], dict[str, int]]:

@@ -43,8 +43,8 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
     # Asked every hour, it is mostly not due: that is found out without reading the memory.
     state = daily_state(folder_of(call), datetime.now(UTC))
     if not state.due:
-        last = state.to_dict()["lastRun"]
-        document = {"ran": False, "reason": "not due", "nextDue": state.to_dict()["nextDue"], "lastRun": last}
+        told = state.to_dict()
+        document = {"ran": False, "reason": "not due", "nextDue": told["nextDue"], "lastRun": told["lastRun"]}
         document |= {"reflection": None, "promotions": [], "problems": []}
         call.answer(lambda: document, lambda: [f"Not due: next {state.next_due:%Y-%m-%d %H:%M}."])
         return

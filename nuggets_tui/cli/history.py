@@ -22,6 +22,7 @@ from nuggets_tui.cli.log_text import (
 from nuggets_tui.cli.moments import moment
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
+from nuggets_tui.differences import titles
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
@@ -106,8 +107,7 @@ def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bo
     if not entries:
         yield "Nothing of that kind is in the log." if memory.log(limit=1) else "Nothing is in the log yet."
     elif verbose:
-        titles = {note.id: note.title for note in memory.snapshot.notes}
-        yield from verbose_lines(entries, memory.taken_back(), lambda id: titles.get(id, id))
+        yield from verbose_lines(entries, memory.taken_back(), titles(memory.snapshot))
     else:
         yield from log_lines(entries, memory.taken_back())
     if more:

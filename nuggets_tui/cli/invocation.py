@@ -127,6 +127,11 @@ def can_ask() -> bool:
     return is_terminal(sys.stdin)
 
 
+def asks(*, yes: bool = False, dry_run: bool = False) -> bool:
+    """Whether a person is shown what would be done, and asked before it is."""
+    return can_ask() and not yes and not dry_run
+
+
 def has_terminal() -> bool:
     """Whether the app can be shown: standard input and output are both a terminal."""
     return is_terminal(sys.stdin) and is_terminal(sys.stdout)

@@ -119,10 +119,9 @@ def _file_change(change: FileChange) -> dict[str, Any]:
         None if data is None else {"content": data.decode("utf-8", "replace")}
         for data in (change.before, change.after)
     ]
-    action = "added" if change.before is None else "removed" if change.after is None else "changed"
     return {
         "what": "file",
-        "action": action,
+        "action": _action(change),
         "noteId": None,
         "nuggetName": None,
         "key": None,
@@ -131,15 +130,18 @@ def _file_change(change: FileChange) -> dict[str, Any]:
 
 
 def _nugget_change(change: NuggetChange) -> dict[str, Any]:
-    action = "added" if change.before is None else "removed" if change.after is None else "changed"
     return {
         "what": "nugget",
-        "action": action,
+        "action": _action(change),
         "noteId": None,
         "nuggetName": change.name,
         "key": None,
         "title": change.name,
     } | _sides(plain_value(change.before), plain_value(change.after))
+
+
+def _action(change: FileChange | NuggetChange) -> str:
+    return "added" if change.before is None else "removed" if change.after is None else "changed"
 
 
 def _sides(before: dict[str, Any] | None, after: dict[str, Any] | None) -> dict[str, Any]:
@@ -246,13 +248,12 @@ def waiting_lines(conflicts: Sequence[Entry]) -> Iterator[Line]:
     """Conflicts that wait for a person, and how to settle one."""
     if not conflicts:
         return
-    one = len(conflicts) == 1
-    said = "change waits" if one else "changes wait"
-    yield Span(f"{len(conflicts):,} {said} for you, since something was changed in two ways:", "warn")
+    said = plural(len(conflicts), "change waits", "changes wait")
+    yield Span(f"{said} for you, since something was changed in two ways:", "warn")
     for entry in conflicts:
         told = deed(entry.change_set)
         yield ("  ", Span(entry.id, "bold"), f"  {entry.change_set.author}: {told.verb} {told.what}")
-    name = conflicts[0].id if one else "ID"
+    name = conflicts[0].id if len(conflicts) == 1 else "ID"
     yield f"To see one and settle it: nuggets resolve {name}"
 
 

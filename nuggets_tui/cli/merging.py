@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from core.errors import InvalidInputError
+from nuggets_tui.clash import TEXTS, Side
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document, entry_documents
-from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call, read_text
+from nuggets_tui.cli.invocation import Invocation, asks, pass_call, read_text
 from nuggets_tui.cli.log_text import conflict_document, conflict_lines, waiting_lines
 from nuggets_tui.cli.options import dry_run_option
 from nuggets_tui.cli.output import Line, Span, write_lines
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from core.rescue import JoinedCopy, Resolved
 
 _CONFLICT: Final = 3
-# Fields whose conflict a text can settle.
-_TEXT_FIELDS: Final = ("content", "title", "value", "key")
-Side = Literal["ours", "theirs"]
 
 _DRIVER: Final = """\b
 To let git merge the files of a memory, put this into .gitattributes:
@@ -212,7 +210,7 @@ def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_
             todo="nuggets resolve lists those that do",
         )  # fmt: skip
     _check_text(entry, text)
-    if side is None and can_ask() and not dry_run:
+    if side is None and asks(dry_run=dry_run):
         side = _asked(call, entry)
         if side is None:
             call.answer(
@@ -246,7 +244,7 @@ def _words(text: str) -> str:
 
 
 def _is_textual(entry: Entry) -> bool:
-    return entry.conflict is not None and entry.conflict.field in _TEXT_FIELDS
+    return entry.conflict is not None and entry.conflict.field in TEXTS
 
 
 def _settling_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:

@@ -73,6 +73,11 @@ def metadata_options(function: F) -> F:
     )
 
 
+def id_list(text: str | None) -> tuple[str, ...]:
+    """The ids of an option that takes "ID,..."; none when it is not given."""
+    return tuple(id.strip() for id in (text or "").split(",") if id.strip())
+
+
 def meta_input(values: dict[str, Any]) -> MetaInput:
     """What metadata options gave. Raises InvalidInputError for a confidence that is no number."""
     from core.model.infer import MetaInput

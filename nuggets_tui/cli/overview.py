@@ -175,8 +175,8 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
         yield Span(said, "dim") if target["there"] else Span(f"{said}; its folder is gone", "warn")
     waiting = document["conflictCount"]
     if waiting:
-        said = "change waits" if waiting == 1 else "changes wait"
-        yield Span(f"{waiting:,} {said} to be settled: nuggets resolve", "warn")
+        said = plural(waiting, "change waits", "changes wait")
+        yield Span(f"{said} to be settled: nuggets resolve", "warn")
     if document["setAsideCount"]:
         said = plural(document["setAsideCount"], "piece")
         yield Span(f"{said} that could not be read: kept in {Path(document['home']) / 'quarantine'}", "warn")

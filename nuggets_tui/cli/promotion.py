@@ -10,8 +10,8 @@ import click
 
 from core.errors import InvalidInputError, NotFoundError
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
-from nuggets_tui.cli.options import dry_run_option, yes_option
+from nuggets_tui.cli.invocation import Invocation, asks, pass_call
+from nuggets_tui.cli.options import dry_run_option, id_list, yes_option
 from nuggets_tui.cli.output import Line, Look, Span, table
 from nuggets_tui.words import plural
 
@@ -64,17 +64,15 @@ def promote(
             )
         _promote_everywhere(call, dry_run, yes)
         return
-    refused = _ids(refuse)
+    refused = id_list(refuse)
     # To refuse some is no order to do the others.
-    wanted = _ids(accept) if accept is not None or refused else None
-    result = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
-    if result is None:
-        return
-    call.answer(result.to_dict, lambda: _lines(result, dry_run))
-
-
-def _ids(text: str | None) -> tuple[str, ...]:
-    return tuple(id.strip() for id in (text or "").split(",") if id.strip())
+    wanted = id_list(accept) if accept is not None or refused else None
+    result, agreed = _promoted(call, memory_dir, dry_run, yes, wanted, refused)
+    if agreed:
+        call.answer(result.to_dict, lambda: _lines(result, dry_run))
+    else:
+        nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
+        call.answer(lambda: result.to_dict() | nothing, lambda: ["Nothing was changed."])
 
 
 def _promoted(
@@ -82,13 +80,13 @@ def _promoted(
     memory_dir: str | None,
     dry_run: bool,
     yes: bool,
-    wanted: Sequence[str] | None,
-    refused: Sequence[str],
-) -> PromotionResult | None:
-    """What was promoted, or would be. None when a person was asked and said no, which is answered then."""
-    memory, asks = call.memory, can_ask() and not dry_run and not yes
-    if not asks and wanted is None:
-        return memory.promote(dry_run=dry_run, memory_dir=memory_dir)
+    wanted: Sequence[str] | None = None,
+    refused: Sequence[str] = (),
+) -> tuple[PromotionResult, bool]:
+    """What was promoted, or would be; and whether it was agreed to, which it is where nobody is asked."""
+    memory, asked = call.memory, asks(yes=yes, dry_run=dry_run)
+    if not asked and wanted is None:
+        return memory.promote(dry_run=dry_run, memory_dir=memory_dir), True
     proposed = memory.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
     if proposed.unknown:
         raise NotFoundError(
@@ -96,22 +94,14 @@ def _promoted(
             where="--accept, --refuse", kept="nothing was written", todo="nuggets promote --dry-run lists them",
         )  # fmt: skip
     if dry_run:
-        return proposed
-    if asks and proposed.change_set.files:
+        return proposed, True
+    if asked and proposed.change_set.files:
         call.preview(_lines(proposed, dry_run=True))
         if not call.confirm(f"Write {proposed.path}?"):
-            nothing = proposed.to_dict() | {
-                "promoted": 0,
-                "updated": 0,
-                "removed": 0,
-                "entries": [],
-                "diff": "",
-            }
-            call.answer(lambda: nothing, lambda: ["Nothing was changed."])
-            return None
+            return proposed, False
     # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
-    agreed = [entry.id for entry in proposed.entries if entry.status in ("new", "updated", "removed")]
-    return memory.promote(memory_dir=memory_dir, accept=agreed, refuse=refused)
+    accepted = [entry.id for entry in proposed.entries if entry.status in ("new", "updated", "removed")]
+    return memory.promote(memory_dir=memory_dir, accept=accepted, refuse=refused), True
 
 
 def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
@@ -122,20 +112,9 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
             where="--all", kept="nothing was written", todo="name the first folder (--memory-dir)",
         )  # fmt: skip
     gone = [target for target in targets if not target.there]
-    done: list[PromotionResult] = []
-    asks = can_ask() and not dry_run and not yes
-    for target in targets:
-        if not target.there:
-            continue
-        folder = str(Path(target.path).parent)
-        result = call.memory.promote(dry_run=dry_run or asks, memory_dir=folder)
-        if asks and result.change_set.files:
-            call.preview(_lines(result, dry_run=True))
-            if not call.confirm(f"Write {result.path}?"):
-                continue
-            agreed = [entry.id for entry in result.entries if entry.status in ("new", "updated", "removed")]
-            result = call.memory.promote(memory_dir=folder, accept=agreed)
-        done.append(result)
+    folders = [str(Path(target.path).parent) for target in targets if target.there]
+    answered = [_promoted(call, folder, dry_run, yes) for folder in folders]
+    done = [result for result, agreed in answered if agreed]
     document: dict[str, Any] = {
         "promotions": [result.to_dict() for result in done],
         "skipped": [target.path for target in gone],

@@ -13,12 +13,12 @@ from core.errors import AmbiguousError, InvalidInputError
 from core.model.names import iso
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.history import applied_document, known_note
-from nuggets_tui.cli.invocation import Invocation, can_ask, must_confirm, pass_call
+from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
 from nuggets_tui.cli.log_text import preview_lines
 from nuggets_tui.cli.moments import is_day, moment
 from nuggets_tui.cli.options import dry_run_option, yes_option
 from nuggets_tui.cli.output import Line, Span, table
-from nuggets_tui.words import counted, local_time, plural
+from nuggets_tui.words import counted, data_size, local_time, plural
 
 if TYPE_CHECKING:
     from core.memory import Backup, Memory
@@ -48,7 +48,7 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
     if not repair or not mendable:
         call.answer(lambda: _verify_document(found, repair), lambda: _verify_lines(found))
         return _UNSOUND if found else 0
-    if can_ask() and not yes:
+    if asks(yes=yes):
         call.preview(_finding_lines(mendable))
         if not call.confirm(f"Repair {plural(len(mendable), 'finding')}?"):
             call.answer(lambda: _verify_document(found, repair), lambda: ["Nothing was changed."])
@@ -146,7 +146,7 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
     if dry_run or change_set.empty:
         call.answer(lambda: applied_document(memory, change_set), lambda: _would_lines(change_set, when))
         return
-    if can_ask() and not yes:
+    if asks(yes=yes):
         call.preview(_would_lines(change_set, when))
     if not must_confirm(call, yes, f"restore {when}", f"Restore {plural(change_set.size, 'thing')}?"):
         nothing = _nothing_of(change_set)
@@ -185,7 +185,12 @@ def _backup_document(backup: Backup) -> dict[str, Any]:
 
 def _choice_lines(memory: Memory) -> Iterator[Line]:
     rows = [
-        (Span(one.name, "bold"), Span(local_time(one.at), "dim"), one.reason, Span(_size(one.size), "dim"))
+        (
+            Span(one.name, "bold"),
+            Span(local_time(one.at), "dim"),
+            one.reason,
+            Span(data_size(one.size), "dim"),
+        )
         for one in memory.backups()
     ]
     yield from table(rows, right=(3,), flexible=2)
@@ -214,13 +219,6 @@ def _first_entry(memory: Memory) -> str:
         else:
             low = middle + 1
     return first.change_set.at
-
-
-def _size(count: int) -> str:
-    for unit, divisor in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
-        if count >= divisor:
-            return f"{count / divisor:.1f} {unit}"
-    return f"{count} B"
 
 
 def _would_lines(change_set: ChangeSet, when: str) -> Iterator[Line]:

@@ -9,7 +9,7 @@ import click
 
 from core.errors import InvalidInputError
 from nuggets_tui.cli.groups import TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, can_ask, must_confirm, pass_call
+from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
 from nuggets_tui.cli.options import yes_option
 from nuggets_tui.cli.output import Line, Span, table
 from nuggets_tui.words import plural
@@ -55,7 +55,7 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     if not mask or not plan.holders:
         call.answer(lambda: _document(plan, None), lambda: _lines(plan))
         return
-    if can_ask() and not yes:
+    if asks(yes=yes):
         call.preview(_lines(plan))
     many = plural(len(plan.holders), "note or fact", "notes and facts")
     if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? It cannot be undone."):
@@ -67,6 +67,8 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
 
 def _resolved(memory: Memory, ids: Sequence[str]) -> list[str]:
     """The ids in full; of notes as all commands take them, of facts "nugget: key"."""
+    if not ids:
+        return []
     facts = {one.id for one in memory.secrets() if not one.note_id}
     return [id if id in facts else memory.snapshot.resolve(id).id for id in ids]
 

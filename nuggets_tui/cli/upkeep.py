@@ -10,8 +10,8 @@ import click
 from core.errors import NotFoundError
 from nuggets_tui.cli.daily import count_as_todays, reflect_if_due
 from nuggets_tui.cli.groups import TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, can_ask, pass_call
-from nuggets_tui.cli.options import LIMIT, dry_run_option, filter_options, known_nugget, yes_option
+from nuggets_tui.cli.invocation import Invocation, asks, pass_call
+from nuggets_tui.cli.options import LIMIT, dry_run_option, filter_options, id_list, known_nugget, yes_option
 from nuggets_tui.cli.output import Line, Span, table
 from nuggets_tui.words import left_for_later, plural
 
@@ -71,17 +71,16 @@ def reflect(
         "type": values["type_"],
         "subject": values["subject"],
     }
-    refused = _ids(refuse)
+    asked, refused = asks(yes=yes, dry_run=dry_run), id_list(refuse)
     # To refuse some is no order to do the others.
-    wanted = _ids(accept) if accept is not None or not refused else ()
-    if not _asks(dry_run, yes) and accept is None and not refused:
+    wanted = id_list(accept) if accept is not None or refused else None
+    if not asked and wanted is None:
         done = memory.reflect(dry_run=dry_run, **where)
         if not dry_run:
             count_as_todays(call, done, values)
         _answer_reflection(call, done, dry_run)
         return
-    chosen = None if accept is None and not refused else wanted
-    proposed = memory.reflect(dry_run=True, accept=chosen, refuse=refused, **where)
+    proposed = memory.reflect(dry_run=True, accept=wanted, refuse=refused, **where)
     if proposed.unknown:
         raise NotFoundError(
             f"this pass proposes no change {', '.join(proposed.unknown)}",
@@ -92,7 +91,7 @@ def reflect(
     if dry_run or not (proposed.changes or proposed.refused):
         _answer_reflection(call, proposed, dry_run)
         return
-    if _asks(dry_run, yes) and proposed.changes:
+    if asked and proposed.changes:
         call.preview(_reflection_lines(call, proposed, dry_run=True))
         if not call.confirm(f"Make {plural(len(proposed.changes), 'change')}?"):
             nothing = memory.reflect(dry_run=True, accept=[], **where)
@@ -109,14 +108,6 @@ def _limits(limit: int | None, everything: bool) -> dict[str, int | None]:
     if not everything:
         return {"limit": limit}
     return {"limit": limit or _UNBOUNDED, "max_archived": _UNBOUNDED, "max_merged": _UNBOUNDED}
-
-
-def _ids(text: str | None) -> tuple[str, ...]:
-    return tuple(id.strip() for id in (text or "").split(",") if id.strip())
-
-
-def _asks(dry_run: bool, yes: bool) -> bool:
-    return can_ask() and not dry_run and not yes
 
 
 def _answer_reflection(call: Invocation, result: ReflectionResult, dry_run: bool) -> None:

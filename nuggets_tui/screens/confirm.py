@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -34,3 +34,13 @@ class ConfirmScreen(Dialog[bool]):
     def action_answer(self, sure: bool) -> None:
         """Closes with the answer."""
         self.dismiss(sure)
+
+
+def close_if_sure(dialog: Dialog[Any], question: ConfirmScreen) -> None:
+    """Closes a dialog without an answer, when a person says yes to that."""
+
+    def answered(sure: bool | None) -> None:
+        if sure:
+            dialog.dismiss(None)
+
+    dialog.app.push_screen(question, answered)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import ClassVar, Final
 
 from textual import on, work
@@ -14,18 +13,18 @@ from textual.widgets import Input, Static, TextArea
 
 from core.model.change import ChangeSet
 from core.text.normalise import normalise_content, squeeze
-from nuggets_tui.clash import LINES, Clash, Version
-from nuggets_tui.desk import Desk, Side
+from nuggets_tui.clash import LINES, Clash, Side, Version
+from nuggets_tui.desk import Desk
 from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
 from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.widgets.version_lines import WENT, plain_lines, version_lines
-from nuggets_tui.words import ago, plural
+from nuggets_tui.words import plural, time_ago
 
-_MUTED: Final = "$text-muted"
 _NARROW: Final = 100
 _LONGEST_ABOUT: Final = 600
 _SIDE_NAMES: Final[dict[Side, str]] = {"ours": "yours", "theirs": "theirs"}
@@ -95,7 +94,7 @@ class ConflictScreen(Dialog[Settled]):
             more.append(f"Underlined came; {WENT} marks where something went.")
         return Content.assemble(
             (safe_line(_sentence(clash.what), 200), "bold"),
-            (f" {' '.join(more)}"[:_LONGEST_ABOUT], _MUTED),
+            (f" {' '.join(more)}"[:_LONGEST_ABOUT], MUTED),
         )
 
     def _titles(self) -> dict[Side, Content]:
@@ -103,9 +102,13 @@ class ConflictScreen(Dialog[Settled]):
         now, made = self._desk.clock(), self._clash.made
         yours = self._clash.entry.change_set
         mine = yours.author.kind == "person"
-        theirs = ("Theirs", "" if made is None else str(made.author), "" if made is None else _age(made, now))
+        theirs = (
+            "Theirs",
+            "" if made is None else str(made.author),
+            "" if made is None else time_ago(made.at, now),
+        )
         return {
-            "ours": _joined("Yours", "" if mine else str(yours.author), _age(yours, now)),
+            "ours": _joined("Yours", "" if mine else str(yours.author), time_ago(yours.at, now)),
             "theirs": _joined(*theirs),
         }
 
@@ -156,7 +159,7 @@ class ConflictScreen(Dialog[Settled]):
 
     def on_descendant_focus(self) -> None:
         """Other keys act in the field."""
-        self._say_keys()
+        self.say_keys()
 
     def _show_choice(self) -> None:
         result = self.result
@@ -171,7 +174,7 @@ class ConflictScreen(Dialog[Settled]):
             self.query_one("#choice", Static).update(said)
         else:
             self.query_one("#result").border_title = Content(f"Result: {taken}")
-        self._say_keys()
+        self.say_keys()
 
     def key_line(self) -> Content:
         """The keys, with what would be saved."""
@@ -181,9 +184,10 @@ class ConflictScreen(Dialog[Settled]):
         edit = " · e  edit" if self._clash.textual else ""
         return key_content(f"y  yours · t  theirs{edit} · ctrl+s  save {taken} · esc  leave it waiting")
 
-    def _say_keys(self) -> None:
+    def say_keys(self) -> None:
+        """As in every dialog; the focus comes before everything stands."""
         if self.is_mounted:
-            self.query_one("#dialog-keys", Static).update(self.key_line())
+            super().say_keys()
 
     @property
     def _typing(self) -> bool:
@@ -228,11 +232,7 @@ class ConflictScreen(Dialog[Settled]):
                 yes="leave",
                 no="keep editing",
             )
-            self.app.push_screen(question, self._leave_if)
-
-    def _leave_if(self, sure: bool | None) -> None:
-        if sure:
-            self.dismiss(None)
+            close_if_sure(self, question)
 
 
 def _pane(id: str, title: str, make: MakeLines) -> LineView:
@@ -243,7 +243,7 @@ def _pane(id: str, title: str, make: MakeLines) -> LineView:
 
 def _lines(base: Version, version: Version, gone: str) -> MakeLines:
     if not version.there:
-        return lambda width: Content.styled(gone, _MUTED).wrap(width)
+        return lambda width: Content.styled(gone, MUTED).wrap(width)
     if version is base or not base.there:
         return plain_lines(version.text)
     return version_lines(base.text, version.text)
@@ -251,11 +251,6 @@ def _lines(base: Version, version: Version, gone: str) -> MakeLines:
 
 def _joined(*parts: str) -> Content:
     return content(" · ".join(part for part in parts if part))
-
-
-def _age(change_set: ChangeSet, now: datetime) -> str:
-    age = ago(change_set.at, now)
-    return age if age in ("", "now") else f"{age} ago"
 
 
 def _sentence(text: str) -> str:

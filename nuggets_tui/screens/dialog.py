@@ -44,6 +44,10 @@ class Dialog(ModalScreen[_Answer]):
         """The line of keys at the bottom."""
         return key_content(self.keys)
 
+    def say_keys(self) -> None:
+        """Says the keys anew, when they do something else than before."""
+        self.query_one("#dialog-keys", Static).update(self.key_line())
+
     @property
     def unsaved(self) -> bool:
         """Whether something typed here would be lost."""

@@ -22,7 +22,7 @@ from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.forms import Saved, split_tags
 from nuggets_tui.view import own_tags
@@ -164,11 +164,7 @@ class EditorScreen(Dialog[Saved | Waiting]):
             self.dismiss(None)
             return
         question = ConfirmScreen("Close without saving?", "What you changed here will be gone.", yes="close")
-        self.app.push_screen(question, self._close_if)
-
-    def _close_if(self, sure: bool | None) -> None:
-        if sure:
-            self.dismiss(None)
+        close_if_sure(self, question)
 
 
 def _meta(changed: dict[str, str]) -> MetaInput:

@@ -9,7 +9,6 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
@@ -18,17 +17,18 @@ from core.model.change import ChangeSet
 from core.model.entry import Entry
 from nuggets_tui.clash import in_the_way
 from nuggets_tui.desk import Desk
-from nuggets_tui.differences import TitleOf
+from nuggets_tui.differences import titles
 from nuggets_tui.notices import in_keys, say, say_error
 from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
-from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.screens.sides import SidesDialog
 from nuggets_tui.widgets.audit import TAKEN_BACK
 from nuggets_tui.widgets.diff_lines import change_lines
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
-from nuggets_tui.words import ago, deed, plural
+from nuggets_tui.words import deed, plural, time_ago
 
 _TURNS = ("undo", "redo")
 _AGAIN = "do it again"
@@ -36,7 +36,7 @@ _AGAIN = "do it again"
 _FEW = 20
 
 
-class EntryScreen(Dialog[None]):
+class EntryScreen(SidesDialog[None]):
     """One change set. `parts`: what of it can be taken back alone. `changed`: told of every change made from here, and
     of the key that turns it back."""
 
@@ -44,7 +44,6 @@ class EntryScreen(Dialog[None]):
         Binding("u", "take_back", "take back", show=False),
         Binding("U", "do_again", "do again", show=False),
         Binding("space", "turn_one", "take this one back", show=False, priority=True),
-        Binding("tab", "switch", "switch", show=False),
     ]
 
     def __init__(
@@ -68,16 +67,12 @@ class EntryScreen(Dialog[None]):
         """What is said of it, its parts at the left if there are several, and the differences."""
         yield Static(self._about(), classes="words", id="about")
         difference = LineView(self._lines_of(self._entry.change_set), id="lines")
-        if not self._parts:
-            yield difference
+        if self._parts:
+            yield from self.two_sides(
+                RowList(self._rows(), id="changes"), difference, ("Changes", "What it did")
+            )
         else:
-            with Horizontal(id="sides"):
-                changes = RowList(self._rows(), id="changes", classes="pane")
-                changes.border_title = Content("Changes")
-                yield changes
-                difference.add_class("pane")
-                difference.border_title = Content("What it did")
-                yield difference
+            yield difference
         yield Static("", id="way")
 
     def on_mount(self) -> None:
@@ -90,8 +85,7 @@ class EntryScreen(Dialog[None]):
     def _about(self) -> Content:
         entry = self._entry
         change_set = entry.change_set
-        age = ago(change_set.at, self._desk.clock())
-        when = age if age in ("", "now") else f"{age} ago"
+        when = time_ago(change_set.at, self._desk.clock())
         size = plural(change_set.size, "thing") if change_set.size != 1 else ""
         said = [safe_line(change_set.reason, 300), size, when, f"entry {safe_line(entry.id, 40)}"]
         about = Content.styled(" · ".join(part for part in said if part), MUTED)
@@ -111,8 +105,7 @@ class EntryScreen(Dialog[None]):
         return [_row(part, self._entry.undone or id in self._taken_back) for id, part in self._parts.items()]
 
     def _lines_of(self, change_set: ChangeSet) -> Callable[[int], list[Content]]:
-        notes = self._desk.snapshot.by_id
-        return partial(_lines, change_set, lambda id: notes[id].title if id in notes else id)
+        return partial(change_lines, change_set, title_of=titles(self._desk.snapshot))
 
     def key_line(self) -> Content:
         """The keys, with what they do to this entry as it is now."""
@@ -156,22 +149,12 @@ class EntryScreen(Dialog[None]):
         """Shows what the change under the cursor did."""
         event.stop()
         self.query_one(LineView).show_lines(self._lines_of(self._parts[event.row.key]))
-        self._say_keys()
-
-    @on(RowList.RowSelected)
-    def read(self, event: RowList.RowSelected) -> None:
-        """Enter goes to the difference."""
-        event.stop()
-        self.query_one(LineView).focus()
+        self.say_keys()
 
     def action_switch(self) -> None:
-        """To the other side."""
+        """To the other side, where there are two."""
         if self._parts:
-            changes = self.query_one(RowList)
-            (self.query_one(LineView) if changes.has_focus else changes).focus()
-
-    def _say_keys(self) -> None:
-        self.query_one("#dialog-keys", Static).update(self.key_line())
+            super().action_switch()
 
     # Back and forth
 
@@ -236,7 +219,7 @@ class EntryScreen(Dialog[None]):
         self.query_one("#way").display = False
         if self._parts:
             self.query_one(RowList).set_rows(self._rows())
-        self._say_keys()
+        self.say_keys()
 
     def _say_what_is_in_the_way(self, error: ConflictError) -> None:
         """Stays on screen: the person needs it to find what to take back first."""
@@ -255,7 +238,3 @@ def _row(part: ChangeSet, undone: bool) -> Row:
     title = Content.assemble(" ", content(told.what, "dim" if undone else "bold"))
     sign = Content.styled(f"{TAKEN_BACK} taken back", MUTED) if undone else Content("")
     return Row(part.id, (sides(title, sign), Content.assemble(" ", content(told.verb, MUTED))))
-
-
-def _lines(change_set: ChangeSet, title_of: TitleOf, width: int) -> list[Content]:
-    return change_lines(change_set, width, title_of)

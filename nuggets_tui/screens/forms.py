@@ -20,7 +20,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content
-from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.view import own_tags
 from nuggets_tui.waiting import Waiting, or_waiting
@@ -98,11 +98,7 @@ class FormScreen(Dialog[Saved | Waiting]):
             self.dismiss(None)
             return
         question = ConfirmScreen("Close without saving?", "What you typed here will be gone.", yes="close")
-        self.app.push_screen(question, self._close_if)
-
-    def _close_if(self, sure: bool | None) -> None:
-        if sure:
-            self.dismiss(None)
+        close_if_sure(self, question)
 
 
 def fact_form(desk: Desk, nugget: str) -> FormScreen:

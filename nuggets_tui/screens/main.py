@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import ClassVar, TypeVar, cast
+from typing import ClassVar, cast
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -26,7 +26,6 @@ from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes
 from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
-_Result = TypeVar("_Result")
 _RECALL_PATIENCE = 0.06
 
 

@@ -13,7 +13,7 @@ from core.model.change import ChangeSet
 from core.model.note import Note
 from nuggets_tui.notices import say, say_error, warn
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.screens.main_history import MainHistory
+from nuggets_tui.screens.main_daily import MainDaily
 from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.neighbours import NeighboursPane
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
 
 
-class MainChanges(MainHistory):
+class MainChanges(MainDaily):
     """The commands that change a note or make one."""
 
     def _note(self) -> Note:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from nuggets_tui.notices import say
-from nuggets_tui.screens.main_secrets import MainSecrets
+from nuggets_tui.screens.main_upkeep import MainUpkeep
 from nuggets_tui.view import ORDER_NAMES, ORDERS
 from nuggets_tui.widgets.panes import Panes
 from nuggets_tui.widgets.row_list import RowList
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_HOPS = 3
 
 
-class MainCommands(MainSecrets):
+class MainCommands(MainUpkeep):
     """The commands of the main screen."""
 
     # Carrying out

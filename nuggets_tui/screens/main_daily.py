@@ -10,7 +10,7 @@ from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say_error, warn
-from nuggets_tui.screens.main_upkeep import MainUpkeep
+from nuggets_tui.screens.main_history import MainHistory
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _EVERY: Final = 60.0
 
 
-class MainDaily(MainUpkeep):
+class MainDaily(MainHistory):
     """Looks now and then, never before the first frame, whether the daily pass waits."""
 
     _asked_of: Desk | None = None
@@ -40,7 +40,7 @@ class MainDaily(MainUpkeep):
             self.look_at_daily_pass()
 
     def looked_through(self, result: ReflectionResult, written: ChangeSet | None) -> None:
-        """That was the pass of today, whatever was accepted."""
+        """A person looked through a reflection and had so much of it written: that was the pass of today."""
         self._show_due(False)
         self._count(result.inspected, written)
 

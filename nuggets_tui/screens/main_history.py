@@ -9,7 +9,6 @@ from textual import work
 
 from core.errors import ConflictError, NotFoundError
 from core.model.change import ChangeSet
-from nuggets_tui.clash import in_the_way
 from nuggets_tui.notices import say, warn
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.main_opening import MainOpening
@@ -54,6 +53,8 @@ class MainHistory(MainOpening):
         if isinstance(done, NotFoundError):
             say(self, nothing)
         elif isinstance(done, ConflictError):
+            from nuggets_tui.clash import in_the_way
+
             warn(self, f"This cannot be done as it is. {in_the_way(done, self.desk.snapshot)}")
         elif done is not None:
             self.changed(done)

@@ -1,4 +1,4 @@
-"""Keeping a memory in order: cleanup, promotion, checking, and what could not be read."""
+"""Keeping a memory in order: cleanup, promotion, secrets, checking, and what could not be read."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class MainUpkeep(MainChanges):
     @work(group="change", exit_on_error=False)
     async def do_reflect(self) -> None:
         """Proposes a cleanup."""
-        from nuggets_tui.screens.reflection_review import reflection_review
+        from nuggets_tui.screens.reflection_review import ReflectionReview
 
         result = await self.long_work("looking for what to clean up", self.desk.reflection())
         if result is None:
@@ -43,16 +43,13 @@ class MainUpkeep(MainChanges):
             self.looked_through(result, None)
             return
         reviewed = partial(self._reflection_reviewed, result)
-        self.app.push_screen(reflection_review(self.desk, result), reviewed)
+        self.app.push_screen(ReflectionReview(self.desk, result), reviewed)
 
     def _reflection_reviewed(
         self, result: ReflectionResult, done: tuple[ChangeSet, str] | Waiting | None
     ) -> None:
         self._reviewed(done)
         self.looked_through(result, done[0] if isinstance(done, tuple) else None)
-
-    def looked_through(self, result: ReflectionResult, written: ChangeSet | None) -> None:
-        """A person looked through a reflection, and had so much of it written."""
 
     @work(group="change", exit_on_error=False)
     async def do_promote(self) -> None:
@@ -99,6 +96,22 @@ class MainUpkeep(MainChanges):
             self.app.push_screen(PromotionReview(self.desk, result), self._reviewed)
         else:
             say(self, f"Nothing to promote: {result.path} is up to date.")
+
+    # Secrets
+
+    @work(group="change", exit_on_error=False)
+    async def do_secrets(self) -> None:
+        """Looks for what seems to be a credential."""
+        found = await self.long_work("looking for secrets", self.desk.secrets())
+        if found:
+            from nuggets_tui.screens.secrets_review import SecretsReview
+
+            self.app.push_screen(SecretsReview(self.desk, found), self._reviewed)
+        elif found is not None:
+            say(
+                self,
+                "No note or fact looks as if it held a secret; former texts in the log are not looked through.",
+            )
 
     # Putting right
 

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
@@ -16,8 +15,8 @@ from core.errors import NuggetsError
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say, say_error
 from nuggets_tui.safe_text import content, plain, safe_line
-from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.outside import open_outside
+from nuggets_tui.screens.sides import SidesDialog
 from nuggets_tui.unreadable import Unreadable
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
@@ -32,14 +31,13 @@ _SAID: Final = (
 _ALL_READ: Final = "Everything can be read again."
 
 
-class ProblemsScreen(Dialog[str]):
+class ProblemsScreen(SidesDialog[str]):
     """A list of what could not be read. Answers with the name of a command to go on with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("o", "open_file", "open the file", show=False),
         Binding("V", "go_on('verify')", "check and repair", show=False),
         Binding("B", "go_on('restore')", "go back to a backup", show=False),
-        Binding("tab", "switch", "switch", show=False),
     ]
     heading = "What could not be read"
     keys = "V  check and repair · o  open in $EDITOR · B  go back to a backup · esc  close"
@@ -52,13 +50,8 @@ class ProblemsScreen(Dialog[str]):
     def compose_inside(self) -> ComposeResult:
         """The list at the left, what is known of each at the right."""
         yield Static(content(_SAID, MUTED), classes="words")
-        with Horizontal(id="sides"):
-            things = RowList(self._rows(), id="changes", classes="pane")
-            things.border_title = Content("Could not be read")
-            yield things
-            details = LineView(id="difference", classes="pane")
-            details.border_title = Content("What is known")
-            yield details
+        things, details = RowList(self._rows(), id="changes"), LineView(id="difference")
+        yield from self.two_sides(things, details, ("Could not be read", "What is known"))
 
     def on_mount(self) -> None:
         """Begins with the first one."""
@@ -80,17 +73,6 @@ class ProblemsScreen(Dialog[str]):
         """Shows what is known of the thing under the cursor."""
         event.stop()
         self.query_one(LineView).show_lines(partial(detail_lines, self._found[int(event.row.key)]))
-
-    @on(RowList.RowSelected)
-    def read(self, event: RowList.RowSelected) -> None:
-        """Enter goes to the details."""
-        event.stop()
-        self.query_one(LineView).focus()
-
-    def action_switch(self) -> None:
-        """To the other side."""
-        things = self.query_one(RowList)
-        (self.query_one(LineView) if things.has_focus else things).focus()
 
     def action_go_on(self, command: str) -> None:
         """Closes, and goes on with a command of the main screen."""

@@ -9,13 +9,13 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Static
 
 from core.model.change import ChangeSet
 from nuggets_tui.safe_text import content
-from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.screens.sides import SidesDialog
 from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -36,7 +36,7 @@ class ReviewItem:
     lines: MakeLines
 
 
-class ReviewScreen(Dialog[Reviewed | Waiting]):
+class ReviewScreen(SidesDialog[Reviewed | Waiting]):
     """Accepts or refuses changes; applies the accepted ones as one entry of the history.
 
     partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones; None where there is
@@ -46,13 +46,12 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", "apply", show=False),
         Binding("a", "all", "all or none", show=False),
-        Binding("tab", "switch", "switch", show=False),
     ]
 
     def __init__(
         self,
         heading: str,
-        subheading: str,
+        subheading: str | Content,
         items: Sequence[ReviewItem],
         apply: Apply | None,
         *,
@@ -61,25 +60,21 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
     ) -> None:
         super().__init__(classes="full")
         self.heading = heading
-        self._subheading = subheading
+        self._about = content(subheading, MUTED) if isinstance(subheading, str) else subheading
         self._items = tuple(items)
+        # Keys of what begins accepted, where changes are accepted one by one.
+        self._proposed = frozenset(item.key for item in items)
         self._apply_accepted = apply
         self._partly = partly
         self._titles = titles
 
     def compose_inside(self) -> ComposeResult:
         """What is proposed at the left, the difference at the right."""
-        yield Static(content(self._subheading, MUTED), classes="words")
-        with Horizontal(id="sides"):
-            changes = RowList(
-                list(map(_row, self._items)), multi_select=self._partly, id="changes", classes="pane"
-            )
-            changes.border_title = Content(self._titles[0])
-            changes.select([item.key for item in self._items] if self._partly else [])
-            yield changes
-            difference = LineView(id="difference", classes="pane")
-            difference.border_title = Content(self._titles[1])
-            yield difference
+        yield Static(self._about, classes="words")
+        changes = RowList(self.rows(), multi_select=self._partly, id="changes")
+        if self._partly:
+            changes.select(self._proposed)
+        yield from self.two_sides(changes, LineView(id="difference"), self._titles)
 
     def on_mount(self) -> None:
         """Begins with the first change."""
@@ -88,19 +83,23 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
     @property
     def accepted(self) -> tuple[str, ...]:
         """Keys of the accepted changes, in the order proposed."""
-        keys = [item.key for item in self._items]
-        if not self._partly:
-            return tuple(keys)
-        chosen = self.query_one(RowList).selected if self.is_mounted else frozenset(keys)
-        return tuple(key for key in keys if key in chosen)
+        chosen = self.query_one(RowList).selected if self._partly and self.is_mounted else self._proposed
+        return tuple(item.key for item in self._items if item.key in chosen)
+
+    @property
+    def decided(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.accepted)
+
+    def rows(self) -> list[Row]:
+        """A row for each change."""
+        return list(map(_row, self._items))
 
     def key_line(self) -> Content:
         """The keys, with how many changes would be applied."""
         if self._apply_accepted is None:
             return key_content("tab  switch · esc  close")
-        count = len(self.accepted) if self.is_attached else len(self._items)
-        whole = len(self._items)
-        apply = f"apply {count} of {whole}" if self._partly else "apply"
+        apply = f"apply {len(self.accepted)} of {len(self._items)}" if self._partly else "apply"
         choose = " · space  yes/no · a  all/none" if self._partly else ""
         return key_content(f"ctrl+s  {apply}{choose} · tab  switch · esc  close")
 
@@ -111,17 +110,11 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
         item = next(item for item in self._items if item.key == event.row.key)
         self.query_one("#difference", LineView).show_lines(item.lines)
 
-    @on(RowList.RowSelected)
-    def read(self, event: RowList.RowSelected) -> None:
-        """Enter goes to the difference."""
-        event.stop()
-        self.query_one("#difference").focus()
-
     @on(RowList.SelectionChanged)
     def count(self, event: RowList.SelectionChanged) -> None:
         """Says how many changes would be applied."""
         event.stop()
-        self.query_one("#dialog-keys", Static).update(self.key_line())
+        self.say_keys()
 
     def action_all(self) -> None:
         """Accepts all, or none when all are accepted."""
@@ -130,14 +123,9 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
             every = [item.key for item in self._items]
             changes.select([] if len(changes.selected) == len(every) else every)
 
-    def action_switch(self) -> None:
-        """To the other side."""
-        changes = self.query_one(RowList)
-        (self.query_one("#difference") if changes.has_focus else changes).focus()
-
     def action_apply(self) -> None:
-        """Writes the accepted changes; closes when none is accepted."""
-        if self.accepted and self._apply_accepted is not None:
+        """Writes what was decided; closes when that is nothing."""
+        if self.decided and self._apply_accepted is not None:
             self._apply(self._apply_accepted)
         else:
             self.dismiss(None)

@@ -12,20 +12,15 @@ from core.model.change import ChangeSet, NoteChange
 from core.model.snapshot import Snapshot
 from nuggets_tui import differences
 from nuggets_tui.desk import Desk
-from nuggets_tui.differences import DiffLine, TitleOf
+from nuggets_tui.differences import DiffLine, titles
 from nuggets_tui.notices import in_keys
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.widgets.diff_lines import styled, wrapped
-from nuggets_tui.words import counted, plural
+from nuggets_tui.words import counted, facts_alone, plural
 
 if TYPE_CHECKING:
     from core.memory import Finding
-
-
-def titles(snapshot: Snapshot) -> TitleOf:
-    """Titles of notes for their ids."""
-    return lambda note_id: snapshot.by_id[note_id].title if note_id in snapshot.by_id else note_id
 
 
 def restore_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
@@ -49,11 +44,9 @@ def _items(proposed: ChangeSet, snapshot: Snapshot) -> list[ReviewItem]:
                    partial(_lines, partial(differences.note_lines, change, title_of=title_of)))
         for number, change in enumerate(proposed.notes)
     ]  # fmt: skip
-    mirrored = {(change.note.nugget_name, change.note.key) for change in proposed.notes}
-    for number, fact in enumerate(proposed.facts):
-        if (fact.nugget, fact.key) not in mirrored:
-            lines = partial(_lines, partial(differences.fact_lines, fact))
-            items.append(ReviewItem(f"fact {number}", "fact", fact.key, fact.nugget, lines))
+    for number, fact in enumerate(facts_alone(proposed)):
+        lines = partial(_lines, partial(differences.fact_lines, fact))
+        items.append(ReviewItem(f"fact {number}", "fact", fact.key, fact.nugget, lines))
     for file in proposed.files:
         lines = partial(_lines, partial(differences.file_lines, file))
         items.append(ReviewItem(f"file {file.path}", "file", file.path, "", lines))

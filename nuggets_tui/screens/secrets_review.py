@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
@@ -17,7 +16,6 @@ from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
-from nuggets_tui.threads import aside
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import plural
@@ -48,9 +46,8 @@ class SecretsReview(ReviewScreen):
 
     def key_line(self) -> Content:
         """The keys, with how many would be masked."""
-        count = len(self.accepted) if self.is_attached else len(self._items)
         return key_content(
-            f"ctrl+s  mask {count} of {len(self._items)} · space  yes/no · a  all/none · "
+            f"ctrl+s  mask {len(self.accepted)} of {len(self._items)} · space  yes/no · a  all/none · "
             "n  this is no secret · esc  close"
         )
 
@@ -68,10 +65,8 @@ class SecretsReview(ReviewScreen):
             super().action_apply()
 
     async def _mask(self, accepted: Collection[str]) -> Reviewed:
-        memory = self._desk.memory
-        plan = await aside(memory.masking, list(accepted))
-        # Never given up halfway.
-        done = await asyncio.shield(asyncio.to_thread(memory.mask_secrets, plan))
+        plan = await self._desk.masking(accepted)
+        done = await self._desk.mask(plan)
         many = plural(len(plan.holders), "note or fact", "notes and facts")
         said = f"Masked {many}, and the log and backups with them"
         if plan.untouched:
@@ -88,7 +83,7 @@ class SecretsReview(ReviewScreen):
 
     @work(group="apply", exclusive=True, exit_on_error=False)
     async def _none(self, id: str) -> None:
-        done = await self.attempt(asyncio.to_thread(self._desk.memory.say_not_secret, [id]))
+        done = await self.attempt(self._desk.say_not_secret([id]))
         if done is not None:
             self.dismiss((done, "Kept as no secret, as long as it stays as it is"))
 

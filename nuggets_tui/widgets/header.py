@@ -15,7 +15,7 @@ from textual.widget import Widget
 from nuggets_tui.commands import BY_NAME
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
-from nuggets_tui.words import ago, plural
+from nuggets_tui.words import plural, time_ago
 
 _NAME: Final = Content.styled(" nuggets ", "bold $text-accent")
 _EVENT_WIDTH: Final = 58
@@ -93,8 +93,7 @@ class HeaderLine(Widget):
         last = self.view.log.last
         if last is None or self.now is None:
             return None
-        age = ago(last.at, self.now)
-        when = f", {age}" if age == "now" else f", {age} ago"
+        when = f", {time_ago(last.at, self.now)}"
         said = Content.styled(safe_line(f"{last.author} {last.told.verb} {last.told.what}"), "$text-muted")
         return Content.assemble(said.truncate(limit - len(when), ellipsis=True), (when, "$text-muted"))
 
@@ -113,9 +112,8 @@ def _waiting(view: View) -> list[Content]:
     """What waits for a person, each with the key that opens it."""
     waits = []
     if view.log.waiting:
-        conflicts = plural(len(view.log.waiting), "conflict")
-        wait = "waits" if len(view.log.waiting) == 1 else "wait"
-        waits.append(_badge(f"! {conflicts} {wait}", "conflicts"))
+        said = plural(len(view.log.waiting), "conflict waits", "conflicts wait")
+        waits.append(_badge(f"! {said}", "conflicts"))
     if view.snapshot.problems:
         waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems"))
     return waits

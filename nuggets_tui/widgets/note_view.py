@@ -18,7 +18,7 @@ from nuggets_tui.view import View, own_tags
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 from nuggets_tui.widgets.row_text import MUTED, PINNED
-from nuggets_tui.words import ago
+from nuggets_tui.words import time_ago
 
 _NOTHING: Final = Content.styled("Choose a note in Notes, or search with /.", MUTED)
 _MOST_TAGS: Final = 40
@@ -119,7 +119,7 @@ def _dates(note: Note, now: datetime | None) -> Content:
         ("changed", note.updated_at),
         ("read", note.last_accessed_at),
     ):
-        age = ago(stamp, now) if stamp else ""
+        age = time_ago(stamp, now) if stamp else ""
         if age and not (word != "made" and stamp == note.created_at):
-            said.append(f"{word} {age}" + ("" if age == "now" else " ago"))
+            said.append(f"{word} {age}")
     return _joined(said)

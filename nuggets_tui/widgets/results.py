@@ -10,7 +10,7 @@ from textual.content import Content
 
 from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content
-from nuggets_tui.view import Found
+from nuggets_tui.view import Found, answering
 from nuggets_tui.widgets.bars import score_bars
 from nuggets_tui.widgets.found_words import found_words
 from nuggets_tui.widgets.row_list import Row
@@ -34,9 +34,7 @@ def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
 
 
 def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
-    note = snapshot.by_id.get(recall.note_id or "") or snapshot.fact_notes.get(
-        (recall.nugget_name, recall.key)
-    )
+    note = answering(recall, snapshot)
     answer = Content.assemble(
         ("recall  ", "bold $text-success"),
         content(recall.key),

@@ -135,15 +135,7 @@ class SearchBox(Input):
 
     def _fitting(self) -> tuple[Completion, ...]:
         """Offers that go on where what is typed ends; the others would change it."""
-        value = self.value
-        return tuple(
-            one
-            for one in self.offered
-            if one.end == len(value)
-            and (begun := value[one.start :]) is not None
-            and one.text.casefold().startswith(begun.casefold())
-            and (len(begun) >= _LEAST_BEGUN or value[: one.start].endswith((":", ",")))
-        )
+        return tuple(one for one in self.offered if _goes_on(one, self.value))
 
     def _show_offers(self, offered: tuple[Completion, ...]) -> None:
         self.offered = offered
@@ -191,6 +183,14 @@ class _Offering(Suggester):
     async def get_suggestion(self, value: str) -> str | None:
         """The value with what is offered behind it."""
         return await self._box.offer(value)
+
+
+def _goes_on(offer: Completion, value: str) -> bool:
+    if offer.end != len(value):
+        return False
+    begun, after = value[offer.start :], value[: offer.start]
+    long_enough = len(begun) >= _LEAST_BEGUN or after.endswith((":", ","))
+    return long_enough and offer.text.casefold().startswith(begun.casefold())
 
 
 def _explained(clauses: tuple[Clause, ...], room: int) -> Content | None:

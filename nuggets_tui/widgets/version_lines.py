@@ -29,8 +29,8 @@ def version_lines(base: str, text: str) -> MakeLines:
         return partial(_plain_lines, text)
     old, new = _PIECES.findall(base), _PIECES.findall(text)
     if len(old) + len(new) > _MOST_PIECES:
-        return partial(_wrapped, text_difference(base, text))
-    return partial(_wrapped, Content.assemble(*_marked(old, new)).split("\n", allow_blank=True))
+        return partial(wrapped, text_difference(base, text))
+    return partial(wrapped, Content.assemble(*_marked(old, new)).split("\n", allow_blank=True))
 
 
 def plain_lines(text: str) -> MakeLines:
@@ -53,7 +53,3 @@ def _shown(text: str) -> str:
 
 def _plain_lines(text: str, width: int) -> list[Content]:
     return wrapped([Content(line) for line in _shown(text[:_LONGEST]).split("\n")], width)
-
-
-def _wrapped(lines: list[Content], width: int) -> list[Content]:
-    return wrapped(lines, width)

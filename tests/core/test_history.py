@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from beside import make_home
+from beside import ONE, THREE, TWO, make_home
 from memory_files import (
     fact_object,
     facts_of,
@@ -25,7 +25,6 @@ from core.graph.merging import merge_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 
-ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 AGENT = Author("agent", "claude")
 LATER = "2026-06-01T00:00:00.000Z"
 

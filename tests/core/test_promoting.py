@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import islice
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.note import replace
 from core.promotion.refusal import REFUSED
+from core.storage.files import read_file
 
 
 @pytest.fixture
@@ -121,6 +123,24 @@ def test_a_memory_that_makes_no_sense_is_passed_over(memory: Memory, tmp_path: P
     anew = Memory.open(memory.home)
     assert anew.promotion_targets(tmp_path) == ()
     assert anew.promote(memory_dir=tmp_path).change_set.empty
+
+
+def test_a_page_that_is_saved_while_it_is_thought_about_is_read_again(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    saved = iter(["# Mine\n", "# Mine again\n"])
+
+    def read_before_it_is_saved(path: Path) -> object:
+        found = read_file(path)
+        for text in islice(saved, 1):
+            path.write_text(text, encoding="utf-8")
+        return found
+
+    monkeypatch.setattr("core.promoting.read_file", read_before_it_is_saved)
+    assert memory.promote(memory_dir=tmp_path).promoted == 2
+    assert page(tmp_path).startswith("# Mine again\n")
+    assert "Text two." in page(tmp_path)
+    assert len(memory.log(limit=None)) == 5
 
 
 # Several targets

@@ -22,7 +22,8 @@ from core.model.change import PERSON, ChangeSet
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.snapshot import Problem, Snapshot
-from core.restore import at_moment, restoration
+from core.model.unwind import at_moment
+from core.restore import restoration
 
 AT = "2026-05-05T12:00:00.000Z"
 FEW = settings(max_examples=25)
@@ -63,6 +64,14 @@ def _take(memory: Memory, steps: list[Step]) -> list[tuple[ChangeSet, Snapshot]]
     return done
 
 
+def _two_moments(memory: Memory, before: list[Step], since: list[Step]) -> tuple[Snapshot, Snapshot]:
+    """The memory after the former steps, and after the later ones too."""
+    _take(memory, before)
+    wanted = memory.snapshot
+    _take(memory, since)
+    return wanted, memory.snapshot
+
+
 # The laws
 
 
@@ -73,10 +82,7 @@ def test_going_back_gives_the_memory_as_it_was_and_taking_that_back_the_one_befo
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
         memory = make_folder(Path(name))
-        _take(memory, before)
-        wanted = memory.snapshot
-        _take(memory, since)
-        newest = memory.snapshot
+        wanted, newest = _two_moments(memory, before, since)
         change_set = _back(newest, wanted)
         applied = memory.apply(change_set)
         assert dict(memory.snapshot.by_id) == dict(wanted.by_id)
@@ -95,10 +101,7 @@ def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
 ) -> None:
     with tempfile.TemporaryDirectory() as name:
         memory = make_folder(Path(name))
-        _take(memory, before)
-        wanted = memory.snapshot
-        _take(memory, since)
-        newest = memory.snapshot
+        wanted, newest = _two_moments(memory, before, since)
         if not wanted.notes:
             return
         former = data.draw(st.sampled_from(wanted.notes))

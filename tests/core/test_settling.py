@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from beside import make_home
+from beside import ONE, TWO, content_of, make_home
 from memory_files import (
     note_object,
     notes_of,
@@ -17,17 +17,12 @@ from core import Memory
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import edit_note
 
-ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 LATER = "2026-06-01T00:00:00.000Z"
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:
     return make_home(tmp_path)
-
-
-def _content(home: Path, note: str = ONE) -> str:
-    return str(notes_of(home)[note]["content"])
 
 
 @pytest.fixture
@@ -68,14 +63,14 @@ def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
         again.undo(id)
     settled = again.settle_conflict(id, take, text)  # type: ignore[arg-type]
     assert settled.about == id
-    assert _content(memory.home) == content
+    assert content_of(memory.home) == content
     assert "ours" in notes_of(memory.home)[ONE]["tags"]
     assert again.conflicts() == ()
     assert again.entry(id).state == "settled"
     with pytest.raises(InvalidInputError):
         again.settle_conflict(id, "ours")
     again.undo()
-    assert _content(memory.home) == "Theirs."
+    assert content_of(memory.home) == "Theirs."
     assert "ours" not in notes_of(memory.home)[ONE]["tags"]
 
 
@@ -99,7 +94,7 @@ def test_the_same_conflict_met_again_waits_beside_the_first(waiting: tuple[Memor
     for entry in memory.conflicts():
         memory.settle_conflict(entry.id, "theirs")
     assert memory.conflicts() == ()
-    assert _content(memory.home) == "Theirs."
+    assert content_of(memory.home) == "Theirs."
 
 
 def test_a_conflict_about_a_deleted_note_is_settled_either_way(home: Path) -> None:

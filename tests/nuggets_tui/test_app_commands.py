@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_kit import agent_on, opened, small_memory
+from app_kit import agent_on, opened
 from textual.widgets import Input
 
 from core.graph.edits import create_note, edit_note
@@ -25,13 +25,6 @@ from nuggets_tui.screens.recall import RecallScreen
 from nuggets_tui.widgets.fact_rows import fact_key
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.notes import NotesPane
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
 
 
 def stored(home: Path, title: str) -> Note:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, agent_on, opened, small_memory
+from app_kit import NARROW, WIDE, agent_on, opened
 from memory_files import tree
 
 from core.graph.edits import create_note, edit_note, hide_note
@@ -16,13 +16,6 @@ from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PANES, Panes
 
 _NUMBERED = list(enumerate(PANES, 1))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
 
 
 async def test_everything_stands_on_one_screen(home: Path) -> None:

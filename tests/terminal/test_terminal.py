@@ -76,10 +76,18 @@ class Terminal:
             pass
 
     def leave(self) -> int:
-        """Leaves the app; its exit code."""
-        self.child.send("q")
-        while self.child.isalive() and self.read(5.0):
-            pass
+        """Leaves the app; its exit code.
+
+        A letter that comes right behind an escape is one key with it to a terminal (alt+q), and the app may be slow
+        to take the escape in: so the key is pressed again as long as the app stays.
+        """
+        end = time.monotonic() + _PATIENCE
+        while self.child.isalive():
+            if time.monotonic() > end:
+                raise AssertionError(f"the app never ended:\n{self.text}")
+            self.child.send("q")
+            while self.child.isalive() and self.read(3.0):
+                pass
         self.child.wait()
         return int(self.child.exitstatus)
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
+from memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core.storage import ledger
 
@@ -15,3 +17,12 @@ def _no_waiting_for_the_disk(request: pytest.FixtureRequest, monkeypatch: pytest
         monkeypatch.setattr(os, "fsync", lambda _: None)
         monkeypatch.setattr(ledger, "DURABLE", "OFF")
         monkeypatch.setattr(ledger, "RELAXED", "OFF")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A memory of three notes and a fact without a note, which nobody has opened yet."""
+    folder = tmp_path / "memory"
+    write_graph(folder, [note_object(number) for number in (1, 2, 3)])
+    write_nugget(folder, "memory", [fact_object("user:a")])
+    return folder

@@ -10,13 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from beside import ONE, edit_text
 from memory_files import (
-    fact_object,
-    note_object,
     notes_of,
     tree,
-    write_graph,
-    write_nugget,
 )
 
 from core import Memory
@@ -26,20 +23,7 @@ from core.storage import ledger_schema
 from core.storage.ledger import Ledger
 from core.storage.ledger_schema import LEDGER_FILE
 
-ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "memory"
-    write_graph(folder, [note_object(number) for number in (1, 2, 3)])
-    write_nugget(folder, "memory", [fact_object("user:a")])
-    return folder
-
-
-def _edit(memory: Memory, content: str, note: str = ONE) -> str:
-    return memory.change(f"wrote {content[:20]}", lambda draft: edit_note(draft, note, content=content))[1].id
 
 
 def _close(memory: Memory) -> None:
@@ -94,7 +78,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how: str) -> None:
     memory = Memory.open(home)
     for turn in range(30):
-        _edit(memory, f"Before {turn}.")
+        edit_text(memory, f"Before {turn}.")
     _close(memory)
     path = home / LEDGER_FILE
     BROKEN[how](path)
@@ -105,7 +89,7 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
     assert tree(home) == files
     try:
         told = again.take_notices()
-        _edit(again, "After.")
+        edit_text(again, "After.")
         again.undo()
         told += again.take_notices()
     except NuggetsError as error:
@@ -124,27 +108,27 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
 def test_a_log_of_no_bytes_is_a_new_log(home: Path) -> None:
     (home / LEDGER_FILE).touch()
     memory = Memory.open(home)
-    _edit(memory, "Ours.")
+    edit_text(memory, "Ours.")
     assert len(Memory.open(home).log()) == 1
 
 
 def test_a_log_that_is_deleted_while_a_memory_is_open_is_begun_anew(home: Path) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Before.")
+    edit_text(memory, "Before.")
     for name in _ledger_files(home):
         (home / name).unlink()
     assert "is gone" in "".join((memory.refresh(), memory.take_notices())[1])
     assert memory.log() == ()
-    _edit(memory, "After.")
+    edit_text(memory, "After.")
     assert [entry.change_set.notes[0].before.content for entry in memory.log()] == ["Before."]  # type: ignore[union-attr]
     assert len(Memory.open(home).log()) == 1
 
 
 def test_a_log_that_is_deleted_between_two_changes_of_one_run_traces_the_next(home: Path) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Before.")
+    edit_text(memory, "Before.")
     (home / LEDGER_FILE).unlink()
-    _edit(memory, "After.")
+    edit_text(memory, "After.")
     memory.undo()
     assert notes_of(home)[ONE]["content"] == "Before."
 
@@ -154,12 +138,12 @@ def test_a_log_that_breaks_while_a_memory_is_open_does_not_keep_a_change_from_be
 ) -> None:
     memory = Memory.open(home)
     for turn in range(30):
-        _edit(memory, f"Before {turn}.")
+        edit_text(memory, f"Before {turn}.")
     other = sqlite3.connect(home / LEDGER_FILE)
     other.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     other.close()
     _scramble(home / LEDGER_FILE)
-    _edit(memory, "After.")
+    edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "After."
     assert [notice for notice in memory.take_notices() if "was broken" in notice]
     memory.undo()
@@ -168,7 +152,7 @@ def test_a_log_that_breaks_while_a_memory_is_open_does_not_keep_a_change_from_be
 
 def test_a_log_of_a_newer_version_lets_a_memory_be_read_and_stays_as_it_is(home: Path) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Before.")
+    edit_text(memory, "Before.")
     _close(memory)
     connection = sqlite3.connect(home / LEDGER_FILE)
     connection.execute("PRAGMA user_version = 99")
@@ -179,7 +163,7 @@ def test_a_log_of_a_newer_version_lets_a_memory_be_read_and_stays_as_it_is(home:
     assert "newer than this program knows" in "".join(again.take_notices())
     assert again.log() == ()
     with pytest.raises(ReadOnlyError, match="newer than this program knows"):
-        _edit(again, "After.")
+        edit_text(again, "After.")
     assert tree(home) == files
     assert (home / LEDGER_FILE).read_bytes() == kept
 
@@ -187,7 +171,7 @@ def test_a_log_of_a_newer_version_lets_a_memory_be_read_and_stays_as_it_is(home:
 def test_a_log_that_may_not_be_written_keeps_changes_from_being_made_untraced(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _edit(Memory.open(home), "Before.")
+    edit_text(Memory.open(home), "Before.")
     plain = sqlite3.connect
 
     def read_only(path: Path, **named: object) -> sqlite3.Connection:
@@ -198,9 +182,9 @@ def test_a_log_that_may_not_be_written_keeps_changes_from_being_made_untraced(
         memory = Memory.open(home)
         assert memory.snapshot.note(ONE).content == "Before."
         with pytest.raises(StorageError, match="the log of changes cannot be written"):
-            _edit(memory, "After.")
+            edit_text(memory, "After.")
         assert notes_of(home)[ONE]["content"] == "Before."
-    _edit(memory, "After.")
+    edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "After."
 
 
@@ -210,7 +194,7 @@ def test_a_log_that_is_a_link_out_of_the_folder_is_not_written_through(home: Pat
     memory = Memory.open(home)
     assert len(memory.snapshot.notes) == 3
     with pytest.raises(ReadOnlyError, match="leads out of"):
-        _edit(memory, "After.")
+        edit_text(memory, "After.")
     assert not outside.exists()
     assert notes_of(home)[ONE]["content"] == "Content of note 1."
 
@@ -218,7 +202,7 @@ def test_a_log_that_is_a_link_out_of_the_folder_is_not_written_through(home: Pat
 def test_what_a_kill_left_beside_the_log_is_taken_up(home: Path, tmp_path: Path) -> None:
     memory = Memory.open(home)
     for turn in range(5):
-        _edit(memory, f"Turn {turn}.")
+        edit_text(memory, f"Turn {turn}.")
     killed = tmp_path / "killed"
     shutil.copytree(home, killed)
     assert (killed / "ledger.db-wal").stat().st_size
@@ -233,11 +217,11 @@ def test_a_log_older_than_the_files_takes_the_rest_for_somebody_elses_work(
     home: Path, tmp_path: Path
 ) -> None:
     memory = Memory.open(home)
-    _edit(memory, "First.")
+    edit_text(memory, "First.")
     _close(memory)
     old = (home / LEDGER_FILE).read_bytes()
     memory = Memory.open(home)
-    _edit(memory, "Second.")
+    edit_text(memory, "Second.")
     memory.change("new", lambda draft: create_note(draft, "memory", "New", "Text."))
     _close(memory)
     files = tree(home)
@@ -246,7 +230,7 @@ def test_a_log_older_than_the_files_takes_the_rest_for_somebody_elses_work(
     assert tree(home) == files
     assert [entry.change_set.kind for entry in again.log()] == ["outside", "edit"]
     assert again.log()[0].change_set.size == 2
-    _edit(again, "Third.")
+    edit_text(again, "Third.")
     again.undo()
     assert tree(home).keys() == files.keys()
 
@@ -254,11 +238,11 @@ def test_a_log_older_than_the_files_takes_the_rest_for_somebody_elses_work(
 @pytest.mark.parametrize("rest", ["-wal", "-shm", "-journal"])
 def test_a_strange_file_beside_the_log_does_no_harm(home: Path, rest: str) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Before.")
+    edit_text(memory, "Before.")
     _close(memory)
     (home / f"ledger.db{rest}").write_bytes(b"strange " * 1000)
     again = Memory.open(home)
-    _edit(again, "After.")
+    edit_text(again, "After.")
     again.undo()
     assert notes_of(home)[ONE]["content"] == "Before."
     assert [entry.change_set.kind for entry in again.log()][:2] == ["undo", "edit"]
@@ -266,7 +250,7 @@ def test_a_strange_file_beside_the_log_does_no_harm(home: Path, rest: str) -> No
 
 def test_a_broken_body_of_one_entry_hides_that_one_alone(home: Path) -> None:
     memory = Memory.open(home)
-    ids = [_edit(memory, f"Turn {turn}.") for turn in range(3)]
+    ids = [edit_text(memory, f"Turn {turn}.") for turn in range(3)]
     _close(memory)
     connection = sqlite3.connect(home / LEDGER_FILE)
     connection.execute("UPDATE entry SET body = ? WHERE id = ?", (b"{nonsense", ids[1]))
@@ -275,7 +259,7 @@ def test_a_broken_body_of_one_entry_hides_that_one_alone(home: Path) -> None:
     again = Memory.open(home)
     assert [entry.id for entry in again.log()] == [ids[2], ids[0]]
     again.undo()
-    _edit(again, "More.")
+    edit_text(again, "More.")
     assert notes_of(home)[ONE]["content"] == "More."
 
 
@@ -290,7 +274,7 @@ def test_a_folder_that_may_not_be_written_opens_and_stays_as_it_is(home: Path) -
         assert memory.take_notices() == ()
         assert memory.log() == ()
         with pytest.raises(NuggetsError):
-            _edit(memory, "After.")
+            edit_text(memory, "After.")
         assert set(home.rglob("*")) == before
     finally:
         for folder in (home, home / "graph"):
@@ -310,17 +294,17 @@ def test_where_nothing_may_be_written_opening_makes_no_file(
 
 def test_a_full_disk_neither_breaks_the_log_nor_writes_an_untraced_change(home: Path) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Before.")
+    edit_text(memory, "Before.")
     files = tree(home)
     assert memory._store.ledger is not None
     connection = memory._store.ledger._connection
     pages = connection.execute("PRAGMA page_count").fetchone()[0]
     connection.execute(f"PRAGMA max_page_count = {pages + 2}")
     with pytest.raises(StorageError, match="disk is full"):
-        _edit(memory, random.Random(1).randbytes(50_000).hex())
+        edit_text(memory, random.Random(1).randbytes(50_000).hex())
     assert tree(home) == files
     connection.execute("PRAGMA max_page_count = 1000000")
-    _edit(memory, "After.")
+    edit_text(memory, "After.")
     memory.undo()
     assert notes_of(home)[ONE]["content"] == "Before."
     assert not (home / "quarantine").exists()
@@ -352,13 +336,13 @@ def test_a_ledger_that_another_holds_for_writing_is_waited_for_and_then_named(
 ) -> None:
     monkeypatch.setattr(ledger_schema, "BUSY_SECONDS", 0.05)
     memory = Memory.open(home)
-    _edit(memory, "Before.")
+    edit_text(memory, "Before.")
     holder = sqlite3.connect(home / LEDGER_FILE, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
     with pytest.raises(StorageError, match="the log of changes cannot be written"):
-        _edit(memory, "After.")
+        edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "Before."
     holder.execute("ROLLBACK")
     holder.close()
-    _edit(memory, "After.")
+    edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "After."

@@ -16,11 +16,12 @@ from memory_files import fact_object, note_object, notes_of, tree, write_graph, 
 
 from core import Memory
 from core.model.change import Author, ChangeSet
+from core.model.compare import differences, laid_over
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.snapshot import Problem, Snapshot
 from core.settings import InferenceSettings
-from core.storage.compare import differences, laid_over, outside_changes
+from core.storage.compare import outside_changes
 from core.storage.reading import read_folder
 from core.storage.rebase import rebase
 

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from beside import NUGGET
 from memory_files import (
     fact_object,
     facts_of,
@@ -30,8 +31,6 @@ WRITER = ROOT / "tests" / "original_writer.py"
 SECONDS = float(os.environ.get("NUGGETS_FOREIGN_SECONDS", "1.5"))
 FULL = SECONDS >= 20
 PROCESSES, EDITS = 4, 50 if FULL else 6
-ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
-NUGGET = "memory.nugget.json"
 
 
 # Several processes at once

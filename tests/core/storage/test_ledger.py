@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from beside import ONE, THREE, TWO, edit_text
 from hostile import HOSTILE
 from memory_files import (
     fact_object,
@@ -29,19 +30,6 @@ from core.storage.ledger import Ledger
 from core.storage.ledger_schema import LEDGER_FILE
 
 ROOT = Path(__file__).parents[3]
-ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "memory"
-    write_graph(folder, [note_object(number) for number in (1, 2, 3)])
-    write_nugget(folder, "memory", [fact_object("user:a")])
-    return folder
-
-
-def _edit(memory: Memory, content: str, note: str = ONE) -> str:
-    return memory.change(f"wrote {content[:20]}", lambda draft: edit_note(draft, note, content=content))[1].id
 
 
 # What is kept
@@ -109,7 +97,7 @@ def test_a_change_set_that_is_applied_again_gets_an_id_of_its_own(home: Path) ->
     assert memory.apply(done).empty
     ids = {done.id}
     for _ in range(3):
-        _edit(memory, "Content of note 1.")
+        edit_text(memory, "Content of note 1.")
         ids.add(memory.apply(done).id)
     assert len(ids) == 4
     assert {entry.id for entry in memory.log()} >= ids
@@ -136,7 +124,7 @@ def test_any_text_comes_back_from_the_log(home: Path, text: str) -> None:
 def test_an_author_of_any_name_finds_his_own_changes(home: Path) -> None:
     strange = Author("agent", "a\x00b \ud800 'c'\n")
     memory = Memory.open(home, author=strange)
-    _edit(memory, "Other.")
+    edit_text(memory, "Other.")
     again = Memory.open(home, author=strange)
     assert again.log()[0].change_set.author == strange
     again.undo()
@@ -146,8 +134,8 @@ def test_an_author_of_any_name_finds_his_own_changes(home: Path) -> None:
 def test_a_megabyte_of_text_is_kept_and_taken_back(home: Path) -> None:
     memory = Memory.open(home)
     large = "word " * 200_000
-    _edit(memory, large)
-    _edit(memory, large + "more")
+    edit_text(memory, large)
+    edit_text(memory, large + "more")
     again = Memory.open(home)
     again.undo()
     again.undo()
@@ -159,7 +147,7 @@ def test_a_megabyte_of_text_is_kept_and_taken_back(home: Path) -> None:
 
 def test_recalls_of_one_caller_are_one_entry_and_undo_passes_over_them(home: Path) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Ours.")
+    edit_text(memory, "Ours.")
     for turn in range(4):
         memory.recall("user:a", session=f"session-{turn % 2}")
     for turn in range(3):
@@ -230,10 +218,10 @@ def test_processes_that_open_a_new_log_at_the_same_moment_share_one(home: Path) 
 
 def test_a_change_of_another_object_on_the_same_folder_is_seen_with_its_entry(home: Path) -> None:
     one, other = Memory.open(home), Memory.open(home, author=Author("agent", "claude"))
-    _edit(one, "One.")
+    edit_text(one, "One.")
     assert other.refresh()
     assert [entry.change_set.reason for entry in other.log()] == ["wrote One."]
-    _edit(other, "Other.", TWO)
+    edit_text(other, "Other.", TWO)
     one.refresh()
     assert [str(entry.change_set.author) for entry in one.log()] == ["claude", "you"]
     assert [change_set.reason for change_set in one.history] == ["wrote One.", "wrote Other."]
@@ -245,9 +233,9 @@ def test_a_change_of_another_object_on_the_same_folder_is_seen_with_its_entry(ho
 def test_the_log_is_read_by_author_note_time_and_in_pieces(home: Path, clock: Callable[[], object]) -> None:
     memory = Memory.open(home, clock=clock)  # type: ignore[arg-type]
     agent = Memory.open(home, author=Author("agent", "claude"), clock=clock)  # type: ignore[arg-type]
-    first = _edit(memory, "A.", ONE)
-    second = _edit(agent, "B.", TWO)
-    third = _edit(memory, "C.", TWO)
+    first = edit_text(memory, "A.", ONE)
+    second = edit_text(agent, "B.", TWO)
+    third = edit_text(memory, "C.", TWO)
     memory.refresh()
     at = memory.entry(second).change_set.at
 
@@ -274,7 +262,7 @@ def test_an_entry_is_found_by_the_beginning_of_its_id(home: Path) -> None:
     numbers = iter(["aaaa0001", "aaaa0002", "bbbb0001", "aaaa00020"])
     memory = Memory.open(home, ids=lambda: next(numbers))
     for turn in range(4):
-        _edit(memory, f"Turn {turn}.")
+        edit_text(memory, f"Turn {turn}.")
     assert memory.entry("bb").id == "bbbb0001"
     assert memory.entry(" bbbb0001 ").id == "bbbb0001"
     assert memory.entry("aaaa0002").id == "aaaa0002"
@@ -300,5 +288,5 @@ def test_a_ledger_knows_when_its_file_was_exchanged(tmp_path: Path) -> None:
 
 def test_the_person_is_the_author_unless_somebody_else_is_named(home: Path) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Ours.")
+    edit_text(memory, "Ours.")
     assert memory.log()[0].change_set.author == PERSON

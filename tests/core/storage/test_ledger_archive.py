@@ -8,12 +8,9 @@ import random
 from pathlib import Path
 
 import pytest
+from beside import ONE, TWO, edit_text
 from memory_files import (
-    fact_object,
-    note_object,
     notes_of,
-    write_graph,
-    write_nugget,
 )
 
 from core import Memory
@@ -21,24 +18,10 @@ from core.errors import NotFoundError, NuggetsError
 from core.graph.edits import edit_note
 from core.storage.ledger_schema import LEDGER_FILE
 
-ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    folder = tmp_path / "memory"
-    write_graph(folder, [note_object(number) for number in (1, 2, 3)])
-    write_nugget(folder, "memory", [fact_object("user:a")])
-    return folder
-
-
-def _edit(memory: Memory, content: str, note: str = ONE) -> str:
-    return memory.change(f"wrote {content[:20]}", lambda draft: edit_note(draft, note, content=content))[1].id
-
 
 def _grow(memory: Memory, edits: int, seed: int) -> list[str]:
     chance = random.Random(seed)
-    return [_edit(memory, f"{chance.randbytes(12_000).hex()}", TWO) for _ in range(edits)]
+    return [edit_text(memory, f"{chance.randbytes(12_000).hex()}", TWO) for _ in range(edits)]
 
 
 def test_the_oldest_entries_of_a_log_past_its_limit_go_to_an_archive_and_stay_at_hand(home: Path) -> None:
@@ -85,7 +68,7 @@ def test_a_log_keeps_within_its_limit_however_long_it_grows(home: Path) -> None:
 
 def test_an_archive_that_cannot_be_read_is_passed_over(home: Path) -> None:
     memory = Memory.open(home)
-    _edit(memory, "Ours.")
+    edit_text(memory, "Ours.")
     (home / "ledger-archive").mkdir()
     (home / "ledger-archive" / "000000001-000000009.jsonl.gz").write_bytes(b"no archive")
     with pytest.raises(NotFoundError):
@@ -97,7 +80,7 @@ def test_what_waits_for_a_person_does_not_go_to_an_archive(home: Path) -> None:
     memory = Memory.open(home)
     draft = memory.draft()
     edit_note(draft, ONE, content="Mine.")
-    _edit(memory, "Also mine.")
+    edit_text(memory, "Also mine.")
     with pytest.raises(NuggetsError):
         memory.apply(draft.change_set("late"))
     _grow(memory, 70, 3)

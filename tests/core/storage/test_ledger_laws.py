@@ -30,7 +30,7 @@ from core.model.change import Author, ChangeSet
 from core.model.note import Note
 from core.model.parts import parts
 from core.model.snapshot import Snapshot
-from core.restore import at_moment
+from core.model.unwind import at_moment
 from core.storage.files import fingerprint
 from core.storage.ledger_seen import numbered, seen_files
 
@@ -251,7 +251,7 @@ def _assert_seen(memory: Memory) -> None:
         assert seen[file].fingerprint == fingerprint(memory.home / file)
         rows = ledger.rows("SELECT item, raw FROM seen WHERE file = ? ORDER BY place", (file,))
         assert rows == list(numbered(document).items())
-    assert ledger.owed() == frozenset()
+    assert ledger.owed() == {}
 
 
 @settings(max_examples=EXAMPLES)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from core.text.secrets import entropy, looks_secret
+from core.text.secret_values import entropy
+from core.text.secrets import looks_secret
 
 # None of these is in use anywhere: they have the shape of a credential and nothing behind it. The parts are joined
 # here so that scanners of source code do not take them for real ones.

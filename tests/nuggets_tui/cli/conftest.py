@@ -81,8 +81,6 @@ def at_keyboard(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     """Makes the commands believe that a person sits at standard input."""
 
     def sit() -> None:
-        # What takes the name from there comes first: imported only now, it would take the pretence for the original.
-        for module in ("upkeep", "promotion", "rescue", "merging", "invocation"):
-            monkeypatch.setattr(f"nuggets_tui.cli.{module}.can_ask", lambda: True)
+        monkeypatch.setattr("nuggets_tui.cli.invocation.can_ask", lambda: True)
 
     return sit

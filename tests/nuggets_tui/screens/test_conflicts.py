@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened, small_memory
+from app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened
 from hostile import HOSTILE
 from textual.widgets import TextArea
 
@@ -23,13 +23,6 @@ from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 
 Edit = Callable[[Draft], object]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
 
 
 def stored(home: Path, title: str) -> Note:

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, agent_on, opened, small_memory
+from app_kit import NARROW, WIDE, agent_on, opened
 
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
@@ -18,13 +18,6 @@ from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.row_list import RowList
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
 
 
 def stored(home: Path, title: str) -> Note:

@@ -5,20 +5,12 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-import pytest
-from app_kit import agent_on, opened, small_memory
+from app_kit import agent_on, opened
 
 from core.graph.edits import create_note
 from nuggets_tui.commands import CommandProvider
 from nuggets_tui.screens.help import help_lines
 from nuggets_tui.widgets.audit import AuditPane
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
 
 
 async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path) -> None:

@@ -10,27 +10,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from hostile import HOSTILE
 
 from core.graph.edits import edit_note
 from core.memory import Memory
 from core.model.note import Note
-from nuggets_tui.screens.backups import BackupsScreen, amount
+from nuggets_tui.screens.backups import BackupsScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.problems import ProblemsScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.words import data_size
 
 BROKEN = b'{"version": 4, "name": "oth\xff\x1b]0;owned\x07'
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
 
 
 def stored(home: Path, title: str) -> Note:
@@ -320,4 +314,4 @@ async def test_hostile_names_in_what_could_not_be_read_are_harmless(home: Path) 
     ("size", "said"), [(0, "0 B"), (999, "999 B"), (116_200, "116.2 kB"), (3_000_000_000, "3.0 GB")]
 )
 def test_sizes_are_said_in_units(size: int, said: str) -> None:
-    assert amount(size) == said
+    assert data_size(size) == said

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from hostile import HOSTILE
 from textual.events import Paste
 
@@ -20,19 +20,33 @@ from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
 
 
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
-
-
 async def search(app: Driver, text: str) -> None:
     """Types a search and waits for what it finds."""
     await app.press("slash")
     app.fill("#search", text)
     await app.until(lambda: app.view.found is not None and app.view.found.query == text, text)
     await app.pilot.pause()
+
+
+def search_without_end(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
+    """Makes a search for "endless" go on until it is told to stop: whether it has begun, and whether it was told."""
+    begun, stopped_early = threading.Event(), threading.Event()
+    real = Memory.search
+
+    def endless(self: Memory, text: str, *rest: Any, stopped: Callable[[], bool], **named: Any) -> Any:
+        if text != "endless":
+            return real(self, text, *rest, stopped=stopped, **named)
+        begun.set()
+        pause = threading.Event()
+        for _ in range(3000):
+            if stopped():
+                stopped_early.set()
+                break
+            pause.wait(0.005)
+        return ()
+
+    monkeypatch.setattr(Memory, "search", endless)
+    return begun, stopped_early
 
 
 async def test_hits_come_as_one_types_with_bars_and_a_count(home: Path) -> None:
@@ -194,23 +208,8 @@ async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.Monkey
 async def test_a_search_under_way_is_told_to_stop_once_something_else_is_typed(
     home: Path, monkeypatch: pytest.MonkeyPatch, then: str
 ) -> None:
-    begun, stopped_early = threading.Event(), threading.Event()
-    real = Memory.search
-
-    def endless(self: Memory, text: str, *rest: Any, stopped: Callable[[], bool], **named: Any) -> Any:
-        if text != "endless":
-            return real(self, text, *rest, stopped=stopped, **named)
-        begun.set()
-        pause = threading.Event()
-        for _ in range(3000):
-            if stopped():
-                stopped_early.set()
-                break
-            pause.wait(0.005)
-        return ()
-
     async with opened(home) as app:
-        monkeypatch.setattr(Memory, "search", endless)
+        begun, stopped_early = search_without_end(monkeypatch)
         await app.press("slash")
         app.fill("#search", "endless")
         await app.until(begun.is_set)
@@ -226,22 +225,10 @@ async def test_a_search_under_way_is_told_to_stop_once_something_else_is_typed(
 async def test_choosing_a_note_gives_up_a_search_for_what_was_typed_before(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    begun, stopped_early = threading.Event(), threading.Event()
-
-    def endless(self: Memory, text: str, *rest: Any, stopped: Callable[[], bool], **named: Any) -> Any:
-        begun.set()
-        pause = threading.Event()
-        for _ in range(3000):
-            if stopped():
-                stopped_early.set()
-                break
-            pause.wait(0.005)
-        return ()
-
     async with opened(home) as app:
         await app.press("l")
         await app.screen(PickerScreen)
-        monkeypatch.setattr(Memory, "search", endless)
+        begun, stopped_early = search_without_end(monkeypatch)
         app.fill("#words", "endless")
         await app.until(begun.is_set)
         app.fill("#words", "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from hostile import HOSTILE
 
 from core.graph.edits import create_note, delete_note
@@ -18,13 +18,6 @@ from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
 SIZES = [NARROW, WIDE, (160, 50)]
-
-
-@pytest.fixture
-def home(tmp_path: Path) -> Path:
-    """A small memory."""
-    small_memory(tmp_path / "memory")
-    return tmp_path / "memory"
 
 
 async def search(app: Driver, text: str) -> None:
