@@ -37,6 +37,7 @@ ENTRIES: Final = {
         f"{_PACKAGE}.secrets:secrets", "List what looks like a credential; --mask takes it out for good."
     ),
     "daemon": Entry(f"{_PACKAGE}.daemon:daemon", "Run the daily reflection at its time."),
+    "serve": Entry(f"{_PACKAGE}.serve:serve", "Show the app in a browser of this machine."),
     "schedule": Entry(
         f"{_PACKAGE}.schedule:schedule_group", "Have the system run it: systemd, cron, launchd."
     ),
