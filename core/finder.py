@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,8 +14,11 @@ from core.settings import SearchSettings
 from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME, cache_folder
 
 if TYPE_CHECKING:
+    from core.model.kept import KeptSearch
     from core.search import Explanation, Filters, Hit, SearchIndex
     from core.search.asked import Asked
+    from core.search.goldens import Verdict
+    from core.search.index import Progress
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
 VERSION: Final = "search-1"
@@ -35,6 +38,13 @@ class Finder:
         self._guard = threading.Lock()
         self._index: SearchIndex | None = None
 
+    def use(self, settings: SearchSettings) -> None:
+        """Searches with other settings from now on. Only another dimension asks for other vectors: the index stays."""
+        with self._guard:
+            if settings.dimension != self._settings.dimension:
+                self._index = None
+            self._settings = settings
+
     def search(
         self,
         snapshot: Snapshot,
@@ -43,12 +53,13 @@ class Finder:
         filters: Filters | None,
         new_since: str | None = None,
         stopped: Callable[[], bool] | None = None,
+        settings: SearchSettings | None = None,
     ) -> tuple[Hit, ...]:
         """See `Memory.search`."""
         from core.search.asked import hits
 
         wanted = self._asked(text, filters, new_since)
-        return hits(self.index(snapshot), snapshot, wanted, limit, self._settings, stopped)
+        return hits(self.index(snapshot), snapshot, wanted, limit, settings or self._settings, stopped)
 
     def explain(
         self,
@@ -58,10 +69,36 @@ class Finder:
         filters: Filters | None,
         new_since: str | None = None,
         shown: int = 10,
+        settings: SearchSettings | None = None,
     ) -> Explanation | None:
         """See `Memory.explain`."""
+        from core.search.asked import explained
+
         wanted = self._asked(text, filters, new_since)
-        return self.index(snapshot).explain(wanted.question.words, note_id, wanted, self._settings, shown)
+        return explained(self.index(snapshot), snapshot, wanted, note_id, settings or self._settings, shown)
+
+    def judge(
+        self,
+        snapshot: Snapshot,
+        searches: Iterable[KeptSearch],
+        settings: SearchSettings | None = None,
+        new_since: str | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> Iterator[Verdict]:
+        """See `Memory.judge_searches`."""
+        from core.graph.merging import survivor
+        from core.search.goldens import verdicts
+
+        return verdicts(
+            searches,
+            self.index(snapshot),
+            snapshot,
+            settings or self._settings,
+            now=self._clock().astimezone(),
+            survivor=lambda id: survivor(snapshot, id),
+            new_since=new_since,
+            stopped=stopped,
+        )
 
     def _asked(self, text: str, filters: Filters | None, new_since: str | None) -> Asked:
         from core.search.asked import asked
@@ -71,13 +108,15 @@ class Finder:
         now = self._clock().astimezone()
         return asked(read(text), now=now, new_since=new_since, filters=filters)
 
-    def index(self, snapshot: Snapshot) -> SearchIndex:
-        """The search index, brought up to a snapshot: from the cache at first, where there is one."""
+    def index(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
+        """The search index, brought up to a snapshot: from the cache at first, where there is one. progress: as
+        `SearchIndex.update` takes it.
+        """
         # A lock of its own: a first build takes seconds on a large memory, and nobody's edit waits for it.
         with self._guard:
             if self._index is None:
-                self._index = self._opened(snapshot)
-            self._index.update(snapshot)
+                self._index = self._opened(snapshot, progress)
+            self._index.update(snapshot, progress)
             return self._index
 
     def keep(self, least: int = _WORTH_KEEPING) -> bool:
@@ -100,7 +139,7 @@ class Finder:
         self._claimed()
         return index.make_vectors(self._settings, stopped)
 
-    def _opened(self, snapshot: Snapshot) -> SearchIndex:
+    def _opened(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
         from core.search import SearchIndex
 
         if self._cache is None:
@@ -113,7 +152,7 @@ class Finder:
         index = SearchIndex(RowFile(self._cache / VECTORS_NAME, version, row_bytes(self._settings.dimension)))
         blocks = read_cache(self._cache / INDEX_NAME, VERSION)
         if blocks is not None:
-            index.restore(blocks, snapshot)
+            index.restore(blocks, snapshot, progress)
         return index
 
     def _claimed(self) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 HOME_VARIABLE: Final = "NUGGETS_HOME"
+USUAL_HOME: Final = "~/.nuggets"
 GRAPH_FILE: Final = Path("graph") / "graph.json"
 # In this order: where a nugget has a file of each name, the first is the nugget.
 FACT_SUFFIXES: Final = (".donna.json", ".nugget.json")
@@ -14,7 +15,7 @@ FACT_SUFFIXES: Final = (".donna.json", ".nugget.json")
 
 def home_as_named() -> str:
     """The folder that is meant when none is named, as it was written: NUGGETS_HOME, else ~/.nuggets."""
-    return os.environ.get(HOME_VARIABLE) or "~/.nuggets"
+    return os.environ.get(HOME_VARIABLE) or USUAL_HOME
 
 
 def default_home() -> Path:

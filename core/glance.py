@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
-from dataclasses import dataclass
+import mmap
+import os
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
+
+# Bytes of a note graph from which a first look is worth it.
+AT_LEAST: Final = 2_000_000
 
 
 class _Line(msgspec.Struct, rename="camel", gc=False):
@@ -30,8 +39,7 @@ class _Facts(msgspec.Struct):
     facts: list[Fact] = []
 
 
-@dataclass(frozen=True)
-class Glance:
+class Glance(msgspec.Struct, frozen=True):
     """What a first look shows. `newest`: visible notes, newest first, with id, title, kind and dates alone."""
 
     newest: tuple[Note, ...]
@@ -40,23 +48,85 @@ class Glance:
     hidden: int
 
 
-def glance(home: Path, *, at_least: int = 2_000_000, newest: int = 100) -> Glance | None:
+def glance(home: Path, *, at_least: int = AT_LEAST, newest: int = 100, mapped: bool = False) -> Glance | None:
     """The first look at the memory in a folder, or None: it is small, or not quite as it should be.
 
-    at_least: bytes of the note graph from which a first look is worth it. Reads, changes nothing, and leaves
-    every judgement of the files to the loading that follows.
+    mapped: the note graph is read in place, which is quicker; should another program cut the file off meanwhile, the
+    system ends this process. Reads, changes nothing, and leaves every judgement of the files to the loading that
+    follows.
     """
     path = home / GRAPH_FILE
     try:
-        if path.stat().st_size < at_least:
+        if not _worth_it(path, at_least):
             return None
-        lines = msgspec.json.decode(path.read_bytes(), type=_Graph).notes
+        lines = _lines(path, mapped)
         nuggets = _nuggets(home)
-    except (OSError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+    except (OSError, ValueError, msgspec.MsgspecError, RecursionError):
         return None
     visible = [line for line in lines if not line.hidden]
     top = heapq.nlargest(newest, visible, key=lambda line: (max(line.updated_at, line.created_at), line.id))
     return Glance(tuple(map(_note, top)), nuggets, len(visible), len(lines) - len(visible))
+
+
+def begin_glance(home: Path, *, at_least: int = AT_LEAST) -> Callable[[], Glance | None]:
+    """Begins the first look; what is returned waits for it.
+
+    Where that is safe it is taken by a copy of this process, so that whoever goes on meanwhile does not share their
+    interpreter with it, and needs no memory for it. Meant to be called before other threads begin.
+    """
+    if not _worth_it(home / GRAPH_FILE, at_least):
+        return lambda: None
+    # A copy of a process has one thread, and whatever lock another one held stays locked in it.
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return lambda: glance(home, at_least=at_least)
+    try:
+        answer, answering = os.pipe()
+    except OSError:
+        return lambda: glance(home, at_least=at_least)
+    try:
+        process = os.fork()
+    except OSError:
+        os.close(answer)
+        os.close(answering)
+        return lambda: glance(home, at_least=at_least)
+    if not process:
+        _answer(home, at_least, answering)
+    os.close(answering)
+    return lambda: _answered(process, answer)
+
+
+def _worth_it(path: Path, at_least: int) -> bool:
+    try:
+        return path.stat().st_size >= at_least
+    except (OSError, ValueError):
+        return False
+
+
+def _answer(home: Path, at_least: int, answering: int) -> None:
+    """What the copy of the process does; it does not return."""
+    with contextlib.suppress(BaseException), os.fdopen(answering, "wb") as pipe:
+        pipe.write(msgspec.msgpack.encode(glance(home, at_least=at_least, mapped=True)))
+    # Nothing that the copy inherited may end twice: no buffers are written, no handlers run.
+    os._exit(0)
+
+
+def _answered(process: int, answer: int) -> Glance | None:
+    with os.fdopen(answer, "rb") as pipe:
+        said = pipe.read()
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, 0)
+    # An answer that was cut off is none; the loading that follows finds out why.
+    with contextlib.suppress(msgspec.MsgspecError):
+        return msgspec.msgpack.decode(said, type=Glance | None)
+    return None
+
+
+def _lines(path: Path, mapped: bool) -> list[_Line]:
+    with path.open("rb") as file:
+        if not mapped:
+            return msgspec.json.decode(file.read(), type=_Graph).notes
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return msgspec.json.decode(data, type=_Graph).notes
 
 
 def _nuggets(home: Path) -> tuple[Nugget, ...]:

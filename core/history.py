@@ -26,6 +26,9 @@ OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
 _TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
 _KEPT: Final = "nothing was written"
 _MOST_DIGITS: Final = 9
+_COUNTS: Final = (
+    "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state <> 'pending' GROUP BY 1, 2, 3"
+)
 
 Apply = Callable[[ChangeSet, Decide | None], ChangeSet]
 
@@ -61,6 +64,26 @@ class History:
             return ()
         try:
             return ledger.entries(**filters)
+        except BrokenLedgerError as error:
+            raise unreadable(ledger.path, str(error)) from error
+
+    def newest(self) -> int:
+        """The number of the newest entry, 0 for none."""
+        ledger = self._store.ledger
+        if ledger is None:
+            return 0
+        try:
+            return ledger.last_seq
+        except BrokenLedgerError as error:
+            raise unreadable(ledger.path, str(error)) from error
+
+    def counts(self) -> tuple[tuple[str, str, str, int], ...]:
+        """How many entries there are: kind and name of the author, kind of the change set, number."""
+        ledger = self._store.ledger
+        if ledger is None:
+            return ()
+        try:
+            return tuple(ledger.rows(_COUNTS))
         except BrokenLedgerError as error:
             raise unreadable(ledger.path, str(error)) from error
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar
 
-from core.errors import ConflictError, NuggetsError
+from core.errors import ConflictError, InvalidInputError, NuggetsError
 from core.folder import default_home
 from core.model.change import PERSON, PROGRAM, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
 from core.model.entry import Entry
-from core.model.names import iso
+from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
 from core.settings import Settings, load_settings
 from core.storage.files import absolute_path
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from core.storage.merging import Decide
     from core.storage.reading import Loaded
     from core.storage.store import Store
+    from core.timeline import Timeline
 
 # How long reading waits for the lock when there is something to put into the log.
 _LOOK_SECONDS: Final = 2.0
@@ -257,16 +258,71 @@ class LoggedMemory:
         self,
         *,
         limit: int | None = 100,
-        author: str | None = None,
+        author: str | Collection[str] | None = None,
+        kind: str | Collection[str] | None = None,
         note: str | None = None,
+        run: str | None = None,
+        text: str | None = None,
         since: str | None = None,
+        until: str | None = None,
         before: int | None = None,
+        after: int | None = None,
     ) -> tuple[Entry, ...]:
-        """Everything that ever changed, newest first. author: a kind ("person", "agent", "program", ...) or a name.
-        note: the id of a note. since: an ISO 8601 time. before: the number (`seq`) of an entry, to read on from it.
+        """Everything that ever changed, newest first. author: kinds ("person", "agent", "program", ...) or names. kind:
+        of change sets. note: the id of a note. run: the id of an entry, with what took it back or settled it. text:
+        words that all stand in reason, titles, keys or paths. since, until: ISO 8601 times. before, after: the numbers
+        (`seq`) of entries, to read on from there.
         """
         with self._guard:
-            return self._log.log(limit=limit, author=author, note=note, since=since, before=before)
+            return self._log.log(
+                limit=limit, author=author, kind=kind, note=note, run=run, text=text, since=since, until=until,
+                before=before, after=after,
+            )  # fmt: skip
+
+    def newest_in_log(self) -> int:
+        """The number (`seq`) of the newest entry, 0 for none; no entry is read for it. Raises StorageError."""
+        with self._guard:
+            return self._log.newest()
+
+    def log_counts(self) -> tuple[tuple[str, str, str, int], ...]:
+        """How many entries there are of each kind and name of author and kind of change set. Raises StorageError."""
+        with self._guard:
+            return self._log.counts()
+
+    def timeline(self) -> Timeline:
+        """Every state of the memory as far back as the log reaches. Reads alone. Errors as in `refresh`, and
+        StorageError for a log that cannot be read.
+        """
+        from core.timeline import timeline_of
+
+        with self._guard:
+            self.refresh(patient=False)
+            if self._store.log_problem is not None:
+                raise self._store.log_problem
+            return timeline_of(self._snapshot, self.home, lambda: self._store.ledger, self._guard)
+
+    def at(self, when: str) -> Snapshot:
+        """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,
+        InvalidInputError for what is no time; other errors as `timeline`.
+        """
+        moment = parse_iso(when)
+        if moment is None:
+            raise InvalidInputError("is no time", where=repr(when[:80]), todo="give an ISO 8601 time")
+        timeline = self.timeline()
+        return timeline.at(timeline.position_at(iso(moment)))
+
+    def going_back(self, wanted: Snapshot, words: str, note: str | None = None) -> ChangeSet:
+        """What makes the memory, or one note of it, as it is in `wanted`; `apply` writes it. words: what that state is
+        called in the log. Errors as `core.restore.restoration`.
+        """
+        from core.restore import reason_of, restoration
+
+        with self._guard:
+            self.refresh()
+            reason = reason_of(words, note)
+            return restoration(
+                self._snapshot, wanted, note=note, id=self._ids(), at=self._now(), author=self.author, reason=reason
+            )  # fmt: skip
 
     def entry(self, id: str) -> Entry:
         """The entry with this id or the beginning of one. Raises NotFoundError, AmbiguousError."""

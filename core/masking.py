@@ -22,6 +22,7 @@ from core.storage.cache_folder import cache_folder, remove_cache
 from core.storage.files import read_file, replace_file
 from core.storage.masking import REASON, Place, mask_folder, survey
 from core.storage.promotions import kept_targets
+from core.unsaved import mask_unsaved
 
 if TYPE_CHECKING:
     from core.storage.store import Store
@@ -197,6 +198,7 @@ class Masker:
         cache = cache_folder(self._store.home, os.environ)
         if cache is not None:
             remove_cache(cache)
+        mask_unsaved(self._store.home, masking.masks)
         done = mask_folder(self._store, masking.masks, self._rules, told, self._author.signature)
         forget_texts()
         return done

@@ -9,7 +9,8 @@ memory.undo(change_set)
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Collection
+from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -18,22 +19,21 @@ import msgspec
 
 from core.errors import NuggetsError
 from core.model.change import Author, ChangeSet
-from core.watched import WatchedMemory
+from core.searching import SearchingMemory
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
     from core.facts.notes import NoteIndex
     from core.facts.recall import Recall, Recaller
-    from core.finder import Finder
     from core.masking import Masker
     from core.masking import Masking as Masking
+    from core.model.progress import Progress
     from core.model.secrets import Holder as Holder
     from core.promoting import Promoter
     from core.promoting import PromotionTarget as PromotionTarget
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.rescue import Rescue, Resolved
-    from core.search import Explanation, Filters, Hit, SearchIndex
     from core.storage.backups import Backup as Backup
     from core.storage.merge_files import MergeResult as MergeResult
     from core.storage.quarantine import Record as Record
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 
 
-class Memory(WatchedMemory):
+class Memory(SearchingMemory):
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
@@ -51,12 +51,6 @@ class Memory(WatchedMemory):
 
     # How many recalls of this run were answered and could not be counted.
     uncounted_recalls = 0
-
-    @cached_property
-    def _finder(self) -> Finder:
-        from core.finder import Finder
-
-        return Finder(self.home, self.settings.search, self._clock)
 
     @cached_property
     def _recaller(self) -> Recaller:
@@ -72,11 +66,15 @@ class Memory(WatchedMemory):
 
     # Putting right
 
-    def verify(self) -> tuple[Finding, ...]:
+    def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """Everything that is not as it should be, each with what `repair` would do about it."""
+        from core.verify.run import findings
+
+        self.refresh()
+        # Nobody's edit waits for the looking.
+        found = findings(self._snapshot, progress)
         with self._guard:
-            self.refresh()
-            return self._rescue().findings(self._snapshot)
+            return self._rescue().findings(found)
 
     def repair(self) -> ChangeSet:
         """Mends what `verify` finds and can be mended without asking, as one change set. Errors as in `apply`.
@@ -135,11 +133,11 @@ class Memory(WatchedMemory):
 
     # Secrets
 
-    def secrets(self) -> tuple[Holder, ...]:
+    def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
         """Notes and facts that look as if they held a credential and were not said to hold none."""
         from core.model.secrets import holders
 
-        return tuple(holders(self._snapshot))
+        return tuple(holders(self._snapshot, progress))
 
     def masking(self, ids: Collection[str] | None = None) -> Masking:
         """What `mask_secrets` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of
@@ -174,7 +172,7 @@ class Memory(WatchedMemory):
 
         return Masker(self._store, self.settings, self.author, lambda: (self._ids(), self._now()))
 
-    # Recall and search
+    # Recall
 
     def recall(
         self, query: str, nugget: str | None = None, session: str = "", *, record: bool = True
@@ -234,53 +232,6 @@ class Memory(WatchedMemory):
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
 
-    def search(
-        self,
-        text: str,
-        limit: int = 10,
-        filters: Filters | None = None,
-        *,
-        new_since: str | None = None,
-        stopped: Callable[[], bool] | None = None,
-    ) -> tuple[Hit, ...]:
-        """The best notes over all nuggets, best first, each with `.note`, `.score` and `.breakdown`.
-
-        text: words, and what `core.search.language` reads: "phrases", -exclusions, conditions such as tag:auth; any
-        text at all is a query. limit: how many at most. filters: by default all visible notes. new_since: what
-        is:new means, an ISO 8601 time; None: a day ago. stopped: asked now and then, once it says yes the search is
-        given up. No hit for a text that nothing answers.
-        """
-        return self._finder.search(self._snapshot, text, limit, filters, new_since, stopped)
-
-    def explain(
-        self,
-        text: str,
-        note_id: str,
-        filters: Filters | None = None,
-        *,
-        new_since: str | None = None,
-        shown: int = 10,
-    ) -> Explanation | None:
-        """Why a note stands where it does in a search, or why it is no hit. None for no such note.
-
-        shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
-        """
-        return self._finder.explain(self._snapshot, text, note_id, filters, new_since, shown)
-
-    def index(self) -> SearchIndex:
-        """The search index, brought up to the present snapshot."""
-        return self._finder.index(self._snapshot)
-
-    def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
-        """Does ahead what searches need: index, its cache, phase vectors. Meant for a thread in the background, again
-        after changes. stopped: asked now and then. Returns how many vectors were made.
-        """
-        return self._finder.prepare(self._snapshot, stopped)
-
-    def keep_index(self) -> bool:
-        """Writes the search index into the cache, where that is worth it; whether it was written."""
-        return self._finder.keep()
-
     # Reflection and promotion
 
     def reflect(
@@ -297,25 +248,31 @@ class Memory(WatchedMemory):
         scope: str | None = None,
         type: str | None = None,
         subject: str | None = None,
+        progress: Progress | None = None,
     ) -> ReflectionResult:
         """A cleanup pass over at most `limit` notes (setting: 10). `accept`: apply only changes with these ids;
         `refuse`: remember these as refused. Other limits as in the settings when None. unattended: for a run that
         nobody watches; it does not do again what was taken back of earlier runs.
 
-        dry_run proposes and writes nothing. The applied change set is in the result. Errors as in `apply`.
+        dry_run proposes and writes nothing. The applied change set is in the result. progress: told how many of the
+        notes were looked through. Errors as in `apply`.
         """
         from core.reflection import reflect
         from core.reflection.taken_back import RUNS, taken_back
 
-        with self._guard:
-            self.refresh()
-            runs = self.log(limit=RUNS, author="reflection") if unattended else ()
+        # Nobody's edit waits for a proposal.
+        with nullcontext() if dry_run else self._guard:
+            with self._guard:
+                self.refresh()
+                runs = self.log(limit=RUNS, author="reflection") if unattended else ()
+                back = taken_back(runs, self.taken_back()) if runs else ()
+                draft = self.draft()
             result = reflect(
-                self.draft(),
+                draft,
                 self.settings.reflection,
                 accept=accept,
                 refuse=refuse,
-                taken_back=taken_back(runs, self.taken_back()) if runs else (),
+                taken_back=back,
                 limit=limit,
                 max_archived=max_archived,
                 max_merged=max_merged,
@@ -323,6 +280,7 @@ class Memory(WatchedMemory):
                 scope=scope,
                 type=type,
                 subject=subject,
+                progress=progress,
             )
             if not dry_run:
                 self.apply(result.change_set)

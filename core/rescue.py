@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from core.storage.inspect import inspect_folder
 from core.storage.join_copies import join
 from core.storage.ledger_codec import fact_item, note_item
 from core.storage.store import Store
+from core.timeline import timeline_of
 from core.verify.finding import Finding
 
 _KEPT: Final = "nothing was written"
@@ -80,12 +82,10 @@ class Rescue:
 
     # Verify
 
-    def findings(self, snapshot: Snapshot) -> tuple[Finding, ...]:
-        """Everything that is not as it should be: in the notes and facts, in the folder, in the log."""
-        from core.verify.run import findings
-
+    def findings(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
+        """Everything that is not as it should be: `found` in notes and facts, beside that in folder and log."""
         mendable = self._store.mendable()
-        inside = [_with_mending(one, mendable) for one in findings(snapshot)]
+        inside = [_with_mending(one, mendable) for one in found]
         copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
         inside = [one for one in inside if one.kind != "second-file" or one.where not in copies]
         return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
@@ -130,7 +130,7 @@ class Rescue:
         when: the name of a backup or its beginning, else an ISO 8601 time to which the log reaches back or before
         which there is a backup; None: the newest backup. Raises NotFoundError, InvalidInputError, BrokenFileError.
         """
-        from core.restore import restoration
+        from core.restore import reason_of, restoration
 
         wanted, words = self._as_it_was(current, when)
         return restoration(
@@ -140,7 +140,7 @@ class Rescue:
             id=self._ids(),
             at=iso(self._clock()),
             author=self._author,
-            reason=f"went back to {words}" if note is None else f"brought a note back from {words}",
+            reason=reason_of(words, note),
         )
 
     def _as_it_was(self, current: Snapshot, when: str | None) -> tuple[Snapshot, str]:
@@ -163,9 +163,9 @@ class Rescue:
                 todo="nuggets restore lists the backups",
             )
         at = iso(moment)
-        reach = self._log_reach()
-        if reach is not None and at >= reach:
-            return self._from_log(current, at), at
+        found = self._from_log(current, at)
+        if found is not None:
+            return found, at
         before = [backup for backup in known if backup.at <= at]
         if not before:
             raise NotFoundError(
@@ -177,23 +177,15 @@ class Rescue:
     def _read(self, backup: Backup) -> tuple[Snapshot, str]:
         return read_backup(backup.path, self._settings.inference), f"the backup {backup.name}"
 
-    def _log_reach(self) -> str | None:
-        """The time from which on the log can tell how the memory was; None without a log. Raises StorageError."""
+    def _from_log(self, current: Snapshot, at: str) -> Snapshot | None:
+        """The memory as it was, as the log tells; None where that does not reach back so far. Raises StorageError."""
         if self._store.log_problem is not None:
             raise self._store.log_problem
-        ledger = self._store.ledger
-        if ledger is None:
+        timeline = timeline_of(current, self._store.home, lambda: self._store.ledger, nullcontext())
+        try:
+            return timeline.at(timeline.position_at(at))
+        except NotFoundError:
             return None
-        rows = ledger.rows("SELECT min(at) FROM entry WHERE state = 'done'")
-        return str(rows[0][0]) if rows and rows[0][0] else None
-
-    def _from_log(self, current: Snapshot, at: str) -> Snapshot:
-        from core.model.unwind import at_moment
-
-        ledger = self._store.ledger
-        assert ledger is not None
-        later = [e.change_set for e in ledger.entries(state="done") if e.change_set.at > at]
-        return at_moment(current, later)
 
     # Conflict copies
 

@@ -61,6 +61,11 @@ def restoration(
     )
 
 
+def reason_of(words: str, note: str | None) -> str:
+    """What the log says of going back. words: what the state is called; note: as in `restoration`."""
+    return f"went back to {words}" if note is None else f"brought a note back from {words}"
+
+
 # All of it
 
 

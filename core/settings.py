@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, is_dataclass, replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
+
+import msgspec
+from msgspec.structs import replace
 
 from core.errors import BrokenFileError, InvalidInputError
 
 SETTINGS_FILE: Final = "settings.toml"
 
-_Part = TypeVar("_Part")
+_Part = TypeVar("_Part", bound=msgspec.Struct)
 
 
-@dataclass(frozen=True)
-class SearchSettings:
+class SearchSettings(msgspec.Struct, frozen=True):
     """Weights of the blend and what bounds it; a weight of 0 switches a part off.
 
     associative_weight: of the likeness to the best hits. link_weight: of the blend of the best linked note.
@@ -40,8 +40,7 @@ class SearchSettings:
     dimension: int = 16384
 
 
-@dataclass(frozen=True)
-class ReflectionSettings:
+class ReflectionSettings(msgspec.Struct, frozen=True):
     """Limits of a reflection pass. `hour` and `minute`: when the daily pass is due, local time.
 
     max_notes: notes a pass changes at most. jaccard: share of common words that makes two notes duplicates.
@@ -64,8 +63,7 @@ class ReflectionSettings:
     max_merged: int = 5
 
 
-@dataclass(frozen=True)
-class ScheduleSettings:
+class ScheduleSettings(msgspec.Struct, frozen=True):
     """Who runs the daily pass unattended, and the waking hours (local time) in which a missed one is caught up.
 
     daemon_applies, app_applies: whether `nuggets daemon` and the open app run it by themselves; else it waits for a
@@ -79,8 +77,7 @@ class ScheduleSettings:
     promotes: bool = False
 
 
-@dataclass(frozen=True)
-class PromotionSettings:
+class PromotionSettings(msgspec.Struct, frozen=True):
     """What is promoted, and where to when neither the call nor the project folder says.
 
     threshold: recalls from which on a note is promoted. memory_dir: "" for none. read_lines: how many lines of
@@ -92,22 +89,19 @@ class PromotionSettings:
     read_lines: int = 200
 
 
-@dataclass(frozen=True)
-class BackupSettings:
+class BackupSettings(msgspec.Struct, frozen=True):
     """How many backups of each kind are kept: those of a day, and those before a large change."""
 
     keep: int = 14
 
 
-@dataclass(frozen=True)
-class LedgerSettings:
+class LedgerSettings(msgspec.Struct, frozen=True):
     """How large the ledger grows, in megabytes, before its oldest entries go to archives."""
 
     max_mb: int = 64
 
 
-@dataclass(frozen=True)
-class InferenceSettings:
+class InferenceSettings(msgspec.Struct, frozen=True):
     """Words that tell whom or what a memory speaks of when no prefix does; matched as whole words."""
 
     assistant_words: tuple[str, ...] = ("assistant", "itself", "persona", "your voice", "my voice", "agent's")
@@ -137,17 +131,29 @@ class InferenceSettings:
     temporary_prefixes: tuple[str, ...] = ("tmp", "temp", "scratch")
 
 
-@dataclass(frozen=True)
-class Settings:
-    """All settings of a memory."""
+class AppSettings(msgspec.Struct, frozen=True):
+    """How the terminal app is used. vim: h, j, k and l move, and half pages with ctrl+d and ctrl+u. theme: "" for the
+    app's own.
+    """
 
-    search: SearchSettings = field(default_factory=SearchSettings)
-    reflection: ReflectionSettings = field(default_factory=ReflectionSettings)
-    schedule: ScheduleSettings = field(default_factory=ScheduleSettings)
-    promotion: PromotionSettings = field(default_factory=PromotionSettings)
-    inference: InferenceSettings = field(default_factory=InferenceSettings)
-    backups: BackupSettings = field(default_factory=BackupSettings)
-    ledger: LedgerSettings = field(default_factory=LedgerSettings)
+    vim: bool = False
+    theme: str = ""
+
+
+class Settings(msgspec.Struct, frozen=True):
+    """All settings of a memory. keys: what the table [keys] gives to each command of the app, in its order; None for
+    what is no text. Which commands and keys there are, the app knows.
+    """
+
+    search: SearchSettings = SearchSettings()
+    reflection: ReflectionSettings = ReflectionSettings()
+    schedule: ScheduleSettings = ScheduleSettings()
+    promotion: PromotionSettings = PromotionSettings()
+    inference: InferenceSettings = InferenceSettings()
+    backups: BackupSettings = BackupSettings()
+    ledger: LedgerSettings = LedgerSettings()
+    app: AppSettings = AppSettings()
+    keys: tuple[tuple[str, str | None], ...] = ()
     # Names in settings.toml that this version does not know: ignored, and told.
     unknown: tuple[str, ...] = ()
 
@@ -228,7 +234,7 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
     try:
         if path.exists() and not path.is_file():
             raise OSError(0, "it is no regular file")
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = _parsed(path.read_text(encoding="utf-8"))
     except (FileNotFoundError, NotADirectoryError):
         table = {}
     except (OSError, ValueError) as error:  # ValueError: no UTF-8, no TOML, a number of thousands of digits
@@ -239,24 +245,55 @@ def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Setti
             kept="no file was changed",
             todo="mend the file or move it away to use the defaults",
         ) from error
-    for section in fields(settings):
-        if section.name == "unknown":
+    for section in settings.__struct_fields__:
+        if section in ("unknown", "keys"):
             continue
-        given = table.get(section.name, {})
+        given = table.get(section, {})
         if not isinstance(given, dict):
-            raise _wrong(path, section.name, "a table")
-        part = _with_values(getattr(settings, section.name), given, path, section.name)
-        settings = replace(settings, **{section.name: part})
-    settings = replace(settings, unknown=_unknown(settings, table))
+            raise _wrong(path, section, "a table")
+        part = _with_values(getattr(settings, section), given, path, section)
+        settings = replace(settings, **{section: part})
+    settings = replace(settings, unknown=_unknown(settings, table), keys=_keys(table, path))
     return _from_environment(settings, os.environ if environ is None else environ)
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    # Most memories have no such file, and the app's first frame waits for what is loaded before it.
+    import tomllib
+
+    return tomllib.loads(text)
+
+
+def checked_setting(name: str, value: Any) -> Any:
+    """A value for the setting "table.name" in the type that this has. Raises InvalidInputError for one that it cannot
+    have, and for no setting.
+    """
+    section, _, key = name.partition(".")
+    part = getattr(Settings(), section, None)
+    if not isinstance(part, msgspec.Struct) or not hasattr(part, key):
+        raise InvalidInputError("no such setting", where=name, kept="no file was changed")
+    try:
+        given = list(value) if isinstance(value, tuple) else value
+        return _checked(given, getattr(part, key), _RANGES.get(name))
+    except _Unfit as unfit:
+        raise InvalidInputError(f"must be {unfit}", where=name, kept="no file was changed") from None
+
+
+def _keys(table: Mapping[str, Any], path: Path) -> tuple[tuple[str, str | None], ...]:
+    given = table.get("keys", {})
+    if not isinstance(given, dict):
+        raise _wrong(path, "keys", "a table")
+    return tuple((name, value if isinstance(value, str) else None) for name, value in given.items())
 
 
 def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Tables and keys of the file that name no setting, as `table` or `table.key`."""
     found: list[str] = []
     for section, given in table.items():
+        if section == "keys":
+            continue
         part = getattr(settings, section, None)
-        if not is_dataclass(part) or not isinstance(given, dict):
+        if not isinstance(part, msgspec.Struct) or not isinstance(given, dict):
             found.append(section)
             continue
         found.extend(f"{section}.{name}" for name in given if not hasattr(part, name))
@@ -264,7 +301,7 @@ def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _with_values(part: _Part, given: Mapping[str, Any], path: Path, section: str) -> _Part:
-    known = {item.name: getattr(part, item.name) for item in fields(part)}  # type: ignore[arg-type]
+    known = {name: getattr(part, name) for name in part.__struct_fields__}
     changes: dict[str, Any] = {}
     for name, value in given.items():
         if name in known:
@@ -272,7 +309,7 @@ def _with_values(part: _Part, given: Mapping[str, Any], path: Path, section: str
                 changes[name] = _checked(value, known[name], _RANGES.get(f"{section}.{name}"))
             except _Unfit as unfit:
                 raise _wrong(path, f"{section}.{name}", str(unfit)) from None
-    return replace(part, **changes)  # type: ignore[type-var]
+    return replace(part, **changes)
 
 
 class _Unfit(ValueError):

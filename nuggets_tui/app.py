@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future, wait
@@ -14,8 +15,11 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from core.glance import Glance
     from core.memory import Memory
+    from core.settings import Settings
 
 
+# Seconds that a thread keeps the interpreter while another waits for it: a key goes through several such waits.
+TURN: Final = 0.0005
 _FRAME_PATIENCE: Final = 2.0
 
 
@@ -34,7 +38,10 @@ class Opening:
 
     def start(self) -> Opening:
         """Begins to open the memory."""
-        threading.Thread(target=self._look_and_open, name="opening", daemon=True).start()
+        from core.glance import begin_glance
+
+        look = begin_glance(self.home) if self.home is not None else lambda: None
+        threading.Thread(target=self._look_and_open, args=(look,), name="opening", daemon=True).start()
         return self
 
     def at_hand(self, seconds: float) -> Glance | None:
@@ -45,17 +52,17 @@ class Opening:
             wait((self.future,), timeout=seconds)
         return look
 
-    def _look_and_open(self) -> None:
+    def _look_and_open(self, take_look: Callable[[], Glance | None]) -> None:
         look = None
         try:
-            from core.glance import glance
-
-            look = glance(self.home) if self.home is not None else None
+            look = take_look()
         finally:
             self.first_look.set_result(look)
         if look is not None:
             # Two threads share one interpreter: reading everything now would only hold the first frame up.
             self.frame_shown.wait(_FRAME_PATIENCE)
+            # From here on keys are answered while everything is read.
+            sys.setswitchinterval(TURN)
         self.open()
 
     def open(self) -> None:
@@ -72,6 +79,18 @@ class Opening:
             self.future.set_result(memory)
         except BaseException as error:
             self.future.set_exception(error)
+
+
+def settings_ahead(home: Path | None) -> Settings:
+    """The settings of a memory that is being opened; the defaults where they cannot be read: its opening tells that."""
+    from core.errors import NuggetsError
+    from core.folder import default_home
+    from core.settings import Settings, load_settings
+
+    try:
+        return load_settings((home or default_home()).expanduser())
+    except (NuggetsError, RuntimeError, OSError):
+        return Settings()
 
 
 def run_app(home: str | Path | None = None, *, notice: str = "") -> int:

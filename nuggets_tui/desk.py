@@ -15,6 +15,7 @@ from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
+from nuggets_tui.pace import PACE, Turns
 from nuggets_tui.safe_text import cut
 from nuggets_tui.threads import aside
 from nuggets_tui.view import Found, answering, prepare
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
+    from core.search.index import Progress
     from core.search.language import Question
     from nuggets_tui.clash import Clash, Side
     from nuggets_tui.unreadable import Unreadable
@@ -35,14 +37,16 @@ if TYPE_CHECKING:
 _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 RESULTS = 50
+# Conditions alone filter the list: every note that they admit is in it.
+_EVERY = 10_000_000
 # Seconds between two pieces of work in the background, so that a key does not wait for it.
 _BREATH = 0.001
 # So many of them are in sight at once, or nearly.
 _SEEN = 25
 # Columns of a title within a sentence.
 _TITLE = 60
-# Entries of more things are taken back whole: nobody picks one of a thousand by hand.
-_MOST_PARTS = 300
+# Entries of more things are taken back whole: their parts would be slow to tell apart.
+_MOST_PARTS = 20_000
 
 
 class Desk:
@@ -57,7 +61,8 @@ class Desk:
         self.last_visit: str | None = None
         self._search_turn = threading.Lock()
         self._asked = 0
-        self._preparing = 0
+        self._preparing = Turns(_BREATH)
+        self._suggesting = Turns()
 
     @classmethod
     async def in_trouble(cls, home: Path | None, clock: Callable[[], datetime]) -> Desk:
@@ -73,7 +78,7 @@ class Desk:
 
     def let_go(self, seconds: float) -> None:
         """Lets the log's file go, so that it lies there whole; gives work under way in a thread so long to end."""
-        self._preparing += 1
+        self._preparing.next()
 
         def close() -> None:
             self.memory.visited()
@@ -211,6 +216,8 @@ class Desk:
         self._asked += 1
 
     def _find(self, typed: str, turn: int) -> Found | None:
+        from core.search.language import read
+
         def stale() -> bool:
             return turn != self._asked
 
@@ -219,14 +226,15 @@ class Desk:
             if stale():
                 return None
             started = self.timer()
-            found = self.memory.search(typed, RESULTS, new_since=self.last_visit, stopped=stale)
+            limit = RESULTS if read(typed).words else _EVERY
+            found = self.memory.search(typed, limit, new_since=self.last_visit, stopped=stale)
             seconds = self.timer() - started
             for hit in found[:_SEEN]:
                 if stale():
                     return None
                 # What the rows show is made here, not while they are drawn.
                 _ = hit.breakdown.reasons, hit.breakdown.matched
-            return None if stale() else Found(typed, found, None, seconds, len(found) >= RESULTS)
+            return None if stale() else Found(typed, found, None, seconds, len(found) >= limit)
 
     async def why(self, found: Found, note_id: str) -> Why | None:
         """Why a note stands where it does in a search, or why it does not. None for a note that is gone."""
@@ -280,35 +288,28 @@ class Desk:
         """Notes that might be linked to a note."""
         from core.graph.neighbours import suggestions
 
-        return await aside(suggestions, snapshot, note_id)
+        return await aside(suggestions, snapshot, note_id, stopped=self._suggesting.next())
 
-    async def warm_up(self) -> None:
-        """Builds the index and decodes the facts, so that the first search does not wait."""
+    async def warm_up(self, progress: Progress) -> None:
+        """Builds the index and decodes the facts, so that the first search does not wait. progress: told how many
+        notes are read; what it raises ends that."""
 
         def work() -> None:
             with self._search_turn:
-                self.memory.index()
+                self.memory.index(progress)
 
         await aside(work)
 
     async def prepare_search(self) -> None:
         """Makes what searches can do without at first: the phase vectors, and what the next start reads. Begun anew
         while it is under way, it starts over."""
-        self._preparing += 1
-        turn = self._preparing
-
-        def stopped() -> bool:
-            # Whoever is at the keyboard comes first.
-            time.sleep(_BREATH)
-            return turn != self._preparing
-
-        await aside(self.memory.prepare_search, stopped)
+        await aside(self.memory.prepare_search, self._preparing.next())
 
     # Reflection and promotion
 
-    async def reflection(self) -> ReflectionResult:
+    async def reflection(self, progress: Progress | None = None) -> ReflectionResult:
         """What a cleanup pass would change."""
-        return await aside(self.memory.reflect, dry_run=True)
+        return await aside(self.memory.reflect, dry_run=True, progress=progress)
 
     async def reflect(self, accepted: Collection[str], refused: Collection[str] = ()) -> ReflectionResult:
         """Applies the accepted changes of a cleanup pass and remembers the refused ones."""
@@ -352,9 +353,9 @@ class Desk:
 
         return await aside(unreadable, self.memory)
 
-    async def findings(self) -> tuple[Finding, ...]:
+    async def findings(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """What is not as it should be."""
-        return await asyncio.to_thread(self.memory.verify)
+        return await asyncio.to_thread(self.memory.verify, progress)
 
     async def repair(self) -> ChangeSet:
         """Mends what can be mended without asking."""
@@ -370,9 +371,9 @@ class Desk:
 
     # Secrets
 
-    async def secrets(self) -> tuple[Holder, ...]:
+    async def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
         """Notes and facts that look as if they held a credential."""
-        return await aside(self.memory.secrets)
+        return await aside(self.memory.secrets, progress)
 
     async def masking(self, ids: Collection[str]) -> Masking:
         """Where what these hold would be masked."""
@@ -390,5 +391,5 @@ class Desk:
 
     async def events(self, stop: asyncio.Event) -> AsyncIterator[Snapshot | NuggetsError]:
         """New snapshots as the files change, and the error, once, when they cannot be read."""
-        async for event in self.memory.watch_events(stop):
+        async for event in self.memory.watch_events(stop, PACE.hurry):
             yield await aside(prepare, event) if isinstance(event, Snapshot) else event

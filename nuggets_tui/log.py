@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from core.model.change import Author, ChangeKind
 from core.model.entry import Entry, EntryState
-from nuggets_tui.words import Deed, deed
+from core.model.names import parse_iso
+from nuggets_tui.log_filters import Scope as Scope
+from nuggets_tui.words import Deed, counted, deed
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -15,11 +19,15 @@ if TYPE_CHECKING:
 PAGE: Final = 200
 # Entries looked at for one page before giving up for now: among recalls there may be few others.
 _PAGES_LOOKED_AT: Final = 10
+# Entries that words are looked for in at a time.
+_WINDOW: Final = 500
 
 
-@dataclass(frozen=True)
-class LogLine:
-    """One entry as the log lists it: who did what and when, and what became of it, without the change itself."""
+class LogLine(msgspec.Struct, frozen=True):
+    """One entry as the log lists it: who did what and when, and what became of it, without the change itself.
+
+    counts: of a reflection run, how many things it did. day: the local day as `date.toordinal` has it, 0 for no time.
+    """
 
     seq: int
     id: str
@@ -30,37 +38,29 @@ class LogLine:
     told: Deed
     state: EntryState = "done"
     undone: bool = False
+    counts: str = ""
+    day: int = 0
 
 
-@dataclass(frozen=True)
-class Scope:
-    """What of the log is wanted: recalls too, or what concerns one note alone ("" for all)."""
-
-    recalls: bool = False
-    note_id: str = ""
-
-    def admits(self, entry: Entry) -> bool:
-        """Whether an entry is listed."""
-        return self.recalls or entry.change_set.kind != "hit"
-
-
-@dataclass(frozen=True, eq=False)
-class Log:
+class Log(msgspec.Struct, frozen=True, eq=False):
     """The log as far as it was read. `waiting`: ids of the conflicts that wait for a person, newest first, of all.
 
     `taken_back` holds ids of entries, and "<id>.<number>" of their parts. `seen_to` and `read_to` are the numbers of
     the newest and the oldest entry that was looked at; `complete` says that there are no older ones. Nothing is known
-    before it is `loaded`.
+    before it is `loaded`. `latest`: the newest change of all, where the scope leaves some out. `problem`: why the log
+    cannot be read, "" when it can.
     """
 
     lines: tuple[LogLine, ...] = ()
     waiting: tuple[str, ...] = ()
-    taken_back: frozenset[str] = field(default=frozenset())
+    taken_back: frozenset[str] = frozenset()
     scope: Scope = Scope()
     seen_to: int = 0
     read_to: int = 0
     complete: bool = False
     loaded: bool = False
+    latest: LogLine | None = None
+    problem: str = ""
 
     @property
     def newest(self) -> int:
@@ -69,7 +69,9 @@ class Log:
 
     @property
     def last(self) -> LogLine | None:
-        """The newest entry that changed something and is no recall."""
+        """The newest entry that changed something and is no recall, whatever the scope leaves out."""
+        if self.latest is not None:
+            return self.latest
         return next((line for line in self.lines if line.state == "done" and line.kind != "hit"), None)
 
     def parts_taken_back(self, line: LogLine) -> int:
@@ -80,7 +82,11 @@ class Log:
 def newest_entries(memory: Memory, former: Log, scope: Scope) -> Log:
     """The log as it is now. What was read before is not read again."""
     log = _continued(memory, former) if former.loaded and former.scope == scope else None
-    return _marked(memory, log if log is not None else _page(memory, Log(scope=scope, loaded=True)))
+    if log is None:
+        log = _page(memory, Log(scope=scope, loaded=True, seen_to=memory.newest_in_log()))
+    problem = memory.log_problem
+    log = replace(log, problem=problem.message if problem is not None else "")
+    return _marked(memory, _with_latest(memory, log))
 
 
 def older_entries(memory: Memory, former: Log) -> Log:
@@ -91,16 +97,20 @@ def older_entries(memory: Memory, former: Log) -> Log:
 def _page(memory: Memory, log: Log) -> Log:
     """About one page of what the scope admits, below what was read."""
     found: list[LogLine] = []
-    seen_to, read_to = log.seen_to, log.read_to
+    read_to, scope = log.read_to or log.seen_to + 1, log.scope
+    complete = False
     for _ in range(_PAGES_LOOKED_AT):
-        page = memory.log(limit=PAGE, before=read_to or None, note=log.scope.note_id or None)
-        found += [_line(entry) for entry in page if log.scope.admits(entry)]
-        if page:
-            seen_to, read_to = max(seen_to, page[0].seq), page[-1].seq
-        if len(page) < PAGE or len(found) >= PAGE:
+        # Words are looked for in so many entries at a time: nobody else waits for the memory meanwhile.
+        end = read_to - _WINDOW - 1 if scope.text else None
+        page = memory.log(limit=None if scope.text else PAGE, before=read_to, after=end, **scope.asked())
+        found += [_line(entry) for entry in page if scope.admits(entry)]
+        if end is not None:
+            read_to, complete = max(end + 1, 1), end <= 0
+        else:
+            read_to, complete = page[-1].seq if page else read_to, len(page) < PAGE
+        if complete or len(found) >= PAGE:
             break
-    lines = (*log.lines, *found)
-    return replace(log, lines=lines, seen_to=seen_to, read_to=read_to, complete=len(page) < PAGE)
+    return replace(log, lines=(*log.lines, *found), read_to=read_to, complete=complete)
 
 
 def _continued(memory: Memory, former: Log) -> Log | None:
@@ -109,30 +119,44 @@ def _continued(memory: Memory, former: Log) -> Log | None:
     They are read one by one: an entry can hold a whole memory, and none is to be read twice.
     """
     scope, known = former.scope, _stays(former)
-    newest = memory.log(limit=1, note=scope.note_id or None)
-    if former.seen_to > (newest[0].seq if newest else 0):
+    seen_to = memory.newest_in_log()
+    if former.seen_to > seen_to or bool(former.problem) != (memory.log_problem is not None):
         # Another ledger stands there now.
         return None
     found: list[LogLine] = []
-    seen_to, before = former.seen_to, None
+    before = None
     for _ in range(PAGE):
-        page = memory.log(limit=1, before=before, note=scope.note_id or None)
-        if not page or page[0].seq <= known:
+        page = memory.log(limit=1, before=before, after=known, **scope.asked())
+        if not page:
             break
-        seen_to, before = max(seen_to, page[0].seq), page[0].seq
+        before = page[0].seq
         found += [_line(entry) for entry in page if scope.admits(entry)]
-        if page[0].seq == known + 1:
-            break
     else:
         return None
     lines = (*found, *(line for line in former.lines if line.seq <= known))
-    read_to = former.read_to or (lines[-1].seq if lines else seen_to)
-    return replace(former, lines=lines, seen_to=seen_to, read_to=read_to)
+    return replace(former, lines=lines, seen_to=seen_to)
+
+
+def _with_latest(memory: Memory, log: Log) -> Log:
+    """The log with the newest change of all, where it may not be among its lines."""
+    if not (log.scope.filtered or log.scope.note_id):
+        return replace(log, latest=None)
+    if log.latest is not None and log.latest.seq == log.seen_to:
+        return log
+    before = None
+    for _ in range(_PAGES_LOOKED_AT):
+        page = memory.log(limit=1, before=before)
+        if not page:
+            break
+        if page[0].change_set.kind != "hit" and page[0].state == "done":
+            return replace(log, latest=_line(page[0]))
+        before = page[0].seq
+    return log
 
 
 def _stays(former: Log) -> int:
     """The number of the newest entry that is still as it was read: the newest recalls may have become one since."""
-    if not former.scope.recalls:
+    if not former.scope.lists_recalls:
         return former.seen_to
     return next((line.seq for line in former.lines if line.kind != "hit"), 0)
 
@@ -149,7 +173,17 @@ def _line(entry: Entry) -> LogLine:
         told=deed(change_set),
         state=entry.state,
         undone=entry.undone,
+        counts=counted(change_set) if change_set.kind == "reflection" and change_set.size > 1 else "",
+        day=_day(change_set.at),
     )
+
+
+def _day(stamp: str) -> int:
+    moment = parse_iso(stamp)
+    try:
+        return moment.astimezone().toordinal() if moment is not None else 0
+    except (OverflowError, OSError, ValueError):
+        return 0
 
 
 def _marked(memory: Memory, log: Log) -> Log:

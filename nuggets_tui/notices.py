@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from textual.app import App
@@ -11,22 +12,25 @@ from textual.dom import DOMNode
 from textual.screen import Screen
 
 from core.errors import NuggetsError
+from core.settings import SETTINGS_FILE
+from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
 from nuggets_tui.safe_text import safe_block, safe_line
 
 _Result = TypeVar("_Result")
 _SECONDS = 5.0
 _ERROR_SECONDS = 12.0
+_MOST_WRONG: Final = 4
 # What the engine says for a shell, and how it is done with a key of the app.
 _KEYS: Final = (
-    (r"nuggets verify --repair(?: mends it)?", "V checks and repairs it"),
-    (r"nuggets verify\b(?! -)", "V"),
-    (r"nuggets restore lists (?:them|the backups)", "B lists the backups"),
-    (r"with: nuggets restore\b(?! \w)", "with B"),
-    (r"nuggets resolve \w+ settles it", "c settles it"),
-    (r"nuggets log lists (?:them|what others did)", "the audit log lists them (a)"),
-    (r"nuggets undo ID takes one back", "there, enter and then u takes one back"),
-    (r"nuggets redo \S+ does it again", "in its entry of the audit log, U does it again"),
-    (r"by its id: nuggets redo ID", "from its entry of the audit log, with U"),
+    (r"nuggets verify --repair(?: mends it)?", "{verify} checks and repairs it"),
+    (r"nuggets verify\b(?! -)", "{verify}"),
+    (r"nuggets restore lists (?:them|the backups)", "{restore} lists the backups"),
+    (r"with: nuggets restore\b(?! \w)", "with {restore}"),
+    (r"nuggets resolve \w+ settles it", "{conflicts} settles it"),
+    (r"nuggets log lists (?:them|what others did)", "the audit log lists them ({audit})"),
+    (r"nuggets undo ID takes one back", "there, enter and then {undo} takes one back"),
+    (r"nuggets redo \S+ does it again", "in its entry of the audit log, {redo} does it again"),
+    (r"by its id: nuggets redo ID", "from its entry of the audit log, with {redo}"),
     (r"nuggets notes (?:--json )?lists (?:them|all ids)", "the list of notes shows what there is"),
 )
 # Begins with a key or a command, which are not written with a capital letter.
@@ -40,31 +44,44 @@ def say(node: DOMNode, text: str) -> None:
 
 def warn(node: DOMNode, text: str) -> None:
     """A notice of something to know about."""
-    said = safe_block(in_keys(text), 1000)
+    said = safe_block(in_keys(text, keys_of(node)), 1000)
     _app(node).notify(said, markup=False, severity="warning", timeout=_ERROR_SECONDS)
+
+
+def tell_wrong_settings(node: DOMNode, wrong: Sequence[str]) -> None:
+    """A notice of what settings.toml asks for and cannot have, a few of it in full."""
+    if wrong:
+        more = [f"{len(wrong) - _MOST_WRONG} more are not followed."] if len(wrong) > _MOST_WRONG else []
+        lines = "\n".join([*wrong[:_MOST_WRONG], *more])
+        said = safe_block(lines, 1000)
+        _app(node).notify(said, title=SETTINGS_FILE, markup=False, severity="warning", timeout=_ERROR_SECONDS)
 
 
 def say_error(node: DOMNode, error: Exception, typed: str = "") -> None:
     """A notice of an error: what happened and where, what was kept safe, what to do. `typed` as in `told_error`."""
-    title, body = told_error(error, typed)
+    title, body = told_error(error, typed, keys_of(node))
     _app(node).notify(body, title=title, markup=False, severity="error", timeout=_ERROR_SECONDS)
 
 
-def in_keys(text: str) -> str:
+def in_keys(text: str, keys: KeyMap = DEFAULT) -> str:
     """A text of the engine with the app's keys in place of shell commands, where there are such keys."""
     for command, key in _KEYS:
-        text = re.sub(command, key, text)
+        text = re.sub(command, partial(_literally, keys.filled(key)), text)
     return text
 
 
-def told_error(error: Exception, typed: str = "") -> tuple[str, str]:
+def _literally(text: str, _: re.Match[str]) -> str:
+    return text
+
+
+def told_error(error: Exception, typed: str = "", keys: KeyMap = DEFAULT) -> tuple[str, str]:
     """An error as a heading and a few lines, harmless for the terminal.
 
     typed: what became of a text that is still being written. Its dialog takes every key, and to leave it is to lose
     the text, so commands stay commands of another terminal then.
     """
     if isinstance(error, NuggetsError):
-        todo = _elsewhere(error.todo) if typed else in_keys(error.todo)
+        todo = _elsewhere(error.todo) if typed else in_keys(error.todo, keys)
         lines = [error.where, _sentence(error.kept), typed, _sentence(todo)]
         return _sentence(safe_line(error.what, 300)), "\n".join(
             safe_line(line, 500) for line in lines if line

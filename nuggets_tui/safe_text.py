@@ -6,6 +6,7 @@ Stored text is never altered; what a terminal would obey, reorder or hide shows 
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -30,12 +31,11 @@ _SURROGATES: Final = r"\ud800-\udfff"
 _NON_JOINER: Final = "\u200c"
 _JOINER: Final = "\u200d"
 _VARIATIONS: Final = r"\ufe00-\ufe0f\U000e0100-\U000e01ef"
-_SUSPECT: Final = re.compile(rf"[{_CONTROLS}{_INVISIBLE}{_SURROGATES}{_NON_JOINER}{_JOINER}{_VARIATIONS}]")
-_JOINING_LETTER: Final = re.compile(r"[\u0600-\u08ff\u0900-\u109f\u1780-\u18aa\ufb50-\ufdff\ufe70-\ufefc]")
-_PICTURE: Final = re.compile(r"[\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]")
+_SUSPECT: Final = rf"{_CONTROLS}{_INVISIBLE}{_SURROGATES}{_NON_JOINER}{_JOINER}{_VARIATIONS}"
+_JOINING_LETTER: Final = r"\u0600-\u08ff\u0900-\u109f\u1780-\u18aa\ufb50-\ufdff\ufe70-\ufefc"
+_PICTURE: Final = r"\u2190-\u2bff\u3030\u303d\u3297\u3299\U0001f000-\U0001faff"
 _PRESENTATION: Final = "\ufe0f"
-_VARIATION: Final = re.compile(rf"[{_VARIATIONS}]")
-_IDEOGRAPH: Final = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_IDEOGRAPH: Final = r"\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _BREAKS: Final = re.compile(r"\r?\n|\t")
 
 
@@ -43,7 +43,7 @@ def plain(text: str) -> str:
     """Text for a terminal's output: newlines and tabs kept, what a terminal would obey made visible."""
     if text.isascii() and text.isprintable():
         return text
-    return _SUSPECT.sub(_shown, text.replace("\r\n", "\n"))
+    return _one_of(_SUSPECT).sub(_shown, text.replace("\r\n", "\n"))
 
 
 def safe_line(text: str, limit: int = LINE_LIMIT) -> str:
@@ -52,7 +52,7 @@ def safe_line(text: str, limit: int = LINE_LIMIT) -> str:
         text = text[: max(limit - 1, 0)] + ELLIPSIS[:limit]
     if text.isascii() and text.isprintable():
         return text
-    return _SUSPECT.sub(_shown, _BREAKS.sub(" ", text))
+    return _one_of(_SUSPECT).sub(_shown, _BREAKS.sub(" ", text))
 
 
 def safe_block(text: str, limit: int = BLOCK_LIMIT) -> str:
@@ -100,21 +100,31 @@ def safe_content(styled: Content, limit: int = LINE_LIMIT) -> Content:
     return styled if line == styled.plain else Content(line, list(styled.spans))
 
 
+@cache
+def _one_of(characters: str) -> re.Pattern[str]:
+    # Compiled when first needed: most texts need none of them, and the first frame waits for what is compiled here.
+    return re.compile(f"[{characters}]")
+
+
 def _shown(match: re.Match[str]) -> str:
     char, place, text = match[0], match.start(), match.string
-    works: object = None
+    works = False
     before, after = text[place - 1 : place], text[place + 1 : place + 2]
     if char == _NON_JOINER:
-        works = _JOINING_LETTER.match(before) and _JOINING_LETTER.match(after)
+        works = _is(before, _JOINING_LETTER) and _is(after, _JOINING_LETTER)
     elif char == _JOINER:
-        letters = _JOINING_LETTER.match(before) and _JOINING_LETTER.match(after)
-        works = letters or ((before == _PRESENTATION or _PICTURE.match(before)) and _PICTURE.match(after))
-    elif _VARIATION.match(char):
+        letters = _is(before, _JOINING_LETTER) and _is(after, _JOINING_LETTER)
+        works = letters or ((before == _PRESENTATION or _is(before, _PICTURE)) and _is(after, _PICTURE))
+    elif _is(char, _VARIATIONS):
         works = _varies(before, char)
     return char if works else _MARK
 
 
 def _varies(before: str, selector: str) -> bool:
     if selector > _PRESENTATION:
-        return bool(_IDEOGRAPH.match(before))
-    return bool(before) and not before.isspace() and not _SUSPECT.match(before)
+        return _is(before, _IDEOGRAPH)
+    return bool(before) and not before.isspace() and not _is(before, _SUSPECT)
+
+
+def _is(character: str, characters: str) -> bool:
+    return bool(_one_of(characters).match(character))

@@ -1,6 +1,6 @@
-"""Pictures of the app on the demo memory: `python -m nuggets_tui.screenshots DIR` writes them, the same each time.
+"""Pictures and a film of the app on the demo memory: `python -m nuggets_tui.screenshots DIR` writes them.
 
-Each is an SVG; where `rsvg-convert` is installed, a PNG beside it.
+Each is an SVG, the same each time; where `rsvg-convert` is installed, a PNG beside it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import AsyncIterator, Iterator
 
     from textual.pilot import Pilot
 
@@ -33,6 +33,7 @@ PICTURE_WIDTH: Final = 1500
 _READ: Final = "Partial payments: design"
 _CENTRE: Final = "Auth middleware"
 _TURNS: Final = 400
+TOUR: Final = "tour"
 
 Prepare = Callable[["Stage"], Awaitable[None]]
 
@@ -69,6 +70,58 @@ class Stage:
             raise TimeoutError(f"the picture never came: {condition}")
         await self.pilot.pause()
 
+    async def calm(self) -> None:
+        """Lets marks of what changed go out, and everything be drawn."""
+        from nuggets_tui.widgets.row_list import RowList
+
+        for rows in self.app.screen.query(RowList):
+            rows.clear_glow()
+        await self.pilot.pause()
+
+    def svg(self) -> str:
+        """The screen as it stands."""
+        return _with_spaces(self.app.export_screenshot(title="nuggets"))
+
+    async def overview_drawn(self) -> None:
+        """Waits for the layout of the overview."""
+        from nuggets_tui.widgets.graph_overview import GraphOverview
+
+        await self.until(lambda: all(each.overview is not None for each in self.app.screen.query(GraphOverview)))
+        await self.pilot.pause(0.3)
+
+    async def found_something(self) -> None:
+        """Waits for the results of what stands in the search box."""
+        from nuggets_tui.widgets.search_box import SearchBox
+
+        typed = self.main.query_one(SearchBox).value
+        await self.until(
+            lambda: (found := self.main.view.found) is not None and found.query == typed and found.recall
+        )
+
+    async def an_agent_writes(self) -> None:
+        """An agent writes a note; another one, with links, is being read."""
+        from core.graph.edits import create_note
+        from core.memory import Memory
+        from core.model.change import Author
+        from nuggets_tui.demo import DEMO_NOW
+
+        counter = itertools.count(0xC0FFEE00)
+        agent = Memory.open(
+            self.home,
+            author=Author("agent", "claude"),
+            clock=lambda: DEMO_NOW,
+            ids=lambda: f"{next(counter):08x}",
+        )
+        text = "The staging database was moved to db-staging-2; the old host answers until Friday."
+        agent.change(
+            "seen",
+            lambda draft: create_note(draft, "ops", "Staging database has moved", text, tags=["staging"]),
+        )
+        await self.until(lambda: self.main.view.log.lines[0].reason == "seen")
+        await self.choose(_READ)
+        await self.until(lambda: self.main.view.suggested)
+        await self.pilot.pause(0.5)
+
     async def choose(self, title: str) -> None:
         """Shows the note of this title, with the cursor on it in Notes."""
         from nuggets_tui.widgets.notes import NotesPane
@@ -81,26 +134,7 @@ class Stage:
 
 async def _main(stage: Stage) -> None:
     """An agent has just written something; a linked note is being read."""
-    from core.graph.edits import create_note
-    from core.memory import Memory
-    from core.model.change import Author
-    from nuggets_tui.demo import DEMO_NOW
-
-    counter = itertools.count(0xC0FFEE00)
-    agent = Memory.open(
-        stage.home,
-        author=Author("agent", "claude"),
-        clock=lambda: DEMO_NOW,
-        ids=lambda: f"{next(counter):08x}",
-    )
-    text = "The staging database was moved to db-staging-2; the old host answers until Friday."
-    agent.change(
-        "seen", lambda draft: create_note(draft, "ops", "Staging database has moved", text, tags=["staging"])
-    )
-    await stage.until(lambda: stage.main.view.log.lines[0].reason == "seen")
-    await stage.choose(_READ)
-    await stage.until(lambda: stage.main.view.suggested)
-    await stage.pilot.pause(0.5)
+    await stage.an_agent_writes()
 
 
 async def _search(stage: Stage) -> None:
@@ -135,6 +169,12 @@ async def _graph(stage: Stage) -> None:
     await stage.pilot.pause(1.0)
 
 
+async def _overview(stage: Stage) -> None:
+    """All notes as points."""
+    await stage.press("G")
+    await stage.overview_drawn()
+
+
 async def _review(stage: Stage) -> None:
     from nuggets_tui.screens.review import ReviewScreen
 
@@ -153,6 +193,7 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Prepare]]] = {
     "why": (WIDE, _why),
     "narrow": (NARROW, _narrow),
     "graph": (WIDE, _graph),
+    "overview": (WIDE, _overview),
     "review": (WIDE, _review),
     "help": (WIDE, _help),
 }
@@ -160,32 +201,44 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Prepare]]] = {
 
 async def picture(name: str, home: Path, *, theme: str = "") -> str:
     """One picture as SVG, taken of the memory in `home`."""
+    size, prepare = SHOTS[name]
+    async with _staged(home, size) as stage:
+        if theme:
+            stage.app.theme = theme
+        await prepare(stage)
+        await stage.calm()
+        return stage.svg()
+
+
+async def tour(home: Path) -> str:
+    """The recording as an animated SVG, made with the memory in `home`."""
+    from nuggets_tui.tour import SIZE, record
+
+    async with _staged(home, SIZE) as stage:
+        return await record(stage)
+
+
+@asynccontextmanager
+async def _staged(home: Path, size: tuple[int, int]) -> AsyncIterator[Stage]:
+    """The app, open and at rest, at a moment that is always the same."""
     from nuggets_tui.app import Opening
     from nuggets_tui.application import NuggetsApp
     from nuggets_tui.demo import DEMO_NOW
-    from nuggets_tui.widgets.row_list import RowList
     from nuggets_tui.widgets.search_box import SearchBox
 
-    size, prepare = SHOTS[name]
     moment = DEMO_NOW + timedelta(seconds=2)
     opening = Opening(home, lambda: moment)
     opening.open()
     app = NuggetsApp(opening)
     async with app.run_test(size=size) as pilot:
         stage = Stage(app, pilot, home)
-        if theme:
-            app.theme = theme
         await stage.until(
             lambda: stage.main.view.loaded and stage.main.complete and stage.main.view.log.loaded
         )
         stage.main.query_one(SearchBox).cursor_blink = False
         ticks = itertools.count()
         stage.main.desk.timer = lambda: next(ticks) * 0.003
-        await prepare(stage)
-        for rows in app.screen.query(RowList):
-            rows.clear_glow()
-        await pilot.pause()
-        return _with_spaces(app.export_screenshot(title="nuggets"))
+        yield stage
 
 
 def _with_spaces(svg: str) -> str:
@@ -215,13 +268,14 @@ def take(folder: Path, names: list[str] | None = None) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     converter = shutil.which("rsvg-convert")
     written = []
-    for name in names or list(SHOTS):
+    for name in names or [*SHOTS, TOUR]:
         with _own_world() as home:
-            svg = asyncio.run(picture(name, home))
+            svg = asyncio.run(tour(home) if name == TOUR else picture(name, home))
         target = folder / f"{name}.svg"
         target.write_text(svg, encoding="utf-8")
         written.append(target)
-        if converter:
+        # A picture of a film would be its last frame.
+        if converter and name != TOUR:
             drawn = target.with_suffix(".png")
             subprocess.run([converter, "-w", str(PICTURE_WIDTH), str(target), "-o", str(drawn)], check=True)
             written.append(drawn)
@@ -230,8 +284,10 @@ def take(folder: Path, names: list[str] | None = None) -> list[Path]:
 
 def main(arguments: list[str]) -> int:
     """The command: a folder, then names of pictures (all when none is named)."""
-    if not arguments or any(name not in SHOTS for name in arguments[1:]):
-        print(f"usage: python -m nuggets_tui.screenshots DIR [{'|'.join(SHOTS)}]...", file=sys.stderr)
+    if not arguments or any(name not in (*SHOTS, TOUR) for name in arguments[1:]):
+        print(
+            f"usage: python -m nuggets_tui.screenshots DIR [{'|'.join((*SHOTS, TOUR))}]...", file=sys.stderr
+        )
         return 2
     for path in take(Path(arguments[0]), arguments[1:]):
         print(path)

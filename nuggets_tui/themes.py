@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from typing import Final
 
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 
 DARK: Final = Theme(
     name="nuggets-dark",
@@ -22,8 +24,8 @@ DARK: Final = Theme(
     variables={
         "border": "#d9a94e",
         "border-blurred": "#3a4049",
-        "text-muted": "#8d9199",
-        "text-disabled": "#5f646d",
+        "text-muted": "#9a9ea6",
+        "text-disabled": "#6f747e",
         "text-accent": "#e0b562",
         "text-secondary": "#82bab8",
         "text-success": "#9cc281",
@@ -62,13 +64,13 @@ LIGHT: Final = Theme(
     variables={
         "border": "#9a6a10",
         "border-blurred": "#d3cbb9",
-        "text-muted": "#78736a",
-        "text-disabled": "#a8a296",
-        "text-accent": "#8c5f0a",
-        "text-secondary": "#2d7472",
-        "text-success": "#4b7a31",
-        "text-warning": "#a85d12",
-        "text-error": "#b23c34",
+        "text-muted": "#67625a",
+        "text-disabled": "#8b857a",
+        "text-accent": "#835808",
+        "text-secondary": "#266765",
+        "text-success": "#3f6a28",
+        "text-warning": "#95500c",
+        "text-error": "#ac372f",
         "block-cursor-background": "#f0e2c0",
         "block-cursor-foreground": "#2a2419",
         "block-cursor-text-style": "none",
@@ -85,3 +87,13 @@ LIGHT: Final = Theme(
         "scrollbar-corner-color": "#faf7f0",
     },
 )
+
+
+@cache
+def ansi_themes() -> dict[str, Theme]:
+    """Textual's themes in the terminal's own colours, with frames that are seen: theirs are black on black."""
+    return {
+        name: replace(theme, variables={**theme.variables, "border-blurred": "ansi_bright_black"})
+        for name, theme in BUILTIN_THEMES.items()
+        if theme.ansi
+    }

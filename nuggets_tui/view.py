@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.log import Log
+from nuggets_tui.orders import ORDER_NAMES, ORDERS, Order, care_reasons, own_tags
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
     from core.search import Hit
 
-Order = Literal["newest", "recalls", "title", "care"]
-ORDERS: Final[tuple[Order, ...]] = ("newest", "recalls", "title", "care")
-ORDER_NAMES: Final[dict[Order, str]] = {
-    "newest": "newest first",
-    "recalls": "most recalled",
-    "title": "by title",
-    "care": "needs care",
-}
+__all__ = [
+    "ORDERS",
+    "ORDER_NAMES",
+    "Found",
+    "Order",
+    "Past",
+    "View",
+    "answering",
+    "care_reasons",
+    "changed_between",
+    "changed_notes",
+    "listed",
+    "own_tags",
+    "prepare",
+    "same_but",
+]  # fmt: skip
+
 _EMPTY: Final = Snapshot()
 _NO_LOG: Final = Log()
-_DULL_TAGS: Final = ("scope:", "type:")
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """What a search brought: hits best first, the answer an agent's recall would give, and the time it took.
 
     capped: there may be more hits.
@@ -49,14 +59,30 @@ class Found:
         return not self.hits or bool(self.hits[0].breakdown.blend)
 
 
-@dataclass(frozen=True, eq=False)
-class View:
+class Past(msgspec.Struct, frozen=True):
+    """The moment of the past that is shown. at: when that state came to be, as files hold times, "" before the log.
+
+    seq: the number of the newest entry of the log that it still has, 0 for none. changes_after: how many were made
+    since; begins: whether nothing older is known. news: whether the memory changed while one looked back.
+    """
+
+    position: int
+    at: str
+    seq: int
+    changes_after: int
+    begins: bool = False
+    news: bool = False
+
+
+class View(msgspec.Struct, frozen=True, eq=False):
     """The state of the main screen.
 
-    `note_id` is the note shown in the Note pane. `found` is None while nothing is searched. `fresh` names the
-    notes that the last change touched. `busy` names long work under way, and `trouble` why the files cannot be
-    read just now; "" when there is none. `reflection_due`: the daily pass waits for the person. Before a large
-    memory is `loaded`, its newest titles and its facts may be there, with the counts in `glanced`.
+    `note_id` is the note shown in the Note pane, `selected` the ids of the notes that commands act on instead.
+    `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
+    long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
+    `reflection_due`: the daily pass waits for the person. `lost_searches`: golden searches that no longer find their
+    notes. Before a large memory is `loaded`, its newest titles and its facts may be there, with the counts in
+    `glanced`. `past`: the moment that `snapshot` shows in place of the present, None for the present.
     """
 
     home: str = ""
@@ -64,17 +90,21 @@ class View:
     log: Log = _NO_LOG
     now: datetime | None = None
     note_id: str = ""
+    selected: frozenset[str] = frozenset()
     order: Order = "newest"
     show_hidden: bool = False
     found: Found | None = None
     suggested: tuple[Suggestion, ...] = ()
     hops: int = 1
-    fresh: frozenset[str] = field(default=frozenset())
+    fresh: frozenset[str] = frozenset()
     trouble: str = ""
     busy: str = ""
     reflection_due: bool = False
     loaded: bool = False
     glanced: tuple[int, int] | None = None
+    lost_searches: tuple[str, ...] = ()
+    keys: KeyMap = DEFAULT
+    past: Past | None = None
 
     @property
     def counts(self) -> tuple[int, int]:
@@ -96,12 +126,20 @@ class View:
 
     def with_(self, **changes: object) -> View:
         """The view with some fields replaced."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return replace(self, **changes)
+
+
+_FIELDS: Final = View.__struct_fields__
 
 
 def changed_between(before: View, after: View, *names: str) -> bool:
     """Whether one of the named fields is another object than before."""
     return any(getattr(before, name) is not getattr(after, name) for name in names)
+
+
+def same_but(before: View, after: View, *names: str) -> bool:
+    """Whether all but the named fields are the same objects."""
+    return not any(getattr(before, name) is not getattr(after, name) for name in _FIELDS if name not in names)
 
 
 def changed_notes(before: Snapshot, after: Snapshot) -> frozenset[str]:
@@ -126,38 +164,8 @@ def prepare(snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
-@lru_cache(maxsize=2)
 def listed(snapshot: Snapshot, order: Order, show_hidden: bool) -> Sequence[Note]:
     """The notes of the Notes pane in the order asked for."""
-    notes = snapshot.notes if show_hidden else snapshot.visible
-    if order == "newest":
-        return sorted(notes, key=_newest, reverse=True)
-    if order == "recalls":
-        return sorted(notes, key=lambda note: (-note.hits, note.title.casefold()))
-    if order == "title":
-        return sorted(notes, key=lambda note: (note.title.casefold(), note.id))
-    return sorted(
-        notes, key=lambda note: (-len(care_reasons(note, snapshot)), note.updated_at or note.created_at)
-    )
+    from nuggets_tui.listing import listing
 
-
-def _newest(note: Note) -> tuple[str, str]:
-    return (max(note.updated_at, note.created_at), note.id)
-
-
-def care_reasons(note: Note, snapshot: Snapshot) -> tuple[str, ...]:
-    """What a note lacks, worst first: tags of its own, links, or ever having been recalled."""
-    reasons = []
-    if not own_tags(note):
-        reasons.append("untagged")
-    if not note.links and not snapshot.links_in.get(note.id):
-        reasons.append("unlinked")
-    if not note.hits:
-        reasons.append("never recalled")
-    return tuple(reasons)
-
-
-def own_tags(note: Note) -> tuple[str, ...]:
-    """The tags that say more than nugget, scope and type do."""
-    nugget = note.nugget_name.lower()
-    return tuple(tag for tag in note.tags if tag != nugget and not tag.startswith(_DULL_TAGS))
+    return listing(snapshot, order, show_hidden).notes

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import dataclass
 from typing import TypeVar
+
+import msgspec
 
 from core.errors import ConflictError
 
 _Result = TypeVar("_Result")
 
 
-@dataclass(frozen=True)
-class Waiting:
+class Waiting(msgspec.Struct, frozen=True):
     """Takes the place of a result: nothing was written, and the change waits in the log under this id."""
 
     entry_id: str

@@ -99,6 +99,8 @@ def why(explanation: Explanation, asked: Asked, title_of: TitleOf) -> Why:
 def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
     """Whether the note is a hit, and what puts it there or keeps it out."""
     hit, obstacle = explanation.hit, explanation.obstacle
+    if not obstacle and not asked.question.words:
+        return True, "It meets every condition. Without words there is no score: the newest come first."
     if not obstacle:
         return True, _place(explanation, asked)
     unfit = unmet(hit.note, asked)
@@ -116,8 +118,6 @@ def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
         return False, f"It covers {covered} of the query, and {needed} is needed."
     if asked.question.words:
         return False, "Nothing is asked for: such words stand in nearly every text and rank nothing."
-    if asked.question.narrow:
-        return True, "It meets every condition. Without words there is no score: the newest come first."
     return False, "Nothing is asked for."
 
 
@@ -213,7 +213,7 @@ def _vector_about(parts: Breakdown) -> str:
     if not parts.vector:
         return ""
     if parts.measured:
-        return f"measured: the vectors of query and note agree by {number(parts.raw_vector)} of 1"
+        return f"measured: query and note agree by {number(parts.raw_vector)} of 1"
     return "expected from its words; its vector is not made yet"
 
 

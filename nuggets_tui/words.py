@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import TYPE_CHECKING
+
+import msgspec
 
 from core.model.names import parse_iso
 from nuggets_tui.safe_text import safe_line
@@ -27,8 +28,9 @@ _NAMED, _NAME = 3, 60
 
 
 def plural(count: int, one: str, many: str = "") -> str:
-    """A count with its noun: "1 note", "2 notes"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    """A count with its noun: "1 note", "2 notes", "2 searches"."""
+    ending = "es" if one.endswith("ch") else "s"
+    return f"{count:,} {one if count == 1 else many or one + ending}"
 
 
 def ago(stamp: str, now: datetime) -> str:
@@ -77,8 +79,7 @@ def data_size(count: int) -> str:
     return f"{count} B"
 
 
-@dataclass(frozen=True)
-class Deed:
+class Deed(msgspec.Struct, frozen=True):
     """What one change did: a verb, what it was done to, and the note to show for it ("" for none).
 
     noun: what kind of thing it was done to: "note", "fact" or "file".
@@ -196,7 +197,10 @@ def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
     ]
     found += [Deed(_fact_verb(change), change.key, noun="fact") for change in facts_alone(change_set)]
     for file in change_set.files:
-        found.append(Deed("wrote", file.path.replace("\\", "/").rpartition("/")[2], noun="file"))
+        from nuggets_tui.file_deeds import file_deeds
+
+        own = [Deed(one.verb, one.what, noun=one.noun) for one in file_deeds(file)]
+        found += own or [Deed("wrote", file.path.replace("\\", "/").rpartition("/")[2], noun="file")]
     return tuple(found)
 
 
@@ -226,6 +230,8 @@ def _note_verb(change: NoteChange) -> str:
         ("hits", "recalled"),
     ):
         if getattr(before, name) != getattr(after, name):
+            if name == "tags" and before.scope != after.scope:
+                return "moved"
             if name == "links" and len(after.links) < len(before.links):
                 return "unlinked"
             return (_pin_verb(before, after) or verb) if name == "tags" else verb

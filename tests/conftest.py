@@ -33,13 +33,14 @@ def _isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     for name in list(os.environ):
         if name.startswith(("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL")):
             monkeypatch.delenv(name)
-    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
     # Where the user's folder for caches does not depend on HOME.
     monkeypatch.setenv("NUGGETS_CACHE", str(home / ".cache" / "nuggets"))
+    monkeypatch.setenv("NUGGETS_STATE", str(home / ".local" / "state" / "nuggets"))
     monkeypatch.setenv("TZ", "UTC")
 
 

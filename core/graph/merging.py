@@ -12,6 +12,7 @@ from core.graph.edits import GIVEN_HITS_TO, MERGED_INTO, edit_note, existing, hi
 from core.model.basis import custom_tags, unique_links
 from core.model.draft import Draft
 from core.model.note import Note, replace
+from core.model.snapshot import Snapshot
 from core.text.merge import merged_content
 
 Side = Literal["survivor", "other"]
@@ -130,6 +131,18 @@ def _counted_in(draft: Draft, giver: Note, holder: Note) -> bool:
                 seen.add(id)
                 waiting.append(between)
     return False
+
+
+def survivor(snapshot: Snapshot, id: str) -> str:
+    """The id of the note that stands for one now: what it was merged into, and that in turn; else its own."""
+    seen = {id}
+    while True:
+        note = snapshot.by_id.get(id)
+        into = note.extra.get(MERGED_INTO) if note is not None and note.hidden else None
+        if not isinstance(into, str) or into in seen or into not in snapshot.by_id:
+            return id
+        seen.add(into)
+        id = into
 
 
 def given_hits_to(note: Note) -> list[str]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 
+from core.graph.edits import MERGED_INTO
 from core.model.basis import unique_links
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
@@ -15,6 +17,8 @@ _SUGGESTIONS = 5
 _COMMON_SHARE = 0.1
 _COMMON_FEW = 3
 _LOOKED_AT = 2000
+# How many notes are read between two questions whether to stop.
+_ASKED_EVERY = 8
 
 
 @dataclass(frozen=True)
@@ -44,13 +48,17 @@ class Edge:
 
 @dataclass(frozen=True)
 class Surroundings:
-    """Notes within some hops of a focus, by distance, with the lines between them; `left_out` were too many."""
+    """Notes within some hops of a focus, by distance, with the lines between them; `left_out` were too many.
+
+    merged: pairs of a note that was merged away and its survivor that no link joins.
+    """
 
     focus: str
     hops: dict[str, int]
     notes: tuple[Note, ...]
     edges: tuple[Edge, ...]
     left_out: int = 0
+    merged: tuple[tuple[str, str], ...] = ()
 
 
 def neighbours(snapshot: Snapshot, id: str) -> Neighbours:
@@ -67,11 +75,14 @@ def neighbours(snapshot: Snapshot, id: str) -> Neighbours:
     return Neighbours(tuple(out), tuple(back))
 
 
-def suggestions(snapshot: Snapshot, id: str, limit: int = _SUGGESTIONS) -> tuple[Suggestion, ...]:
+def suggestions(
+    snapshot: Snapshot, id: str, limit: int = _SUGGESTIONS, *, stopped: Callable[[], bool] = lambda: False
+) -> tuple[Suggestion, ...]:
     """Visible notes of the same nugget that share at least two uncommon words with a note and are not linked to it.
 
     Rarer words weigh more (inverse of the number of notes that hold them). A first look for the stems as mere
-    pieces of text keeps this to one pass over the nugget.
+    pieces of text keeps this to one pass over the nugget. stopped: asked again and again; nothing is found once it
+    says yes.
     """
     note = snapshot.note(id)
     linked = {link.to for link in note.links} | {holder for holder, _ in snapshot.links_in.get(id, ())} | {id}
@@ -79,7 +90,9 @@ def suggestions(snapshot: Snapshot, id: str, limit: int = _SUGGESTIONS) -> tuple
     own = {word for word in stems(_said(note)) if len(word) > 1 and not word.isdigit()}
     spread = Counter[str]()
     candidates: list[tuple[Note, list[str]]] = []
-    for fellow in fellows:
+    for place, fellow in enumerate(fellows):
+        if not place % _ASKED_EVERY and stopped():
+            return ()
         text = fold(_said(fellow))
         found = [word for word in own if _sign(word) in text]
         spread.update(found)
@@ -87,7 +100,9 @@ def suggestions(snapshot: Snapshot, id: str, limit: int = _SUGGESTIONS) -> tuple
             candidates.append((fellow, found))
     most = max(_COMMON_FEW, len(fellows) * _COMMON_SHARE)
     ranked: list[tuple[float, Suggestion]] = []
-    for fellow, found in candidates:
+    for place, (fellow, found) in enumerate(candidates):
+        if not place % _ASKED_EVERY and stopped():
+            return ()
         rare = [word for word in found if spread[word] <= most]
         shared = sorted(set(rare) & set(stems(_said(fellow))), key=lambda word: (spread[word], word))
         if len(shared) > 1:
@@ -109,15 +124,19 @@ def _said(note: Note) -> str:
 def surroundings(
     snapshot: Snapshot, id: str, *, hops: int = 1, limit: int = 30, include_hidden: bool = False
 ) -> Surroundings:
-    """Notes within `hops` links of a note, nearest first, at most `limit`, with the links among them."""
+    """Notes within `hops` links of a note, nearest first, at most `limit`, with the links among them.
+
+    A note that was merged away counts as linked to its survivor where hidden notes are included.
+    """
     snapshot.note(id)
+    merged = _merged(snapshot) if include_hidden else {}
     distance = {id: 0}
     order = [id]
     left_out: set[str] = set()
     for current in order:
         if distance[current] >= hops:
             continue
-        for other in _linked(snapshot, current):
+        for other in dict.fromkeys((*_linked(snapshot, current), *merged.get(current, ()))):
             if other in distance or (snapshot.by_id[other].hidden and not include_hidden):
                 continue
             if len(order) >= limit:
@@ -137,7 +156,29 @@ def surroundings(
         notes=tuple(snapshot.by_id[other] for other in order),
         edges=tuple(edges.values()),
         left_out=len(left_out),
+        merged=tuple(
+            (other, survivor)
+            for other in order
+            if (survivor := _survivor(snapshot.by_id[other])) in distance
+            and survivor != other
+            and (min(other, survivor), max(other, survivor)) not in edges
+        ),
     )
+
+
+def _survivor(note: Note) -> str:
+    return str(note.extra.get(MERGED_INTO, "")) if note.hidden else ""
+
+
+def _merged(snapshot: Snapshot) -> dict[str, list[str]]:
+    """For each note those that it is joined with by a merge."""
+    found: dict[str, list[str]] = {}
+    for note in snapshot.notes:
+        survivor = _survivor(note) if note.hidden and note.extra else ""
+        if survivor in snapshot.by_id and survivor != note.id:
+            found.setdefault(note.id, []).append(survivor)
+            found.setdefault(survivor, []).append(note.id)
+    return found
 
 
 def _linked(snapshot: Snapshot, id: str) -> list[str]:

@@ -83,7 +83,11 @@ class NuggetChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FileChange(msgspec.Struct, frozen=True, kw_only=True):
-    """A whole file outside the memory's own, such as MEMORY.md: its bytes before and after."""
+    """A whole file: its bytes before and after, None for no file.
+
+    path: from the root of the file system on for one outside the memory, such as MEMORY.md; else from its folder, such
+    as settings.toml, so that a copy of the memory never writes to the original's.
+    """
 
     path: str
     before: bytes | None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 
 from core.model.basis import settled
@@ -51,6 +51,8 @@ class Draft:
         self._files: list[FileChange] = []
         self._mirrors: dict[tuple[str, str], list[str]] | None = None
         self._pointing: dict[str, set[str]] = {}
+        # Of the nuggets asked for: the index of the fact that waits in each hidden note.
+        self._hidden: dict[str, dict[str, int]] = {}
 
     # Notes
 
@@ -85,7 +87,10 @@ class Draft:
     def put(self, note: Note) -> Note:
         """Lays a note over the draft, new or changed, its tags, links and vector recipe set right."""
         note = settled(note, self.exists)
+        self._drop_hidden(note.id)
         self._notes[note.id] = note
+        if note.hidden and note.hidden_fact is not None and note.nugget_name in self._hidden:
+            self._hidden[note.nugget_name][note.id] = note.hidden_fact.index
         for link in note.links:
             self._pointing.setdefault(link.to, set()).add(note.id)
         if note.is_fact:
@@ -100,6 +105,7 @@ class Draft:
 
     def remove(self, id: str) -> None:
         """Takes a note out of the file."""
+        self._drop_hidden(id)
         self._notes[id] = None
 
     def give_own_id(self, place: int) -> Note:
@@ -203,10 +209,19 @@ class Draft:
             self._facts[nugget] = DraftFacts(base.facts if base else ())
         return self._facts[nugget]
 
-    def _hidden_indexes(self, nugget: str) -> list[int]:
-        ids = dict.fromkeys((*self.snapshot.hidden_facts.get(nugget, {}), *self._notes))
-        notes = [note for id in ids if (note := self.note(id)) is not None and note.nugget_name == nugget]
-        return [n.hidden_fact.index for n in notes if n.hidden and n.hidden_fact is not None]
+    def _hidden_indexes(self, nugget: str) -> Collection[int]:
+        known = self._hidden.get(nugget)
+        if known is None:
+            ids = dict.fromkeys((*self.snapshot.hidden_facts.get(nugget, {}), *self._notes))
+            notes = [note for id in ids if (note := self.note(id)) is not None and note.nugget_name == nugget]
+            known = {n.id: n.hidden_fact.index for n in notes if n.hidden and n.hidden_fact is not None}
+            self._hidden[nugget] = known
+        return known.values()
+
+    def _drop_hidden(self, id: str) -> None:
+        former = self.note(id)
+        if former is not None:
+            self._hidden.get(former.nugget_name, {}).pop(id, None)
 
     # Files and the result
 

@@ -79,11 +79,22 @@ def clamp(value: float) -> float:
     return min(1.0, max(0.0, float(value)))
 
 
+def subject_of(scope: str) -> str:
+    """Whom a memory of a scope is about, when nobody said it."""
+    return _SUBJECTS.get(scope, "shared:project")
+
+
+def said_scope(key: str) -> str:
+    """The scope that a key or title names before a colon, such as "project: build"; "" for none."""
+    prefix = _PREFIX.match(key)
+    return prefix[1].lower() if prefix else ""
+
+
 def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSettings) -> str:
     """Scope of a memory: explicit prefix, then words of the key, then of tags and content; "user" by default."""
-    prefix = _PREFIX.match(key)
-    if prefix:
-        return prefix[1].lower()
+    said = said_scope(key)
+    if said:
+        return said
     if key.strip().startswith("_") or key.lower().startswith("file:"):
         return "shared"
     for text in (key, " ".join(tags), content):
@@ -114,7 +125,7 @@ def infer_meta(
     source = given.source or ("agent_reflection" if scope == "self" else "explicit_user")
     confidence = given.confidence if given.confidence is not None else _CONFIDENCE.get(source, 0.9)
     return Meta(
-        subject=given.subject or _SUBJECTS.get(scope, "shared:project"),
+        subject=given.subject or subject_of(scope),
         scope=scope,
         type=given.type or _infer_type(kind, scope, key, tags, rules),
         source=source,

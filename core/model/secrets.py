@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from core.model.fact import Fact
 from core.model.note import Note
+from core.model.progress import Progress, counted
 from core.model.snapshot import Snapshot
 from core.text.secrets import find_secrets
 
@@ -70,9 +71,9 @@ def secrets_of_fact(fact: Fact) -> tuple[Held, ...]:
     return _without_refused(_held(fact.key, fact.value), fact.extra)
 
 
-def holders(snapshot: Snapshot) -> Iterator[Holder]:
+def holders(snapshot: Snapshot, progress: Progress | None = None) -> Iterator[Holder]:
     """Every note that looks as if it held a credential, in file order, then such facts that no note mirrors."""
-    for note in snapshot.notes:
+    for note in counted(snapshot.notes, progress):
         found = secrets_of(note)
         if found:
             yield Holder(note.id, note.nugget_name, note.key if note.is_fact else "", note.title, found)

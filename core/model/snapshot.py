@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+import msgspec
+
 from core.errors import AmbiguousError, InvalidInputError, NotFoundError
 from core.model.fact import Nugget
 from core.model.note import Link, Note
 
 
-@dataclass(frozen=True)
-class Problem:
+class Problem(msgspec.Struct, frozen=True):
     """Something in the files that could not be read and was left as it is. `where` names file and place."""
 
     where: str
@@ -21,7 +22,7 @@ class Problem:
     nugget: str = ""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Snapshot:
     """All notes and nuggets of one folder, in file order.
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterator
-from dataclasses import replace
 from itertools import islice
 from typing import Final
+
+from msgspec.structs import replace
 
 from core.errors import InvalidInputError
 from core.model.change import Author
 from core.model.chosen import chosen
 from core.model.draft import Draft
 from core.model.note import Note
+from core.model.progress import Progress, counted
 from core.reflection.caps import Caps
 from core.reflection.refusals import Refusal
 from core.reflection.refusals import refuse as remember_refused
@@ -41,6 +43,7 @@ def reflect(
     type: str | None = None,
     subject: str | None = None,
     author: Author = REFLECTION,
+    progress: Progress | None = None,
 ) -> ReflectionResult:
     """A cleanup pass over a fresh draft; the result holds its proposals and the change set that does them.
 
@@ -51,15 +54,16 @@ def reflect(
     accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
     as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
     taken_back: not to be proposed either (see `core.reflection.taken_back`). The pass is the same for the same
-    snapshot. Raises InvalidInputError for a negative limit.
+    snapshot. progress: told how many notes of how many were looked through. Raises InvalidInputError for a negative
+    limit.
     """
     settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
     ordered = needy_first(draft.snapshot.notes, nugget=nugget, scope=scope, type=type, subject=subject)
     if accept is None and not refuse:
-        run = _Pass(draft, settings, taken_back)
+        run = _Pass(draft, settings, taken_back, progress)
         return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
     again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = _Pass(again, settings, taken_back)
+    rehearsal = _Pass(again, settings, taken_back, progress)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
     wanted, unknown = chosen(ids, accept or ())
@@ -124,7 +128,14 @@ def _reason(changes: list[ProposedChange], refused: int) -> str:
 class _Pass:
     """The rules at work on one draft. Each step is laid over the draft before the next is thought of."""
 
-    def __init__(self, draft: Draft, settings: ReflectionSettings, taken_back: Collection[Refusal]) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        settings: ReflectionSettings,
+        taken_back: Collection[Refusal],
+        progress: Progress | None = None,
+    ) -> None:
+        self._progress = progress
         self._draft = draft
         self._settings = settings
         self._view = View(draft, settings, taken_back)
@@ -137,14 +148,15 @@ class _Pass:
         self.selected = [note.id for note in ordered]
         if self.limit < len(ordered):
             planned = self.caps.fresh()
-            wanted = (id for id in self.selected if self._something_to_do(id, planned))
+            looked_at = counted(self.selected, self._progress)
+            wanted = (id for id in looked_at if self._something_to_do(id, planned))
             self.selected = list(islice(wanted, self.limit))
             self.caps.keep_back(planned)
-        for id in self.selected:
+        for id in counted(self.selected, self._progress):
             for rule in CLEANING:
                 yield from self._carried_out(self._proposed(rule, id))
         yield from self._merged()
-        for id in self.selected:
+        for id in counted(self.selected, self._progress):
             yield from self._carried_out(self._proposed(add_links, id))
 
     def _proposed(self, rule: Rule, id: str) -> Iterator[Step]:

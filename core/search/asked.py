@@ -11,10 +11,11 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search.index import SearchIndex
 from core.search.language import Question
-from core.search.results import Breakdown, Filters, Hit
+from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, Standing
 from core.settings import SearchSettings
 
 _NOTHING: Final = Question()
+_UNWEIGHED: Final = Breakdown()
 _LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -70,9 +71,56 @@ def hits(
     return _only_filtered(snapshot, wanted, limit) if wanted.question.narrow else ()
 
 
-def _only_filtered(snapshot: Snapshot, filters: Filters, limit: int) -> tuple[Hit, ...]:
-    """Notes that filters alone admit, newest first, in the shape of hits."""
+def standing(
+    index: SearchIndex,
+    snapshot: Snapshot,
+    wanted: Asked,
+    note_id: str,
+    settings: SearchSettings,
+    stopped: Callable[[], bool] | None = None,
+) -> Standing | None:
+    """Where a note stands among all hits for a question, and how many there are. None when it was stopped."""
+    if wanted.question.words:
+        return index.standing(wanted.question.words, note_id, wanted, settings, stopped)
+    if not wanted.question.narrow:
+        return Standing(0, 0)
+    ids = [note.id for note in _admitted(snapshot, wanted)]
+    return Standing(len(ids), ids.index(note_id) + 1 if note_id in ids else 0)
+
+
+def explained(
+    index: SearchIndex, snapshot: Snapshot, wanted: Asked, note_id: str, settings: SearchSettings, shown: int
+) -> Explanation | None:
+    """Why a note stands where it does; see `SearchIndex.explain`.
+
+    What conditions alone admit has a place and no score.
+    """
+    if wanted.question.words or not wanted.question.narrow:
+        return index.explain(wanted.question.words, note_id, wanted, settings, shown)
+    note = snapshot.by_id.get(note_id)
+    if note is None:
+        return None
+    place = standing(index, snapshot, wanted, note_id, settings) or Standing(0, 0)
+    left_out: Obstacle = "hidden" if note.hidden and not wanted.include_hidden else "filters"
+    return Explanation(
+        hit=Hit(note=note, score=0.0, rank=place.rank, breakdown=Breakdown()),
+        total=place.total,
+        obstacle="" if place.rank else left_out,
+        missing=(),
+        floor=0.0,
+        needed=0.0,
+    )
+
+
+def _admitted(snapshot: Snapshot, filters: Filters) -> list[Note]:
+    """Notes that filters alone admit, newest first."""
     admitted = [note for note in snapshot.notes if filters.admits(note)]
     admitted.sort(key=lambda note: max(note.updated_at, note.created_at), reverse=True)
+    return admitted
+
+
+def _only_filtered(snapshot: Snapshot, filters: Filters, limit: int) -> tuple[Hit, ...]:
+    """The same in the shape of hits."""
+    admitted = _admitted(snapshot, filters)
     ranked = enumerate(admitted[:limit], 1)
-    return tuple(Hit(note=note, score=0.0, rank=rank, breakdown=Breakdown()) for rank, note in ranked)
+    return tuple(Hit(note=note, score=0.0, rank=rank, breakdown=_UNWEIGHED) for rank, note in ranked)

@@ -13,7 +13,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query import read_query
-from core.search.results import Explanation, Filters, Hit
+from core.search.results import Explanation, Filters, Hit, Standing
 from core.settings import SearchSettings
 
 if TYPE_CHECKING:
@@ -25,8 +25,14 @@ if TYPE_CHECKING:
 # So many recent documents are kept beside the base before both become one, or an eighth of the base.
 _RECENT: Final = 512
 _RECENT_SHARE: Final = 8
+# How many notes are read between two calls that tell of it.
+_TOLD_EVERY: Final = 16
 # Keys of so many phases take 256 KiB each; more only makes every search slow.
 _LARGEST_DIMENSION: Final = 2**20
+_USUAL: Final = SearchSettings()
+
+# Told how much of a work is done: how many of how many.
+Progress = Callable[[int, int], None]
 
 
 class SearchIndex:
@@ -49,14 +55,18 @@ class SearchIndex:
 
     # Following
 
-    def update(self, snapshot: Snapshot) -> None:
-        """Brings the index to a snapshot; only notes that differ from the last one are read anew."""
+    def update(self, snapshot: Snapshot, progress: Progress | None = None) -> None:
+        """Brings the index to a snapshot; only notes that differ from the last one are read anew.
+
+        progress: told now and then, while a first index is built, how many notes of how many are read. What it raises
+        ends the building, and the index is as it was.
+        """
         with self._guard:
             if snapshot is not self._snapshot:
-                self._follow(snapshot)
+                self._follow(snapshot, progress)
                 self._snapshot = snapshot
 
-    def _follow(self, snapshot: Snapshot) -> None:
+    def _follow(self, snapshot: Snapshot, progress: Progress | None = None) -> None:
         known = self._entries
         changed = [
             (name, note)
@@ -66,10 +76,18 @@ class SearchIndex:
         added = sum(name not in known for name, _ in changed)
         gone = [] if len(known) + added == len(snapshot.notes) else self._gone(snapshot)
         if self._state is None:
-            self._build([(name, note, self._reader.read(note)) for name, note in changed])
+            self._build(list(self._all_read(changed, progress)))
             self._read += len(changed)
         elif changed or gone:
             self._amend(changed, gone)
+
+    def _all_read(
+        self, notes: list[tuple[str, Note]], progress: Progress | None
+    ) -> Iterator[tuple[str, Note, Document]]:
+        for count, (name, note) in enumerate(notes):
+            if progress is not None and not count % _TOLD_EVERY:
+                progress(count, len(notes))
+            yield name, note, self._reader.read(note)
 
     def _gone(self, snapshot: Snapshot) -> list[str]:
         present = {name for name, _ in named(snapshot)}
@@ -119,8 +137,9 @@ class SearchIndex:
 
     # Keeping
 
-    def restore(self, blocks: Blocks, snapshot: Snapshot) -> bool:
-        """Begins with what `blocks` kept, and brings it to a snapshot; False when they are of no use."""
+    def restore(self, blocks: Blocks, snapshot: Snapshot, progress: Progress | None = None) -> bool:
+        """Begins with what `blocks` kept, and brings it to a snapshot; False when they are of no use. progress: as
+        in `update`."""
         from core.search.changes import state_of
         from core.search.segment import rows_by_digest
         from core.search.stored import restored
@@ -133,7 +152,9 @@ class SearchIndex:
             rows = rows_by_digest(segment)
             notes: list[Note | None] = [None] * len(segment)
             entries: dict[str, tuple[Note, int]] = {}
-            for name, note in named(snapshot):
+            for count, (name, note) in enumerate(named(snapshot)):
+                if progress is not None and not count % _TOLD_EVERY:
+                    progress(count, len(snapshot.notes))
                 free = rows.get(digest_of(note))
                 if free:
                     notes[free[-1]] = note
@@ -142,7 +163,7 @@ class SearchIndex:
             # Rows are in the order in which they were kept: of notes with one id the first may have a later one.
             first = {name: row for name, (note, row) in entries.items() if name == note.id}
             self._state, self._entries = dataclasses.replace(state, rows=first), entries
-            self._follow(snapshot)
+            self._follow(snapshot, progress)
             self._snapshot = snapshot
             return True
 
@@ -153,6 +174,18 @@ class SearchIndex:
         with self._guard:
             state, reader, self._read = self._state, self._reader, 0
         return {} if state is None else blocks_of(state, reader)
+
+    def for_another(self, snapshot: Snapshot) -> SearchIndex:
+        """An index over another state of the memory, made of what this one has read already; without vectors."""
+        from core.search.stored import blocks_of
+
+        with self._guard:
+            state, reader = self._state, self._reader
+        found = SearchIndex()
+        if state is not None:
+            found.restore(blocks_of(state, reader), snapshot)
+        found.update(snapshot)
+        return found
 
     @property
     def read_anew(self) -> int:
@@ -209,6 +242,21 @@ class SearchIndex:
         ranking = self._ranking(state, text, filters, settings, None, row)
         return None if ranking is None else ranking.explanation(row, shown)
 
+    def standing(
+        self,
+        text: str,
+        note_id: str,
+        filters: Filters | None = None,
+        settings: SearchSettings | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> Standing | None:
+        """How many hits a search has and where a note stands among them; None when it was stopped."""
+        state = self._state
+        ranking = self._ranking(state, text, filters, settings, stopped)
+        if ranking is None:
+            return None if stopped is not None and stopped() else Standing(0, 0)
+        return ranking.standing(None if state is None else state.rows.get(note_id))
+
     def _ranking(
         self,
         state: State | None,
@@ -229,7 +277,7 @@ class SearchIndex:
             state, query, filters or Filters(), settings, self.vectors(settings.dimension), explained, stopped
         )
 
-    def vectors(self, dimension: int = SearchSettings.dimension) -> Vectors:
+    def vectors(self, dimension: int = _USUAL.dimension) -> Vectors:
         """The phase vectors of the notes, as far as they are made."""
         from core.search.vectors import Vectors
 
@@ -263,6 +311,6 @@ def _check(settings: SearchSettings) -> None:
         raise InvalidInputError(
             f"must be from 1 to {_LARGEST_DIMENSION}, not {settings.dimension}", where="search.dimension"
         )
-    for number in dataclasses.fields(settings):
-        if not math.isfinite(getattr(settings, number.name)):
-            raise InvalidInputError("must be a finite number", where=f"search.{number.name}")
+    for name in settings.__struct_fields__:
+        if not math.isfinite(getattr(settings, name)):
+            raise InvalidInputError("must be a finite number", where=f"search.{name}")

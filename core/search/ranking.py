@@ -24,7 +24,7 @@ from core.search.legs import (
     vector_leg,
 )
 from core.search.query import Query
-from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle
+from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, Standing
 from core.search.segment import Numbers, Values
 from core.search.state import Holdings, State
 from core.search.terms import Term, terms
@@ -85,6 +85,11 @@ class Ranking:
         return tuple(
             self._hit(row, rank, score) for rank, (row, score) in enumerate(zip(rows, scores, strict=True), 1)
         )
+
+    def standing(self, row: int | None) -> Standing:
+        """How many hits there are, and where the note of a row stands among them."""
+        found = row is not None and row in self.candidates
+        return Standing(len(self.candidates), self._rank(row) if row is not None and found else 0)
 
     def explanation(self, row: int, shown: int) -> Explanation:
         """Why the note of a row stands where it does. shown: how many hits the asker sees."""

@@ -16,6 +16,7 @@ from typing import Final, Literal
 
 from core.errors import BrokenFileError, NotFoundError, StorageError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.model.kept import SEARCHES_FILE
 from core.model.names import iso
 from core.model.snapshot import Snapshot
 from core.settings import SETTINGS_FILE, InferenceSettings
@@ -82,7 +83,7 @@ def make_backup(
 
 def _contents(home: Path, at_hand: Mapping[str, Iterable[bytes]]) -> tuple[dict[str, bytes], dict[str, str]]:
     """The files' bytes by name, and for each file that cannot be read the reason."""
-    names = [_GRAPH, *(path.name for path in nugget_files(home)), SETTINGS_FILE]
+    names = [_GRAPH, *(path.name for path in nugget_files(home)), SETTINGS_FILE, SEARCHES_FILE]
     contents: dict[str, bytes] = {}
     left_out: dict[str, str] = {}
     for name in dict.fromkeys([*names, *at_hand]):

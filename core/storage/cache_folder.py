@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 import re
 from collections.abc import Mapping
@@ -14,9 +13,9 @@ from typing import Final
 from core.storage.cache import TROUBLE, is_ours, own_file, read_up_to, remove_quietly, replace_unsynced
 from core.storage.files import LOCK_NAME, make_folder
 from core.storage.side_folders import names_in
+from core.storage.user_folder import folder_of, name_of
 
 CACHE_VARIABLE: Final = "NUGGETS_CACHE"
-OFF: Final = "off"
 INDEX_NAME: Final = "index.cache"
 VECTORS_NAME: Final = "vectors.table"
 MEMORY_NAME: Final = "memory.txt"
@@ -34,34 +33,15 @@ _REMOVED: Final = 10
 def cache_folder(home: Path, environ: Mapping[str, str]) -> Path | None:
     """The folder for the cache of the memory in `home`; nothing is made. None when there is to be no cache.
 
-    It lies in the folder that NUGGETS_CACHE names, else in the user's folder for caches, under a name made of the
-    memory's path. NUGGETS_CACHE=off: no cache. None also for a place inside the memory's own folder, which people
-    copy, commit and share.
+    It lies in the folder that NUGGETS_CACHE names, else in the user's folder for caches; see `folder_of`.
     """
-    named = environ.get(CACHE_VARIABLE, "").strip()
-    if named.casefold() == OFF:
-        return None
-    with contextlib.suppress(OSError, ValueError, RuntimeError):
-        memory = os.path.realpath(home)
-        root = Path(os.path.realpath(_root(named)))
-        return None if root.is_relative_to(memory) else root / _name(os.fsencode(memory))
-    return None
+    return folder_of(home, environ.get(CACHE_VARIABLE, ""), _users_caches)
 
 
-def _root(named: str) -> Path:
-    """Raises RuntimeError when there is no home folder to start from, OSError when the working directory is gone."""
-    if named:
-        return Path(os.getcwd(), Path(named).expanduser())
+def _users_caches() -> str:
     from platformdirs import user_cache_dir
 
-    root = Path(user_cache_dir("nuggets", appauthor=False))
-    if not root.is_absolute():
-        raise RuntimeError("the user has no folder for caches")
-    return root
-
-
-def _name(memory: bytes) -> str:
-    return hashlib.blake2b(memory, digest_size=8).hexdigest()
+    return user_cache_dir("nuggets", appauthor=False)
 
 
 def claim_cache_folder(folder: Path, home: Path) -> bool:
@@ -100,7 +80,7 @@ def _remove_orphans(root: Path, current: str) -> None:
 def _is_orphan(folder: Path) -> bool:
     """Whether a folder is a cache of ours, as its name proves, for a memory that surely is no more."""
     memory = _memory_of(folder) if _FOLDER.fullmatch(folder.name) else None
-    if memory is None or folder.name != _name(memory):
+    if memory is None or folder.name != name_of(memory):
         return False
     try:
         os.lstat(memory)

@@ -24,7 +24,7 @@ from core.storage.reading import Loaded, read_folder
 from core.storage.rebase import rebase
 from core.storage.safekeeping import back_up, keep_before_rewriting, keep_unreadable
 from core.storage.tracing import Trace
-from core.storage.writing import Write, Written, check_writable, is_due, prepare
+from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
 
 _KEPT: Final = "nothing was written"
 _TRIES: Final = 20
@@ -128,7 +128,8 @@ class Committing:
             effective = rebase(change_set, before, decide or refuse)
             if decide is not None:
                 effective = without_hollow(effective)
-            due = tuple(change for change in effective.files if is_due(change))
+            whole = (rebased_file(self.home, change) for change in effective.files)
+            due = tuple(change for change in whole if is_due(self.home, change))
             effective = msgspec.structs.replace(effective, files=due)
             if effective.empty:
                 if seq is not None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from sys import intern
 from typing import Final
 
 import msgspec
+from msgspec.structs import force_setattr
 
 from core.errors import BrokenFileError, NuggetsError
 from core.model.fact import Fact, Nugget, NuggetMeta
@@ -16,7 +18,7 @@ from core.model.snapshot import Problem
 from core.settings import InferenceSettings
 from core.storage.codec import ItemError, read_fact, read_note
 from core.storage.files import Fingerprint
-from core.storage.json_text import JsonError, dump, split_array, split_object
+from core.storage.json_text import JsonError, dump, split_array, split_document, split_object
 
 GRAPH_VERSION: Final = 3
 NUGGET_VERSION: Final = 4
@@ -120,11 +122,9 @@ def read_graph(
     """
     bom = BOM if data.startswith(BOM) else b""
     try:
-        fields = split_object(data[len(bom) :], once="notes")
-        raws = split_array(fields["notes"]) if "notes" in fields else []
+        fields, raws = split_document(data[len(bom) :], "notes")
     except JsonError as error:
         raise _broken(path, f"the note graph cannot be read ({error})") from error
-    fields.setdefault("notes", b"[]")
     return _graph_of(path, fields, raws, fingerprint, rules, former, bom)
 
 
@@ -160,7 +160,7 @@ def _graph_of(
         note = known[place]
         if note is None:
             try:
-                note = read_note(raw, rules)
+                note = _sharing(read_note(raw, rules))
             except ItemError as error:
                 where = f"{path}: note {place + 1}" + (f" ({error.id})" if error.id else "")
                 problems.append(
@@ -179,6 +179,15 @@ def _graph_of(
         read_only=_newer(path, fields.get("version"), GRAPH_VERSION),
         bom=bom,
     )
+
+
+def _sharing(note: Note) -> Note:
+    """A note that was just read and that nobody holds yet, with strings that other notes have too held once for all:
+    of a large memory that is a sixth of the room that it takes."""
+    if note.vector.basis:
+        force_setattr(note.vector, "basis", tuple(map(intern, note.vector.basis)))
+    force_setattr(note, "tags", tuple(map(intern, note.tags)))
+    return note
 
 
 def broken_graph(path: Path, fingerprint: Fingerprint | None, error: NuggetsError) -> GraphDocument:

@@ -18,7 +18,7 @@ from core.folder import GRAPH_FILE
 
 LOCK_NAME: Final = ".nuggets.lock"
 LOCK_SECONDS: Final = 15.0
-_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.json)\.\d+-[0-9a-f]{8}\.tmp")
+_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml))\.\d+-[0-9a-f]{8}\.tmp")
 _FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
 _KEPT: Final = "nothing was written"

@@ -13,6 +13,7 @@ from typing import Final
 
 from core.errors import NuggetsError, ReadOnlyError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.model.kept import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 from core.storage.backups import BACKUPS
 from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, read_copy
@@ -68,7 +69,7 @@ def _obstacles(home: Path) -> Iterator[Finding]:
 
 def _memory_files(home: Path) -> Iterator[Path]:
     """The memory's own files, also those that are links to nothing."""
-    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, LEDGER_FILE)
+    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, SEARCHES_FILE, LEDGER_FILE)
     if os.path.lexists(graph):
         yield graph
     for name in _names(home):

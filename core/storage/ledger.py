@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,11 +15,11 @@ from core.model.parts import parts, scope_numbers
 from core.storage.files import identity
 from core.storage.ledger_codec import (
     items_of,
-    note_item,
     read_change_set,
     write_change_set,
     write_conflict,
 )
+from core.storage.ledger_filters import says, which_entries
 from core.storage.ledger_rows import (
     ENTRY_COLUMNS,
     OwnEntry,
@@ -46,7 +46,6 @@ TAKEN_IN: Final = "taken in"
 # How far SQLite goes to have a transaction on disk when it ends.
 DURABLE = "FULL"
 RELAXED = "NORMAL"
-_LARGEST: Final = 2**63 - 1
 # What an open database goes on to answer after its cause is gone.
 _TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 
@@ -62,6 +61,7 @@ class Ledger:
         self.path = path
         self.read_only = read_only
         self._connection = connect_to_read(path) if read_only else connect(path)
+        self._connection.create_function("says", 2, says, deterministic=True)
         self._identity = identity(path)
         self._refused = False
         self._undone_cache: tuple[int, frozenset[str]] | None = None
@@ -221,33 +221,24 @@ class Ledger:
         self,
         *,
         limit: int | None = None,
-        author: str | None = None,
+        author: str | Collection[str] | None = None,
+        kind: str | Collection[str] | None = None,
         note: str | None = None,
+        run: str | None = None,
+        text: str | None = None,
         since: str | None = None,
+        until: str | None = None,
         before: int | None = None,
         after: int | None = None,
         state: EntryState | None = None,
     ) -> tuple[Entry, ...]:
-        """Entries, newest first. author: a kind or a name. note: an id. since: an ISO time. before, after: numbers."""
-        tests = ["state <> 'pending'"]
-        values: dict[str, object] = {}
-        for name, test, value in (
-            ("author", "(author_kind = :author OR author_name = :author)", author),
-            (
-                "item",
-                "seq IN (SELECT seq FROM touched WHERE item = :item)",
-                note_item(note) if note else None,
-            ),
-            ("since", "at >= :since", since),
-            ("before", "seq < :before", before),
-            ("after", "seq > :after", after),
-            ("state", "state = :state", state),
-        ):
-            if value is not None:
-                tests.append(test)
-                values[name] = storable(value) if isinstance(value, str) else min(value, _LARGEST)
-        values["limit"] = _LARGEST if limit is None else min(max(0, limit), _LARGEST)
-        return self._entries(f"WHERE {' AND '.join(tests)} ORDER BY seq DESC LIMIT :limit", values)
+        """Entries, newest first; filters as `which_entries` takes them."""
+        return self._entries(
+            *which_entries(
+                limit=limit, author=author, kind=kind, note=note, run=run, text=text, since=since, until=until,
+                before=before, after=after, state=state,
+            )
+        )  # fmt: skip
 
     def _entries(self, which: str, values: Sequence[object] | Mapping[str, object] = ()) -> tuple[Entry, ...]:
         rows = self.rows(f"SELECT {ENTRY_COLUMNS} FROM entry {which}", values)

@@ -106,6 +106,12 @@ def archived(home: Path, wanted: str) -> list[Entry]:
     return [entry for entry in found if entry.id == wanted] or found
 
 
+def archive_entries(path: Path) -> list[Entry]:
+    """The entries of an archive, oldest first; none for a damaged one. Raises StorageError."""
+    lines = archive_lines(path) or []
+    return [entry for line in lines if (entry := _entry(line)) is not None]
+
+
 def _entry(line: bytes) -> Entry | None:
     try:
         shaped = split_object(line)

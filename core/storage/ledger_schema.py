@@ -43,6 +43,11 @@ CREATE UNIQUE INDEX seen_item ON seen (file, item);
 -- Changes of ours that were seen taken back and wait to be restored.
 CREATE TABLE owed (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID;
 """
+# What a list of entries shows and is filtered by, so that it need not read the entries themselves.
+_LISTED: Final = (
+    "CREATE INDEX IF NOT EXISTS entry_listed ON entry "
+    "(seq, at, kind, author_kind, author_name, state, about, id)"
+)
 
 
 class BrokenLedgerError(Exception):
@@ -78,6 +83,7 @@ def connect(path: Path) -> sqlite3.Connection:
             connection.execute("PRAGMA journal_mode = TRUNCATE")
         if not made:
             _make_tables(connection)
+        _make_index(connection)
     except sqlite3.DatabaseError as error:
         connection.close()
         raise told_apart(path, error) from error
@@ -161,6 +167,13 @@ def _make_tables(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
         connection.execute("COMMIT")
+
+
+def _make_index(connection: sqlite3.Connection) -> None:
+    """Makes the index of lists, which ledgers of earlier versions do without. It is there for speed alone."""
+    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry_listed'").fetchone():
+        with contextlib.suppress(sqlite3.OperationalError):
+            connection.execute(_LISTED)
 
 
 def code_of(error: sqlite3.Error) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.model.kept import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 
 _CHECK_MS: Final = 2000
@@ -20,7 +21,7 @@ def is_memory_file(path: str) -> bool:
     """Whether a path's name is one of a memory's own files (temporary files are not)."""
     name = os.path.basename(path)
     return not name.startswith(".") and (
-        name.endswith(FACT_SUFFIXES) or name in (*GRAPH_FILE.parts, SETTINGS_FILE)
+        name.endswith(FACT_SUFFIXES) or name in (*GRAPH_FILE.parts, SETTINGS_FILE, SEARCHES_FILE)
     )
 
 

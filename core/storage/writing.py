@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError
 from core.folder import GRAPH_FILE
 from core.model.change import ChangeSet, FileChange
@@ -120,7 +122,7 @@ class Write:
         finally:
             discard(one for path, one in self.staged.items() if path not in written)
         for change in self.change_set.files:
-            _write_outside(change)
+            _write_whole(self.home, change)
         return Written(self._after(written), tuple(slips))
 
     def give_up(self) -> None:
@@ -166,7 +168,7 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
 def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
     """Stages the new versions of the files that a rebased change set touches.
 
-    Raises ConflictError for a file outside the memory that changed meanwhile, ReadOnlyError, StorageError,
+    Raises ConflictError for a whole file that changed meanwhile, ReadOnlyError, StorageError,
     InvalidInputError; nothing is left behind then.
     """
     graph = changed_graph(loaded.graph, effective.notes)
@@ -180,7 +182,7 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
     unmade = {change.name for change in effective.nuggets if change.after is None}
     going = frozenset(held.path for held in nuggets if held.meta.name in unmade and not held.raws)
     for change in effective.files:
-        _check_file(change)
+        _check_file(home, change)
     write = Write(home, loaded, effective, steps, going)
     write.stage()
     return write
@@ -215,28 +217,48 @@ def _path_for(home: Path, name: str) -> Path:
     raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)
 
 
-def is_due(change: FileChange) -> bool:
-    """Whether a file outside the memory does not yet hold what it is to hold."""
-    return _content(change.path) != change.after
+def rebased_file(home: Path, change: FileChange) -> FileChange:
+    """The change brought onto the file as it is now, where it is a TOML file of the memory; else as it is.
+
+    Raises ConflictError for a value that was changed in two ways, BrokenFileError, StorageError.
+    """
+    path = home / change.path
+    if Path(change.path).is_absolute() or path.suffix != ".toml":
+        return change
+    from core.storage.toml_files import brought_onto
+
+    now = _content(path)
+    if now == change.before:
+        return change
+    after = brought_onto(change.before, change.after, now, str(path))
+    return msgspec.structs.replace(change, before=now, after=after)
 
 
-def _content(path: str) -> bytes | None:
-    found = read_file(Path(path))
+def is_due(home: Path, change: FileChange) -> bool:
+    """Whether a whole file does not yet hold what it is to hold."""
+    return _content(home / change.path) != change.after
+
+
+def _content(path: Path) -> bytes | None:
+    found = read_file(path)
     return found[0] if found else None
 
 
-def _check_file(change: FileChange) -> None:
-    if _content(change.path) != change.before:
+def _check_file(home: Path, change: FileChange) -> None:
+    path = home / change.path
+    if not Path(change.path).is_absolute():
+        write_target(home, path)
+    if _content(path) != change.before:
         raise ConflictError(
             "the file was changed meanwhile",
-            where=change.path,
+            where=str(path),
             kept="nothing was written, the file is as it was",
             todo="look at it again",
         )
 
 
-def _write_outside(change: FileChange) -> None:
-    path = Path(os.path.realpath(change.path))
+def _write_whole(home: Path, change: FileChange) -> None:
+    path = Path(os.path.realpath(home / change.path))
     if change.after is None:
         remove_file(path)
         return

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from core.model.draft import Draft
+from core.model.progress import Progress
 from core.model.snapshot import Snapshot
 from core.verify.doubles import repeated_keys, several_notes, shared_ids
 from core.verify.drift import (
@@ -45,13 +46,20 @@ RULES: Final[tuple[Rule, ...]] = (
 )
 
 
-def findings(snapshot: Snapshot) -> list[Finding]:
-    """Everything that is not right in a memory, rule by rule, each in file order."""
+def findings(snapshot: Snapshot, progress: Progress | None = None) -> list[Finding]:
+    """Everything that is not right in a memory, rule by rule, each in file order. progress: told how many of the rules
+    are through.
+    """
     view = View(snapshot)
     if snapshot.graph_problem:
         # Of facts without their notes nothing can be said.
         return [trouble.finding for trouble in files(view)]
-    return [trouble.finding for rule in RULES for trouble in rule(view)]
+    found: list[Finding] = []
+    for count, rule in enumerate(RULES):
+        if progress is not None:
+            progress(count, len(RULES))
+        found += [trouble.finding for trouble in rule(view)]
+    return found
 
 
 def repair(draft: Draft) -> None:

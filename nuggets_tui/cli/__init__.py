@@ -27,6 +27,9 @@ ENTRIES: Final = {
     "list": Entry(f"{_PACKAGE}.overview:list_", "List the nuggets with facts, notes and capacity."),
     "status": Entry(f"{_PACKAGE}.overview:status", "Show totals, paths and what could not be read."),
     "search": Entry(f"{_PACKAGE}.search:search", "Search the notes; best first."),
+    "searches": Entry(
+        f"{_PACKAGE}.searches:searches_group", "List kept searches; ends with 1 when a golden one is lost."
+    ),
     "notes": Entry(f"{_PACKAGE}.notes:notes", "List notes."),
     "note": Entry(f"{_PACKAGE}.notes:note_group", "Work on one note: add, show, edit, hide, link, merge."),
     "reflect": Entry(

@@ -32,6 +32,7 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
 
     # A visit leaves nothing behind.
     os.environ.setdefault("NUGGETS_CACHE", "off")
+    os.environ.setdefault("NUGGETS_STATE", "off")
     home = copy_for_session()
     try:
         write_demo(home, notes)

@@ -23,6 +23,7 @@ from nuggets_tui.cli.moments import moment
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
 from nuggets_tui.differences import titles
+from nuggets_tui.log_filters import DEEDS, Scope, listed
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ _AUTHORS: Final = {"me": "person", "you": "person", "another program": "program"
     epilog=example(
         "nuggets log --since yesterday",
         'nuggets log --note "JWT format" --verbose',
+        "nuggets log --author agent --kind merged --words auth",
         "nuggets log --author agent --limit 200 --json",
     ),
 )
@@ -53,9 +55,20 @@ _AUTHORS: Final = {"me": "person", "you": "person", "another program": "program"
     "--note", type=TEXT, metavar="ID", help="Only what touched this note; also one that was deleted."
 )
 @click.option(
+    "--kind", "kinds", type=click.Choice([deeds.name for deeds in DEEDS]), multiple=True, metavar="K",
+    help=f"Only what was done so, any of several: {', '.join(deeds.name for deeds in DEEDS)} (a recall).",
+)  # fmt: skip
+@click.option(
+    "--run", type=TEXT, metavar="ID", help="Only this entry, such as a reflection run, and its undoing."
+)
+@click.option(
+    "--words", type=TEXT, metavar="W", help="Only with all these words in reason, title, key or path."
+)
+@click.option(
     "--since", type=TEXT, metavar="T",
     help='Only since then: 2026-11-20, "2026-11-20 14:30", 2h, 3d, yesterday. On the local clock.',
 )  # fmt: skip
+@click.option("--until", type=TEXT, metavar="T", help="Only until then; a day is meant to its end.")
 @click.option(
     "--limit", type=LIMIT, default=_SHOWN, show_default=True, metavar="N", help="At most so many, the newest."
 )
@@ -66,7 +79,11 @@ def log(
     /,
     author: str | None,
     note: str | None,
+    kinds: tuple[str, ...],
+    run: str | None,
+    words: str | None,
     since: str | None,
+    until: str | None,
     limit: int,
     verbose: bool,
 ) -> None:
@@ -75,12 +92,17 @@ def log(
     Each entry has an id, and each thing in it one as well (--verbose shows them): nuggets undo takes either back.
     """
     memory = call.memory_with_log
-    found = memory.log(
-        limit=limit + 1,
-        author=_author(author),
-        note=known_note(memory, note) if note is not None else None,
-        since=_start(since),
+    wanted = _author(author)
+    scope = Scope(
+        recalls=True,
+        authors=(wanted,) if wanted is not None else (),
+        note_id=known_note(memory, note) if note is not None else "",
+        deeds=kinds,
+        run=memory.entry(run).id if run is not None else "",
+        text=words or "",
+        since=_moment(since) or "",
     )
+    found = listed(memory, scope, limit + 1, _moment(until, end_of_day=True))
     call.answer(
         lambda: entry_documents(memory, found[:limit]),
         lambda: _log_lines(memory, found[:limit], len(found) > limit, verbose),
@@ -97,10 +119,10 @@ def _author(given: str | None) -> str | None:
     return _AUTHORS.get(given.strip().lower(), given.strip())
 
 
-def _start(given: str | None) -> str | None:
+def _moment(given: str | None, *, end_of_day: bool = False) -> str | None:
     if given is None:
         return None
-    return iso(moment(given, datetime.now().astimezone()))
+    return iso(moment(given, datetime.now().astimezone(), end_of_day=end_of_day))
 
 
 def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bool) -> Iterator[Line]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
 from core.errors import InvalidInputError
+from core.model.note import SCOPES
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
 from nuggets_tui.cli.note_text import note_lines, note_table
 from nuggets_tui.cli.options import LIMIT, filters, listing_options, meta_input, metadata_options, yes_option
 from nuggets_tui.cli.output import Line, Span
-from nuggets_tui.view import ORDERS, Order, listed
+from nuggets_tui.listing import listing
+from nuggets_tui.orders import ORDERS, Order
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
@@ -26,6 +29,8 @@ _ENTRIES: Final = {
     "edit": Entry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
     "hide": Entry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
     "unhide": Entry(f"{_HERE}:unhide", "Bring hidden notes back."),
+    "tag": Entry(f"{_HERE}:tag", "Give notes tags, and take others off."),
+    "move": Entry(f"{_HERE}:move", "Move notes to another scope."),
     "delete": Entry(f"{_HERE}:delete", "Delete a note, its fact and the links to it."),
     "link": Entry(f"{_HERE}:link", "Link two notes, both ways."),
     "unlink": Entry(f"{_HERE}:unlink", "Take the links between two notes away."),
@@ -57,7 +62,7 @@ def notes(call: Invocation, /, sort: Order, limit: int | None, **values: Any) ->
     """List notes."""
     snapshot = call.memory.snapshot
     wanted = filters(snapshot, values)
-    found = [note for note in listed(snapshot, sort, True) if wanted.admits(note)]
+    found = [note for note in listing(snapshot, sort, True).notes if wanted.admits(note)]
     shown = found[:limit]
     call.answer(lambda: [_document(note) for note in shown], lambda: _list_lines(shown, len(found)))
 
@@ -160,6 +165,31 @@ def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
     from core.graph import edits
 
     _each(call, ids, "brought back", edits.unhide_note)
+
+
+@command("tag", epilog=example('nuggets note tag "JWT format" "Session store" --tag auth --untag draft'))
+@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
+@click.option("--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Take a tag off.")
+@pass_call
+def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
+    """Give notes tags, and take others off; as one change, all of them or none."""
+    from core.graph.bulk import retag
+
+    if not tags and not untags:
+        raise InvalidInputError("no tag was given", kept="the notes are as they were", todo="see --help")
+    _each(call, ids, "tagged", partial(retag, add=tags, remove=untags))
+
+
+@command("move", epilog=example('nuggets note move project "JWT format" "Session store"'))
+@click.argument("scope", type=click.Choice(SCOPES))
+@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@pass_call
+def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
+    """Move notes to another scope; whom they are about and how long they last follow, unless somebody chose them."""
+    from core.graph.bulk import move_to_scope
+
+    _each(call, ids, f"moved to scope {scope}:", partial(move_to_scope, scope=scope))
 
 
 def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[Draft, str], Note]) -> None:

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import cache
 from importlib import resources
 from typing import Any
 from zlib import crc32
@@ -46,10 +47,12 @@ class Entry:
 
 def entries() -> list[Entry]:
     """All entries, nugget by nugget, in the order of the data files."""
-    found: list[Entry] = []
-    for nugget in NUGGETS:
-        found.extend(_entries_of(read_table(f"data/{nugget}.toml")))
-    return found
+    return list(_every())
+
+
+@cache
+def _every() -> tuple[Entry, ...]:
+    return tuple(entry for nugget in NUGGETS for entry in _entries_of(read_table(f"data/{nugget}.toml")))
 
 
 def read_table(path: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar, Final
 
 from textual import on, work
@@ -15,10 +16,11 @@ from core.model.change import ChangeSet
 from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.clash import LINES, Clash, Side, Version
 from nuggets_tui.desk import Desk
+from nuggets_tui.keeping import Keeping
 from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
-from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_text import MUTED
@@ -34,7 +36,7 @@ _DECIDED: Final[dict[Side, str]] = {"ours": "Settled: yours is saved", "theirs":
 Settled = tuple[ChangeSet, str]
 
 
-class ConflictScreen(Dialog[Settled]):
+class ConflictScreen(TypedDialog[Settled]):
     """Settles a conflict of the log. Answers with what was written, and a sentence that says what was decided.
 
     Without an answer the conflict goes on waiting.
@@ -46,9 +48,22 @@ class ConflictScreen(Dialog[Settled]):
         Binding("e", "edit", "edit the result", show=False),
         Binding("ctrl+s", "save", "save", show=False, priority=True),
     ]
+    about = (
+        "A text that was changed in two ways: as it was, yours, theirs, and a result that you may edit. "
+        "Nothing of either is lost, whichever you take."
+    )
 
-    def __init__(self, desk: Desk, clash: Clash) -> None:
+    def __init__(
+        self,
+        desk: Desk,
+        clash: Clash,
+        *,
+        typed: Mapping[str, str] | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
         super().__init__(classes="full")
+        self.typed = typed
+        self.keeping = keeping if clash.textual else None
         self.heading = f"Conflict: {clash.title}"
         self._desk = desk
         self._clash = clash
@@ -75,6 +90,8 @@ class ConflictScreen(Dialog[Settled]):
         self.query_one("#ours").focus()
         for field in self.query(TextArea):
             field.move_cursor(field.document.end)
+        if self.typed and self._clash.textual:
+            self._set_result(self.typed.get("result", self._clash.ours.text))
         self._show_choice()
 
     def on_resize(self) -> None:
@@ -89,7 +106,8 @@ class ConflictScreen(Dialog[Settled]):
                 f"Its {names} too: what you take holds for that as well, an edited result with yours."
             )
         if clash.rest:
-            more.append(f"{plural(clash.rest, 'more change')} of yours is written along in each case.")
+            verb = "is" if clash.rest == 1 else "are"
+            more.append(f"{plural(clash.rest, 'more change')} of yours {verb} written along in each case.")
         if clash.textual:
             more.append(f"Underlined came; {WENT} marks where something went.")
         return Content.assemble(
@@ -132,6 +150,17 @@ class ConflictScreen(Dialog[Settled]):
             field.move_cursor(field.document.end)
         elif isinstance(field, Input):
             field.value = text
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What was written here: the result, unless it is one of the two as it stands."""
+        result = self.result
+        return {"result": result} if result is not None and self.edited else {}
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        """Yours and theirs are never lost: only another result is."""
+        return {}
 
     @property
     def edited(self) -> bool:
@@ -213,11 +242,6 @@ class ConflictScreen(Dialog[Settled]):
         if done is not None:
             self.dismiss((done, "Settled: your result is saved" if text else _DECIDED[self.choice]))
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether something written here would be lost; yours and theirs never are."""
-        return self.edited
-
     def action_close(self) -> None:
         """Leaves the field, then leaves the conflict waiting; asks first when the result was edited."""
         if self._typing:
@@ -225,14 +249,10 @@ class ConflictScreen(Dialog[Settled]):
         elif not self.edited:
             self.dismiss(None)
         else:
-            question = ConfirmScreen(
+            self.ask_to_leave(
                 "Leave without saving?",
-                "What you wrote in the result will be gone. Yours and theirs stay as they are: the conflict goes "
-                "on waiting in the audit log.",
-                yes="leave",
-                no="keep editing",
+                "Yours and theirs stay as they are: the conflict goes on waiting in the audit log.",
             )
-            close_if_sure(self, question)
 
 
 def _pane(id: str, title: str, make: MakeLines) -> LineView:

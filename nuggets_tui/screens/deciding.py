@@ -43,6 +43,7 @@ class DecidingReview(ReviewScreen):
         self._choosable = self._proposed.union(others)
         self._plain = frozenset(plain)
         self._later: frozenset[str] = frozenset()
+        self._refused: frozenset[str] = frozenset()
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -52,8 +53,8 @@ class DecidingReview(ReviewScreen):
     @property
     def refused(self) -> tuple[str, ...]:
         """Keys of the changes that are refused for good, in the order shown."""
-        left = self._proposed - set(self.accepted) - self._later
-        return tuple(item.key for item in self._items if item.key in left)
+        left = self._proposed.difference(self.accepted) - self._later
+        return tuple(key for key in self._keys if key in left)
 
     @property
     def decided(self) -> bool:
@@ -77,7 +78,7 @@ class DecidingReview(ReviewScreen):
         chosen = event.row_list.selected
         self._later -= chosen
         if chosen <= self._choosable:
-            event.row_list.set_rows(self.rows())
+            self.fill(self.query_one(RowList))
         else:
             event.row_list.select(chosen & self._choosable)
 
@@ -98,16 +99,18 @@ class DecidingReview(ReviewScreen):
             if row.key in changes.selected:
                 changes.select(changes.selected - {row.key})
             else:
-                changes.set_rows(self.rows())
+                self.fill(changes)
                 self.say_keys()
         changes.action_cursor_down()
 
-    def rows(self) -> list[Row]:
-        """A row for each change, with what becomes of it."""
-        refused = set(self.refused)
-        return [self._row(item, item.key in refused) for item in self._items]
+    def fill(self, changes: RowList) -> None:
+        """Puts a row for each change into the list, with what becomes of it."""
+        self._refused = frozenset(self.refused)
+        super().fill(changes)
 
-    def _row(self, item: ReviewItem, refused: bool) -> Row:
+    def row(self, item: ReviewItem) -> Row:
+        """The row of a change."""
+        refused = item.key in self._refused
         later, stands = item.key in self._later, item.key in self._choosable | self._plain
         title = content(item.title, "bold" if stands and not (refused or later) else MUTED)
         head = sides(Content.assemble(" ", title), content(item.kind, "$text-secondary" if stands else MUTED))

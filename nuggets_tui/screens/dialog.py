@@ -6,25 +6,36 @@ from collections.abc import Awaitable
 from typing import ClassVar, TypeVar
 
 from textual.app import ComposeResult
+from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.widgets import Static
 
+from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import attempt
 from nuggets_tui.safe_text import safe_line
+from nuggets_tui.widgets.dialog_keys import DialogKeys, key_content
+
+__all__ = ["Dialog", "key_content"]
 
 _Answer = TypeVar("_Answer")
 _Result = TypeVar("_Result")
 
 
 class Dialog(ModalScreen[_Answer]):
-    """A box. esc closes it without an answer."""
+    """A box. esc closes it without an answer; its help says what it is about, and its keys. In its line of keys the
+    name of a command in braces stands for the command's key.
+    """
 
     CSS_PATH = "../styles/dialogs.tcss"
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "close", "close", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close", "close", show=False),
+        Binding("question_mark,f1", "help", "help", show=False, id="help"),
+    ]
     heading = ""
+    about = ""
+    _answered = False
     keys = "esc  close"
     # What a notice says of a text being written here, when it could not be saved.
     not_saved = ""
@@ -34,7 +45,7 @@ class Dialog(ModalScreen[_Answer]):
         with Vertical(id="box") as box:
             box.border_title = Content(safe_line(self.heading, 200))
             yield from self.compose_inside()
-            yield Static(self.key_line(), id="dialog-keys")
+            yield DialogKeys(self.key_line(), id="dialog-keys")
 
     def compose_inside(self) -> ComposeResult:
         """What the dialog holds."""
@@ -42,16 +53,36 @@ class Dialog(ModalScreen[_Answer]):
 
     def key_line(self) -> Content:
         """The line of keys at the bottom."""
-        return key_content(self.keys)
+        return key_content(keys_of(self).filled(self.keys))
 
     def say_keys(self) -> None:
         """Says the keys anew, when they do something else than before."""
-        self.query_one("#dialog-keys", Static).update(self.key_line())
+        self.query_one(DialogKeys).update(self.key_line())
 
     @property
     def unsaved(self) -> bool:
         """Whether something typed here would be lost."""
         return False
+
+    def action_help(self) -> None:
+        """Help, with this dialog first."""
+        from nuggets_tui.pane_help import dialog_here
+        from nuggets_tui.screens.help import HelpScreen
+
+        self.app.push_screen(
+            HelpScreen(dialog_here(safe_line(self.heading, 200), self.about, self.key_line()))
+        )
+
+    def dismiss(self, result: _Answer | None = None) -> AwaitComplete:
+        """Closes with an answer, once. What was asked over it has no meaning any more and closes too: Textual would
+        take that for the dialog itself when work ends below it.
+        """
+        if self._answered or self not in self.app.screen_stack:
+            return AwaitComplete()
+        self._answered = True
+        while self.app.screen is not self:
+            self.app.pop_screen()
+        return super().dismiss(result)
 
     def action_close(self) -> None:
         """Closes without an answer."""
@@ -60,12 +91,3 @@ class Dialog(ModalScreen[_Answer]):
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the desk; None when it failed, which a notice then says."""
         return await attempt(self, asked, self.not_saved)
-
-
-def key_content(keys: str) -> Content:
-    """ "ctrl+s  save · esc  close" with the keys marked."""
-    parts = []
-    for part in keys.split(" · "):
-        key, _, label = part.partition("  ")
-        parts.append(Content.assemble((key, "bold $text-accent"), (f" {label}", "$text-muted")))
-    return Content("   ").join(parts)

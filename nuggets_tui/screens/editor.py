@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ClassVar, Final
 
-from textual import work
+from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal
+from textual.containers import Container, Horizontal
 from textual.content import Content
+from textual.timer import Timer
 from textual.widgets import Select, TextArea
 
 from core.errors import InvalidInputError
@@ -21,60 +22,98 @@ from core.model.names import DEFAULT_NUGGET
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
+from nuggets_tui.keeping import Keeping, fields_of
 from nuggets_tui.notices import say
-from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
-from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.forms import Saved, split_tags
-from nuggets_tui.view import own_tags
+from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.threads import aside
 from nuggets_tui.waiting import Waiting, or_waiting
+from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers, tag_offers
 from nuggets_tui.widgets.fields import Field, TextField
+from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.markdown_lines import CHARACTERS
+from nuggets_tui.widgets.preview import previewed
 
 CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 # Wrapping and drawing so much at once would make the keys wait.
 LONGEST_TEXT: Final = 100_000
+# Columns from which text and preview stand side by side.
+_WIDE: Final = 100
+# Seconds without a key after which the preview is drawn.
+_PREVIEW_PAUSE, _LONG_PAUSE = 0.15, 0.5
 
 
-class EditorScreen(Dialog[Saved | Waiting]):
+class EditorScreen(TypedDialog[Saved | Waiting]):
     """Edits a note, or writes a new one when there is none. Answers with the note and its change set.
 
     Where another program changed the same text meanwhile, what was typed waits in the log, and the answer says where.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False, priority=True)]
-    keys = "ctrl+s  save · tab  next field · esc  close"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+s", "save", "save", show=False, priority=True),
+        Binding("ctrl+r", "preview", "preview", show=False, priority=True),
+    ]
     not_saved = "The edit is not saved; the text is still here in the editor, and ctrl+s tries again."
+    about = (
+        "Title, tags, text and metadata of one note. Tags and nuggets that the memory has are offered as you type: tab "
+        "or → takes one, ↑ offers another. What you type is kept against a crash until it is saved or let go; what "
+        "another program writes meanwhile is merged or shown."
+    )
 
     def __init__(
-        self, desk: Desk, base: Snapshot, note: Note | None, *, nugget: str = "", text: str | None = None
+        self,
+        desk: Desk,
+        base: Snapshot,
+        note: Note | None,
+        *,
+        nugget: str = "",
+        typed: Mapping[str, str] | None = None,
+        keeping: Keeping | None = None,
     ) -> None:
+        """`typed`: see `TypedDialog`, such as the text of an outside editor that could not be saved."""
         super().__init__(classes="full")
         self.heading = "Write a note" if note is None else f"Edit {note.title}"
+        self.typed = typed
+        self.keeping = keeping
         self._desk = desk
         self._base = base
         self._note = note
         self._nugget = nugget or DEFAULT_NUGGET
-        # Text that comes from elsewhere, such as an outside editor whose result could not be saved.
-        self._text = text
         self._begun: dict[str, str] = {}
+        # What a person chose; None: the preview is there where there is room for it.
+        self._preview_wanted: bool | None = None
+        self._preview_timer: Timer | None = None
+        self._previews = 0
 
     def compose_inside(self) -> ComposeResult:
         """The fields."""
         note = self._note
-        text = self._text if self._text is not None else note.content if note else ""
+        fields = fields_of(note) if note is not None else {}
+        snapshot = self._base
         with Horizontal(classes="line"):
-            yield Field(
-                "Title", note.title if note else "", id="title", hint="what it is about, in a few words"
+            yield Field("Title", fields.get("title", ""), id="title", hint="what it is about, in a few words")
+            yield CompletedField(
+                "Tags",
+                fields.get("tags", ""),
+                id="tags",
+                hint="words, with spaces between",
+                offers_for=partial(tag_offers, snapshot),
             )
-            tags = " ".join(own_tags(note)) if note else ""
-            yield Field("Tags", tags, id="tags", hint="words, with spaces between")
-        yield TextField("Text", text, id="text")
-        with Horizontal(classes="line"):
+        with Horizontal(id="writing"):
+            yield TextField("Text", fields.get("text", ""), id="text")
+            preview = LineView(id="preview", classes="pane")
+            preview.border_title = Content("Preview")
+            preview.can_focus = False
+            yield preview
+        with Container(id="metadata", classes="-new" if note is None else ""):
             if note is None:
-                yield Field("Nugget", self._nugget, id="nugget")
+                yield CompletedField(
+                    "Nugget", self._nugget, id="nugget", offers_for=partial(nugget_offers, snapshot)
+                )
             for name, values in CHOICES.items():
                 yield self._choice(name, values)
-            confidence = f"{note.confidence:g}" if note else ""
-            yield Field("Confidence", confidence, id="confidence", hint="inferred")
+            yield Field("Confidence", fields.get("confidence", ""), id="confidence", hint="inferred")
 
     def _choice(self, name: str, values: tuple[str, ...]) -> Select[str]:
         present = getattr(self._note, name) if self._note is not None else ""
@@ -94,11 +133,22 @@ class EditorScreen(Dialog[Saved | Waiting]):
     def on_mount(self) -> None:
         """The cursor begins in the title of a new note, at the end of the text of one that is there."""
         self._begun = self.values
-        if self._text is not None and self._note is not None:
-            self._begun["text"] = self._note.content
+        self._take_over(self.typed or {})
         text = self.query_one("#text", TextArea)
         text.move_cursor(text.document.end)
-        self.query_one("#title" if self._note is None else "#text").focus()
+        self.query_one("#title" if self._note is None and not self.typed else "#text").focus()
+        self._arrange()
+
+    def _take_over(self, typed: Mapping[str, str]) -> None:
+        for field in self.query(Field):
+            field.value = typed.get(field.id or "", field.value)
+        for select in self.query(Select):
+            if typed.get(select.id or "") in CHOICES.get(select.id or "", ()):
+                select.value = typed[select.id or ""]
+        text = self.query_one("#text", TextArea)
+        if typed.get("text", text.text) != text.text:
+            # As an edit, so that it can be taken back in the field.
+            text.replace(typed["text"], (0, 0), text.document.end)
 
     @property
     def values(self) -> dict[str, str]:
@@ -110,12 +160,81 @@ class EditorScreen(Dialog[Saved | Waiting]):
         return found
 
     @property
-    def _changed(self) -> dict[str, str]:
-        return {name: value for name, value in self.values.items() if value != self._begun.get(name)}
+    def begun(self) -> Mapping[str, str]:
+        """What stood in the fields at first."""
+        return self._begun
+
+    def key_line(self) -> Content:
+        """The keys, with what the preview key does."""
+        narrow = self.size.width < _WIDE
+        preview = "text" if narrow and self._previewed else "preview"
+        return key_content(f"ctrl+s  save · ctrl+z ctrl+y  undo, redo · ctrl+r  {preview} · esc  close")
+
+    # The preview
+
+    @property
+    def _previewed(self) -> bool:
+        return self._preview_wanted if self._preview_wanted is not None else self.size.width >= _WIDE
+
+    def action_preview(self) -> None:
+        """Shows how the text will read, or leaves that away; in a narrow terminal in the place of the text."""
+        self._preview_wanted = not self._previewed
+        self._arrange()
+        if self.query_one("#text").display:
+            self.query_one("#text").focus()
+
+    def on_resize(self) -> None:
+        """Side by side where there is room."""
+        self._arrange()
+
+    def _arrange(self) -> None:
+        if not self.query("#preview"):
+            return
+        narrow, previewed = self.size.width < _WIDE, self._previewed
+        self.set_class(narrow, "-narrow")
+        preview, text = self.query_one("#preview", LineView), self.query_one("#text", TextArea)
+        preview.display = previewed
+        preview.can_focus = previewed and narrow
+        text.display = not (previewed and narrow)
+        if not text.display and (self.focused is None or self.focused is text):
+            preview.focus()
+        self.say_keys()
+        self._draw_later()
+
+    @on(TextArea.Changed)
+    @on(TextArea.SelectionChanged)
+    def follow(self) -> None:
+        """The preview follows when the keys pause."""
+        self._draw_later()
+
+    def _draw_later(self) -> None:
+        if not self._previewed:
+            return
+        if self._preview_timer is not None:
+            self._preview_timer.stop()
+        long = len(self.query_one("#text", TextArea).text) > CHARACTERS
+        self._preview_timer = self.set_timer(_LONG_PAUSE if long else _PREVIEW_PAUSE, self._draw)
+
+    @work(group="preview", exclusive=True, exit_on_error=False)
+    async def _draw(self) -> None:
+        preview, text = self.query_one("#preview", LineView), self.query_one("#text", TextArea)
+        width = preview.scrollable_content_region.width
+        if width <= 1:
+            return
+        shown = await aside(previewed, text.text, text.cursor_location[0], width - 1)
+        if not self.is_mounted:
+            return
+        if preview.scrollable_content_region.width == width:
+            preview.show_lines(lambda _: shown.lines, keep_scroll=True)
+            preview.scroll_to(0, shown.place - preview.size.height // 2, animate=False, immediate=True)
+        else:
+            self._draw_later()
+
+    # Saving
 
     def action_save(self) -> None:
         """Saves; the editor stays open when that fails."""
-        if self._note is not None and not self._changed:
+        if self._note is not None and not self.changed:
             say(self, "Nothing was changed.")
             self.dismiss(None)
             return
@@ -132,13 +251,13 @@ class EditorScreen(Dialog[Saved | Waiting]):
         if note is None:
             edit = partial(
                 create_note, nugget=values["nugget"].strip(), title=values["title"], content=values["text"],
-                tags=split_tags(values["tags"]), meta=_meta(self._changed),
+                tags=split_tags(values["tags"]), meta=_meta(self.changed),
             )  # fmt: skip
             return await self._desk.change(f"wrote {values['title'].strip()}", edit)
         return await self._desk.change_from(self._base, f"edited {note.title}", self._edit_of(note))
 
     def _edit_of(self, note: Note) -> Callable[[Draft], Note]:
-        changed = self._changed
+        changed = self.changed
         meta = _meta(changed)
 
         def edit(draft: Draft) -> Note:
@@ -152,19 +271,6 @@ class EditorScreen(Dialog[Saved | Waiting]):
             )
 
         return edit
-
-    @property
-    def unsaved(self) -> bool:
-        """Whether a field was changed."""
-        return bool(self._changed)
-
-    def action_close(self) -> None:
-        """Asks first when something was changed."""
-        if not self.unsaved:
-            self.dismiss(None)
-            return
-        question = ConfirmScreen("Close without saving?", "What you changed here will be gone.", yes="close")
-        close_if_sure(self, question)
 
 
 def _meta(changed: dict[str, str]) -> MetaInput:

@@ -18,6 +18,7 @@ from core.model.entry import Entry
 from nuggets_tui.clash import in_the_way
 from nuggets_tui.desk import Desk
 from nuggets_tui.differences import titles
+from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import in_keys, say, say_error
 from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
@@ -28,7 +29,7 @@ from nuggets_tui.widgets.diff_lines import change_lines
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
-from nuggets_tui.words import deed, plural, time_ago
+from nuggets_tui.words import Deed, deed, plural, time_ago
 
 _TURNS = ("undo", "redo")
 _AGAIN = "do it again"
@@ -41,10 +42,14 @@ class EntryScreen(SidesDialog[None]):
     of the key that turns it back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "take_back", "take back", show=False),
-        Binding("U", "do_again", "do again", show=False),
+        Binding("u", "take_back", "take back", show=False, id="undo"),
+        Binding("U", "do_again", "do again", show=False, id="redo"),
         Binding("space", "turn_one", "take this one back", show=False, priority=True),
     ]
+    about = (
+        "One entry of the audit log: who, when, why, and every line that differs. It can be taken back whole "
+        "or in part, whoever made it."
+    )
 
     def __init__(
         self,
@@ -53,13 +58,17 @@ class EntryScreen(SidesDialog[None]):
         parts: Sequence[ChangeSet],
         taken_back: frozenset[str],
         changed: Callable[[ChangeSet, str], None],
+        told: Deed | None = None,
     ) -> None:
+        """told: what the entry did in a line, where somebody reckoned that already."""
         super().__init__(classes="full" if parts else "large")
-        told = deed(entry.change_set)
+        told = told or deed(entry.change_set)
         self.heading = f"{entry.change_set.author} {told.verb} {told.what}"
         self._desk = desk
         self._entry = entry
         self._parts = {part.id: part for part in parts}
+        self._numbered = tuple(parts)
+        self._things = entry.change_set.size
         self._taken_back = taken_back
         self._tell_changed = changed
 
@@ -68,9 +77,7 @@ class EntryScreen(SidesDialog[None]):
         yield Static(self._about(), classes="words", id="about")
         difference = LineView(self._lines_of(self._entry.change_set), id="lines")
         if self._parts:
-            yield from self.two_sides(
-                RowList(self._rows(), id="changes"), difference, ("Changes", "What it did")
-            )
+            yield from self.two_sides(RowList(id="changes"), difference, ("Changes", "What it did"))
         else:
             yield difference
         yield Static("", id="way")
@@ -78,6 +85,8 @@ class EntryScreen(SidesDialog[None]):
     def on_mount(self) -> None:
         """The cursor keys walk the parts, or scroll."""
         self.query_one("#way").display = False
+        if self._parts:
+            self._show_rows()
         (self.query_one(RowList) if self._parts else self.query_one(LineView)).focus()
 
     # What is shown
@@ -86,7 +95,7 @@ class EntryScreen(SidesDialog[None]):
         entry = self._entry
         change_set = entry.change_set
         when = time_ago(change_set.at, self._desk.clock())
-        size = plural(change_set.size, "thing") if change_set.size != 1 else ""
+        size = plural(self._things, "thing") if self._things != 1 else ""
         said = [safe_line(change_set.reason, 300), size, when, f"entry {safe_line(entry.id, 40)}"]
         about = Content.styled(" · ".join(part for part in said if part), MUTED)
         state = self._state()
@@ -101,8 +110,16 @@ class EntryScreen(SidesDialog[None]):
         some = len(self._taken_back & self._parts.keys())
         return Content.styled(f"{TAKEN_BACK} {some} taken back", "$text-warning") if some else Content("")
 
-    def _rows(self) -> list[Row]:
-        return [_row(part, self._entry.undone or id in self._taken_back) for id, part in self._parts.items()]
+    def _show_rows(self) -> None:
+        """The changes, each made into a row as it comes into view: there may be ten thousand of them."""
+        numbered, places = self._numbered, {id: place for place, id in enumerate(self._parts)}
+        self.query_one(RowList).set_source(
+            len(numbered),
+            lambda index: _row(numbered[index], self._entry.undone or numbered[index].id in self._taken_back),
+            height=2,
+            key_at=lambda index: numbered[index].id,
+            index_of=places.get,
+        )
 
     def _lines_of(self, change_set: ChangeSet) -> Callable[[int], list[Content]]:
         return partial(change_lines, change_set, title_of=titles(self._desk.snapshot))
@@ -112,7 +129,7 @@ class EntryScreen(SidesDialog[None]):
         keys = []
         whole = self._whole_does()
         if whole:
-            keys.append(f"{'U' if whole == _AGAIN else 'u'}  {whole}")
+            keys.append(f"{keys_of(self).key('redo' if whole == _AGAIN else 'undo')}  {whole}")
         one = self._one_does()
         if one:
             keys.append(f"space  {one}")
@@ -160,15 +177,15 @@ class EntryScreen(SidesDialog[None]):
 
     def action_take_back(self) -> None:
         """Takes the whole entry back; asks first where that is much."""
-        does, size = self._whole_does(), self._entry.change_set.size
+        does, size = self._whole_does(), self._things
         if not does:
             say(self, "There is nothing to take back here.")
         elif does == _AGAIN:
-            say(self, "This is taken back already. U does it again.")
+            say(self, f"This is taken back already. {keys_of(self).key('redo')} does it again.")
         elif size <= _FEW:
             self._turn(self._entry.id)
         else:
-            said = f"This takes back {size:,} things.\nU does it again."
+            said = f"This takes back {size:,} things.\n{keys_of(self).key('redo')} does it again."
             question = ConfirmScreen("Take all of it back?", said, yes="take them back")
             self.app.push_screen(question, self._take_back_if)
 
@@ -218,7 +235,7 @@ class EntryScreen(SidesDialog[None]):
         self.query_one("#about", Static).update(self._about())
         self.query_one("#way").display = False
         if self._parts:
-            self.query_one(RowList).set_rows(self._rows())
+            self._show_rows()
         self.say_keys()
 
     def _say_what_is_in_the_way(self, error: ConflictError) -> None:

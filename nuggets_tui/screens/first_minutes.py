@@ -4,26 +4,74 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
 from core.errors import NuggetsError
+from core.folder import USUAL_HOME
+from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.notices import in_keys, told_error
-from nuggets_tui.safe_text import safe_line
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.view import View
+from nuggets_tui.widgets.header import short_path
 from nuggets_tui.widgets.line_view import MakeLines
+from nuggets_tui.words import plural, time_ago
+
+if TYPE_CHECKING:
+    from core.memories import FoundMemory
 
 _MUTED = "$text-muted"
 _KEY = "bold $text-accent"
+_MOST_NAMED: Final = 4
 
 
-def welcome_lines(home: str) -> MakeLines:
-    """How to begin with a memory that holds nothing."""
-    return partial(_wrapped, _welcome(home))
+def welcome_lines(view: View, found: Sequence[FoundMemory] = ()) -> MakeLines:
+    """How to begin with a memory that holds nothing. found: the memories that are on this machine."""
+    home = Path(view.home)
+    if home.is_dir() or _is_usual(home):
+        lines = [*_welcome(view), *_found_lines(view, found), *_CONNECT, *_where(home)]
+    else:
+        pages = [one for one in found if one.kind == "claude"]
+        lines = [*_no_such_folder(view, found), *_found_lines(view, pages), *_CONNECT[:-1]]
+    return partial(_wrapped, lines)
 
 
-def _welcome(home: str) -> list[Content]:
+def _is_usual(home: Path) -> bool:
+    """Whether nobody named the folder."""
+    try:
+        return home.resolve() == Path(USUAL_HOME).expanduser().resolve()
+    except (RuntimeError, OSError):
+        return False
+
+
+def _no_such_folder(view: View, found: Sequence[FoundMemory]) -> list[Content]:
+    """A slip of the pen must not look like a new memory."""
+    from core.memories import nearest_memories
+
+    lines = [
+        Content.styled("There is no such folder.", "bold $text-warning"),
+        content(view.home, "$text-secondary"),
+        Content(""),
+        Content(
+            "It was named with --home or by NUGGETS_HOME. If it is meant to be new: the first change makes it, and "
+            "begins a memory there. If its name is a slip, leave and name it again, or open another one from here."
+        ),
+        Content(""),
+    ]
+    near = nearest_memories(Path(view.home), found)
+    if near:
+        lines.append(Content.styled("Memories that are there", "bold"))
+        lines += [content(short_path(one.path), "$text-secondary") for one in near]
+        lines.append(Content(""))
+    return [*lines, *_first_keys(view.keys)]
+
+
+def _welcome(view: View) -> list[Content]:
+    there = "This memory is empty." if Path(view.home).is_dir() else "There is no memory yet."
     return [
-        Content.styled("Welcome. This memory is empty.", "bold $text-accent"),
+        Content.styled(f"Welcome. {there}", "bold $text-accent"),
         Content(""),
         Content(
             "Coding agents keep what they learn in a folder: short facts that they recall by a key, and notes "
@@ -31,27 +79,76 @@ def _welcome(home: str) -> list[Content]:
             "in a second, and put right what is wrong. Nothing is ever lost: what you hide or change can be taken back."
         ),
         Content(""),
-        Content.assemble(("d", _KEY), "  look around in a copy of a sample memory"),
-        Content.assemble(("f", _KEY), "  remember a first fact       ", ("n", _KEY), "  write a first note"),
-        Content.assemble(("?", _KEY), "  keys, words and signs       ", ("q", _KEY), "  leave"),
-        Content(""),
-        Content.styled("Where", "bold"),
-        Content.assemble((safe_line(home), "$text-secondary")),
-        Content.styled(
-            "Opening it has written nothing; the folder is made by the first change. When an agent writes here, "
-            "its memories appear by themselves. Another folder: nuggets --home DIR, or set NUGGETS_HOME.",
-            _MUTED,
-        ),
+        *_first_keys(view.keys),
     ]
 
 
-def trouble_lines(error: Exception) -> MakeLines:
+def _first_keys(keys: KeyMap) -> list[Content]:
+    rows = (
+        (("demo", "look around in a copy of a sample memory"),),
+        (("memories", "the memories found on this machine"),),
+        (("new_fact", "remember a first fact"), ("new_note", "write a first note")),
+        (("help", "keys, words and signs"), ("quit", "leave")),
+    )
+    lines = []
+    for row in rows:
+        said = [Content.assemble((f"{keys.key(name):<2}", _KEY), f" {words:<28}") for name, words in row]
+        lines.append(Content("").join(said).rstrip())
+    return [*lines, Content("")]
+
+
+def _found_lines(view: View, found: Sequence[FoundMemory]) -> list[Content]:
+    """How many memories of which kind there are, and the newest by name."""
+    pages = [one for one in found if one.kind == "claude" and not one.problem]
+    others = [one for one in found if one.kind == "nuggets" and one.path != view.home]
+    if not pages and not others:
+        return []
+    key = view.keys.key("memories")
+    lines = [Content.assemble(("Found here", "bold"), (f"   {key} shows them", _MUTED))]
+    if pages:
+        files = plural(sum(one.files for one in pages), "page")
+        said = f"{plural(len(pages), 'project')} with {files}, read-only here"
+        lines.append(Content.assemble(("Claude Code  ", "$text-secondary"), said))
+    for one in others[:_MOST_NAMED]:
+        age = f", {time_ago(one.at, view.now)}" if one.at and view.now else ""
+        said = f"  {plural(one.files, 'file')}{age}"
+        lines.append(Content.assemble(content(short_path(one.path), "$text-secondary"), (said, _MUTED)))
+    if len(others) > _MOST_NAMED:
+        lines.append(Content.styled(f"and {len(others) - _MOST_NAMED} more", _MUTED))
+    return [*lines, Content("")]
+
+
+_CONNECT: Final = (
+    Content.styled("Connect an agent", "bold"),
+    Content(
+        "One with a shell needs two lines in the file that it reads at the start (CLAUDE.md, AGENTS.md):"
+    ),
+    Content.styled(
+        '  Before you search the code, ask memory: nuggets recall "what you look for".', "$text-secondary"
+    ),
+    Content.styled(
+        '  To keep what you learn: nuggets remember NUGGET "short key" "value".', "$text-secondary"
+    ),
+    Content.styled("What it writes appears here by itself.", _MUTED),
+    Content(""),
+)
+
+
+def _where(home: Path) -> list[Content]:
+    said = "Opening it has written nothing" if home.is_dir() else "It is made by the first change"
+    return [
+        Content.assemble(("Where  ", "bold"), content(short_path(str(home)), "$text-secondary")),
+        Content.styled(f"{said}. Another folder: nuggets --home DIR, or set NUGGETS_HOME.", _MUTED),
+    ]
+
+
+def trouble_lines(error: Exception, keys: KeyMap = DEFAULT) -> MakeLines:
     """Why the memory cannot be opened, calmly: what, where, what was kept safe, what to do."""
-    title, _ = told_error(error)
+    title, _ = told_error(error, keys=keys)
     lines = [Content.styled("This memory cannot be opened just now.", "bold $text-warning"), Content("")]
     where, kept, todo = "", "", ""
     if isinstance(error, NuggetsError):
-        where, kept, todo = error.where, error.kept, in_keys(error.todo)
+        where, kept, todo = error.where, error.kept, in_keys(error.todo, keys)
     for label, said in (("What", title), ("Where", where), ("Kept", kept), ("To do", todo)):
         if said:
             lines += [Content.assemble((f"{label:<7}", _MUTED), Content(safe_line(said)))]
@@ -61,9 +158,9 @@ def trouble_lines(error: Exception) -> MakeLines:
             "This screen looks again every second and opens the memory once it can be read.", _MUTED
         ),
         Content(""),
-        Content.assemble(("V", _KEY), ("  see what can be saved, and repair it", _MUTED)),
-        Content.assemble(("o", _KEY), ("  open the file in $EDITOR", _MUTED)),
-        Content.assemble(("q", _KEY), ("  leave", _MUTED)),
+        Content.assemble((keys.key("verify"), _KEY), ("  see what can be saved, and repair it", _MUTED)),
+        Content.assemble((keys.key("open_broken"), _KEY), ("  open the file in $EDITOR", _MUTED)),
+        Content.assemble((keys.key("quit"), _KEY), ("  leave", _MUTED)),
     ]
     return partial(_wrapped, lines)
 

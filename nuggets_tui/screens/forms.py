@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
@@ -10,6 +10,7 @@ from typing import ClassVar
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
+from textual.events import DescendantBlur
 from textual.widgets import Input, Static
 
 from core.facts.edits import remember
@@ -18,12 +19,21 @@ from core.model.change import ChangeSet
 from core.model.names import DEFAULT_NUGGET
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.desk import Desk
-from nuggets_tui.safe_text import content
-from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
+from nuggets_tui.keeping import Keeping
+from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.view import own_tags
 from nuggets_tui.waiting import Waiting, or_waiting
+from nuggets_tui.widgets.completed_field import (
+    CompletedField,
+    Offer,
+    key_offers,
+    nugget_offers,
+    tag_offers,
+)
 from nuggets_tui.widgets.fields import Field
 
 Saved = tuple[Note, ChangeSet]
@@ -32,41 +42,86 @@ Save = Callable[[dict[str, str]], Awaitable[Saved]]
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a form."""
+    """A line of a form. offers_for: what may follow a text typed into it, given what stands in all lines."""
 
     name: str
     label: str
     value: str = ""
     hint: str = ""
+    offers_for: Callable[[str, Mapping[str, str]], Sequence[Offer]] | None = None
 
 
-class FormScreen(Dialog[Saved | Waiting]):
+class FormScreen(TypedDialog[Saved | Waiting]):
     """Lines to fill in. It stays open, with everything in it, while saving fails; a conflict waits in the log."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False)]
     keys = "ctrl+s  save · tab  next field · esc  close"
     not_saved = "It is not saved; what you typed is still here, and ctrl+s tries again."
 
-    def __init__(self, heading: str, lines: Sequence[Line], save: Save, *, first: str = "") -> None:
+    def __init__(
+        self,
+        heading: str,
+        lines: Sequence[Line],
+        save: Save,
+        *,
+        first: str = "",
+        remarks: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None,
+        typed: Mapping[str, str] | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
+        """`remarks`: what is worth knowing of what stands in the lines, by their names. `typed`, `keeping`: see
+        `TypedDialog`.
+        """
         super().__init__(classes="small")
         self.heading = heading
+        self.typed = typed
+        self.keeping = keeping
         self._form = tuple(lines)
         self._save_values = save
         self._first = first or lines[0].name
+        self._remarks = remarks
+        self._now: Mapping[str, str] = {}
 
     def compose_inside(self) -> ComposeResult:
         """The lines."""
         for line in self._form:
-            yield Field(line.label, line.value, id=line.name, hint=line.hint)
+            value = (self.typed or {}).get(line.name, line.value)
+            if line.offers_for is None:
+                yield Field(line.label, value, id=line.name, hint=line.hint)
+            else:
+                offers_for = partial(self._offers, line.offers_for)
+                yield CompletedField(line.label, value, id=line.name, hint=line.hint, offers_for=offers_for)
+
+    def _offers(
+        self, offers_for: Callable[[str, Mapping[str, str]], Sequence[Offer]], typed: str
+    ) -> Sequence[Offer]:
+        return offers_for(typed, self._now)
+
+    @on(Input.Changed)
+    def note_values(self) -> None:
+        """What is offered in one line may depend on the others; offers are looked for in a thread."""
+        self._now = self.values
 
     def on_mount(self) -> None:
         """The cursor goes where typing begins."""
+        self._now = self.values
         self.query_one(f"#{self._first}", Input).focus()
 
     @property
     def values(self) -> dict[str, str]:
         """What stands in the lines."""
         return {line.name: self.query_one(f"#{line.name}", Input).value for line in self._form}
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        """What stood in the lines at first."""
+        return {line.name: line.value for line in self._form}
+
+    @on(DescendantBlur)
+    def remark(self) -> None:
+        """Says what is worth knowing of what was typed, once a line is left."""
+        for name, said in (self._remarks(self.values) if self._remarks is not None else {}).items():
+            self.query_one(f"#{name}", Field).remark(content(said, "$text-warning"))
 
     @on(Input.Submitted)
     def go_on(self, event: Input.Submitted) -> None:
@@ -87,44 +142,66 @@ class FormScreen(Dialog[Saved | Waiting]):
         if done is not None:
             self.dismiss(done)
 
-    @property
-    def unsaved(self) -> bool:
-        """Whether a line was changed."""
-        return self.values != {line.name: line.value for line in self._form}
 
-    def action_close(self) -> None:
-        """Asks first when something was typed."""
-        if not self.unsaved:
-            self.dismiss(None)
-            return
-        question = ConfirmScreen("Close without saving?", "What you typed here will be gone.", yes="close")
-        close_if_sure(self, question)
-
-
-def fact_form(desk: Desk, nugget: str) -> FormScreen:
+def fact_form(
+    desk: Desk, nugget: str, *, typed: Mapping[str, str] | None = None, keeping: Keeping | None = None
+) -> FormScreen:
     """The form for a new fact."""
 
     async def save(values: dict[str, str]) -> Saved:
         edit = partial(remember, nugget=values["nugget"].strip(), key=values["key"], value=values["value"])
         return await desk.change(f"remembered {values['key'].strip()}", edit)
 
+    def known(values: Mapping[str, str]) -> Mapping[str, str]:
+        holder = desk.snapshot.by_name.get(values["nugget"].strip() or DEFAULT_NUGGET)
+        found = holder.find(squeeze(values["key"])) if holder is not None and values["key"].strip() else None
+        if found is None or normalise_content(values["value"]) == found[1].value:
+            return {"key": ""}
+        return {"key": f"is there: {safe_line(found[1].value, 24)} · saving replaces it"}
+
     lines = (
-        Line("nugget", "Nugget", nugget or DEFAULT_NUGGET, "a named part of the memory, such as a project"),
-        Line("key", "Key", hint="what an agent will ask for, such as: test command"),
+        Line(
+            "nugget",
+            "Nugget",
+            nugget or DEFAULT_NUGGET,
+            "a named part of the memory, such as a project",
+            lambda text, values: nugget_offers(desk.snapshot, text),
+        ),
+        Line(
+            "key",
+            "Key",
+            hint="what an agent will ask for, such as: test command",
+            offers_for=lambda text, values: key_offers(desk.snapshot, values["nugget"].strip(), text),
+        ),
         Line("value", "Value", hint="the answer, such as: pytest -q"),
     )
-    return FormScreen("Remember a fact", lines, save, first="key")
+    return FormScreen(
+        "Remember a fact", lines, save, first="key", remarks=known, typed=typed, keeping=keeping
+    )
 
 
-def tags_form(desk: Desk, base: Snapshot, note: Note) -> FormScreen:
+def tags_form(
+    desk: Desk,
+    base: Snapshot,
+    note: Note,
+    *,
+    typed: Mapping[str, str] | None = None,
+    keeping: Keeping | None = None,
+) -> FormScreen:
     """The form for a note's tags; nugget, scope and type are tags of their own and stay."""
 
     async def save(values: dict[str, str]) -> Saved:
         edit = partial(edit_note, id=note.id, tags=split_tags(values["tags"]))
         return await desk.change_from(base, f"tagged {note.title}", edit)
 
-    line = Line("tags", "Tags", " ".join(own_tags(note)), "words, with spaces between them")
-    return FormScreen(f"Tags of {note.title}", (line,), save)
+    line = Line(
+        "tags",
+        "Tags",
+        " ".join(own_tags(note)),
+        "words, with spaces between them",
+        lambda text, values: tag_offers(base, text),
+    )
+    return FormScreen(f"Tags of {note.title}", (line,), save, typed=typed, keeping=keeping)
 
 
 def split_tags(text: str) -> list[str]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import ClassVar, cast
 
+from msgspec.structs import replace
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -13,7 +13,17 @@ from textual.events import DescendantFocus
 
 from nuggets_tui.commands import bindings
 from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted, SearchLeft, SearchTyped
-from nuggets_tui.screens.main_commands import MainCommands
+from nuggets_tui.screens.main_bulk import MainBulk
+from nuggets_tui.screens.main_files import MainFiles
+from nuggets_tui.screens.main_filter import MainFilter
+from nuggets_tui.screens.main_graph import MainGraph
+from nuggets_tui.screens.main_memories import MainMemories
+from nuggets_tui.screens.main_pace import MainPace
+from nuggets_tui.screens.main_panes import MainPanes
+from nuggets_tui.screens.main_past import MainPast
+from nuggets_tui.screens.main_searches import MainSearches
+from nuggets_tui.screens.main_settings import MainSettings
+from nuggets_tui.screens.main_unsaved import MainUnsaved
 from nuggets_tui.view import Found
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane
@@ -29,7 +39,10 @@ from nuggets_tui.widgets.tab_line import TabLine
 _RECALL_PATIENCE = 0.06
 
 
-class MainScreen(MainCommands):
+class MainScreen(
+    MainFilter, MainSearches, MainSettings, MainMemories, MainGraph, MainPace, MainPanes, MainBulk, MainFiles,
+    MainUnsaved, MainPast,
+):  # fmt: skip
     """Everything at a glance."""
 
     AUTO_FOCUS = "#notes"
@@ -39,6 +52,9 @@ class MainScreen(MainCommands):
         Binding("escape", "step_back", "Back", show=False),
         Binding("tab", "next_pane(1)", "Next pane", show=False),
         Binding("shift+tab", "next_pane(-1)", "Pane before", show=False),
+        # Lists and texts have no use for them; the graph and the search box do.
+        Binding("right", "pane_beside(1)", "Next pane", show=False),
+        Binding("left", "pane_beside(-1)", "Pane before", show=False),
     ]
 
     def compose(self) -> ComposeResult:
@@ -50,8 +66,8 @@ class MainScreen(MainCommands):
             yield TabLine(id="tabs")
             yield FactsPane().data_bind(state)
             yield NotesPane().data_bind(state)
-            yield NotePane().data_bind(state)
-            yield NeighboursPane().data_bind(state)
+            yield NotePane().data_bind(view=MainScreen.beside)
+            yield NeighboursPane().data_bind(view=MainScreen.beside)
             yield GraphPlace()
             yield AuditPane().data_bind(state)
         yield KeyBar(id="keys")
@@ -91,14 +107,31 @@ class MainScreen(MainCommands):
         else:
             self.go_to(cast("PaneName", wanted))
 
+    def action_pane_beside(self, step: int) -> None:
+        """An arrow to the side: to the next pane; while one looks back, to the change before or after."""
+        if self.view.past is not None:
+            self.slide("change", step)
+            return
+        focused = self.focused.id if self.focused is not None else None
+        if focused in PANES:
+            self.go_to(PANES[(PANES.index(focused) + step) % len(PANES)])
+
     def action_step_back(self) -> None:
-        """esc outside a field: the search goes, else the pane that fills the screen gives way."""
+        """esc outside a field: the search goes, else the selection, else the pane that fills the screen gives way."""
         search, panes = self.query_one(SearchBox), self.query_one(Panes)
+        if self.works.stop(asked_for=True):
+            return
         if search.value:
             search.value = ""
+        elif self.view.selected:
+            self.do_let_go()
         elif panes.zoomed:
             panes.zoomed = False
             self.go_to(panes.active)
+        elif self.focused is not None and self.focused.id == "audit" and self.let_filters_go():
+            pass
+        elif not self.works.stop(asked_for=False):
+            self.leave_past()
 
     def on_resize(self) -> None:
         """Keeps the cursor on a pane that is on screen."""
@@ -132,6 +165,8 @@ class MainScreen(MainCommands):
             # Where one pane has the screen, it is the one with the hits.
             self.query_one(Panes).active = "notes"
             self.show_tabs()
+            if self.index_put_off:
+                self.make_index_after_all()
             self._search(event.text)
 
     def search_again(self) -> None:
@@ -141,6 +176,11 @@ class MainScreen(MainCommands):
 
     @work(group="search", exclusive=True, exit_on_error=False)
     async def _search(self, text: str) -> None:
+        if self.view.past is not None:
+            found = await self.attempt(self.find_in_past(text))
+            if found is not None:
+                self._show_found(found)
+            return
         found = await self.attempt(self.desk.find(text))
         if found is None:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,8 @@ from nuggets_tui.widgets.row_text import PINNED
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
+    from core.model.snapshot import Snapshot
+    from nuggets_tui.keeping import Keeping
 
 
 class MainChanges(MainDaily):
@@ -30,6 +32,12 @@ class MainChanges(MainDaily):
         note = self.view.note
         assert note is not None
         return note
+
+    def target(self) -> Note:
+        """The note that a command acts on: the selected one, where it is one, else the one shown."""
+        selected = self.view.selected
+        only = self.view.snapshot.by_id.get(next(iter(selected))) if len(selected) == 1 else None
+        return only or self._note()
 
     @work(group="change", exit_on_error=False)
     async def _change(
@@ -53,18 +61,32 @@ class MainChanges(MainDaily):
         if too_long_to_edit_here(note):
             warn(
                 self,
-                f"A text of {len(note.content):,} characters is too long to edit here. E opens it in $EDITOR.",
+                f"A text of {len(note.content):,} characters is too long to edit here. "
+                f"{self.view.keys.key('edit_outside')} opens it in $EDITOR.",
             )
         else:
-            self._edit(note, None)
+            self.push_editor(note)
 
-    def _edit(self, note: Note | None, text: str | None) -> None:
+    def push_editor(
+        self,
+        note: Note | None,
+        typed: Mapping[str, str] | None = None,
+        *,
+        base: Snapshot | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
+        """The editor on a note, or on a new one. typed: what stands in its fields already. base: the memory as it
+        was when that was begun; by default as it is shown.
+        """
         from nuggets_tui.screens.editor import EditorScreen
 
         nugget = self.query_one(FactsPane).current_nugget if note is None else ""
-        self.app.push_screen(
-            EditorScreen(self.desk, self.view.snapshot, note, nugget=nugget, text=text), self._edited
+        if keeping is None:
+            keeping = self.keeping("note", note.id, note.title) if note is not None else self.keeping("note")
+        editor = EditorScreen(
+            self.desk, base or self.view.snapshot, note, nugget=nugget, typed=typed, keeping=keeping
         )
+        self.app.push_screen(editor, self._edited)
 
     def _edited(self, done: tuple[Note, ChangeSet] | Waiting | None) -> None:
         if isinstance(done, Waiting):
@@ -98,19 +120,23 @@ class MainChanges(MainDaily):
             self.changed(done[1])
         else:
             # What was written is not lost: it waits in the app's own editor.
-            self._edit(note, text)
+            self.push_editor(note, {"text": text}, base=base)
 
     def do_tags(self) -> None:
         """A line to edit the tags in."""
         from nuggets_tui.screens.forms import tags_form
 
-        self.app.push_screen(tags_form(self.desk, self.view.snapshot, self._note()), self._edited)
+        note = self.target()
+        form = tags_form(
+            self.desk, self.view.snapshot, note, keeping=self.keeping("tags", note.id, note.title)
+        )
+        self.app.push_screen(form, self._edited)
 
     def do_pin(self) -> None:
         """Pins, or lets go."""
         from core.graph.edits import edit_note
 
-        note = self._note()
+        note = self.target()
         if PINNED in note.tags:
             self._change(
                 f"unpinned {note.title}", partial(edit_note, id=note.id, remove_tags=[PINNED]), "Unpinned"
@@ -122,7 +148,7 @@ class MainChanges(MainDaily):
         """Hides a note, or brings it back."""
         from core.graph.edits import hide_note, unhide_note
 
-        note = self._note()
+        note = self.target()
         edit = unhide_note if note.hidden else hide_note
         verb = "brought back" if note.hidden else "hid"
         self._change(f"{verb} {note.title}", partial(edit, id=note.id), "", reveal=note.hidden)
@@ -131,11 +157,11 @@ class MainChanges(MainDaily):
         """Deletes for good, after asking."""
         from nuggets_tui.screens.confirm import ConfirmScreen
 
-        note = self._note()
+        note = self.target()
         question = ConfirmScreen(
             f"Delete “{safe_line(note.title, 120)}” for good?",
             "It leaves the files, and links to it go too; from the audit log it can be brought back. To keep it out "
-            "of the way instead, press x in the main screen: that hides it.",
+            f"of the way instead, press {self.view.keys.key('hide')} in the main screen: that hides it.",
             yes="delete it",
         )
 
@@ -151,8 +177,10 @@ class MainChanges(MainDaily):
         """Chooses a note and a reason, then links."""
         from nuggets_tui.screens.picker import PickerScreen
 
-        note = self._note()
-        picker = PickerScreen(self.desk, self.view.snapshot, note, "Link to", ask_reason=True)
+        note = self.target()
+        picker = PickerScreen(
+            self.desk, self.view.snapshot, note, "Link to", ask_reason=True, first=self._likely(note)
+        )
 
         def picked(choice: tuple[str, str] | None) -> None:
             from core.graph.edits import link_notes
@@ -162,6 +190,14 @@ class MainChanges(MainDaily):
                 self._change(f"linked {note.title}", edit, "")
 
         self.app.push_screen(picker, picked)
+
+    def _likely(self, note: Note, *, linked: bool = False) -> dict[str, str]:
+        """Notes that are likely chosen for a note, each with the reason; `linked`: those it links to as well."""
+        suggested = self.view.suggested if note.id == self.view.note_id else ()
+        found = {suggestion.note.id: "suggested" for suggestion in suggested}
+        if linked:
+            found |= {link.to: "linked" for link in note.links if link.to not in found}
+        return found | {id: "seen before" for id in reversed(self.trail) if id not in found}
 
     def do_accept(self) -> None:
         """Makes the suggested link under the cursor, or the first one suggested."""
@@ -176,8 +212,10 @@ class MainChanges(MainDaily):
         """Chooses a note, then what the merged one takes from each."""
         from nuggets_tui.screens.picker import PickerScreen
 
-        note = self._note()
-        picker = PickerScreen(self.desk, self.view.snapshot, note, "Merge into this note", ask_reason=False)
+        note = self.target()
+        picker = PickerScreen(
+            self.desk, self.view.snapshot, note, "Merge into this note", first=self._likely(note, linked=True)
+        )
 
         def picked(choice: tuple[str, str] | None) -> None:
             if choice is not None:
@@ -185,7 +223,7 @@ class MainChanges(MainDaily):
 
         self.app.push_screen(picker, picked)
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def _review_merge(self, note: Note, other_id: str) -> None:
         from core.graph.merging import merge_notes
         from nuggets_tui.screens.merge import MergeScreen
@@ -211,11 +249,12 @@ class MainChanges(MainDaily):
 
     def do_new_note(self) -> None:
         """An empty editor."""
-        self._edit(None, None)
+        self.push_editor(None)
 
     def do_new_fact(self) -> None:
         """A form for key and value."""
         from nuggets_tui.screens.forms import fact_form
 
         nugget = self.query_one(FactsPane).current_nugget
-        self.app.push_screen(fact_form(self.desk, nugget), self._edited)
+        keeping = self.keeping("fact", own_title="key")
+        self.app.push_screen(fact_form(self.desk, nugget, keeping=keeping), self._edited)

@@ -49,7 +49,12 @@ class MainCommands(MainUpkeep):
 
     def do_why(self) -> None:
         """The score of the note shown, taken apart."""
-        if self._searched() and self.view.note is not None:
+        if not self._searched():
+            return
+        if self.view.note is None:
+            words = "No note is shown: choose one in Results, or ask for any note with {why_not}."
+            say(self, self.view.keys.filled(words))
+        else:
             self._explain(self.view.note)
 
     def do_why_not(self) -> None:
@@ -71,7 +76,8 @@ class MainCommands(MainUpkeep):
     def _searched(self) -> bool:
         """Whether there is a search to ask about; says so when there is none."""
         if self.view.found is None:
-            say(self, "Search first (/): then w says why the note is a result, W why another is not.")
+            words = "Search first ({search}): then {why} says why the note is a result, {why_not} why another is not."
+            say(self, self.view.keys.filled(words))
         return self.view.found is not None
 
     def _explain(self, note: Note) -> None:
@@ -87,12 +93,6 @@ class MainCommands(MainUpkeep):
             if note_id in self.view.snapshot.by_id and note_id != self.view.note_id:
                 self.show_note(note_id)
                 return
-
-    def do_copy(self) -> None:
-        """The text goes to the clipboard, through the terminal."""
-        text = self._note().content
-        self.app.copy_to_clipboard(text.encode("utf-8", "replace").decode("utf-8"))
-        say(self, "Copied the text.")
 
     def open_fact(self, nugget: str, key: str) -> None:
         """The recall behind a fact."""
@@ -147,10 +147,12 @@ class MainCommands(MainUpkeep):
             self.open_another(home, notice)
 
     def do_help(self) -> None:
-        """Keys, words and signs."""
+        """Keys, words and signs, those of the pane in use first."""
+        from nuggets_tui.pane_help import PLACES
         from nuggets_tui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen())
+        focused = self.focused.id if self.focused is not None else None
+        self.app.push_screen(HelpScreen(PLACES.get(focused or "")))
 
     def do_quit(self) -> None:
         """Leaves."""

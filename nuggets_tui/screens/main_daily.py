@@ -74,7 +74,7 @@ class MainDaily(MainHistory):
 
     async def _run_pass(self, desk: Desk) -> bool:
         """Whether the pass ran, here or elsewhere."""
-        self.view = self.view.with_(busy="reflecting, as once a day")
+        self.view = self.view.with_(busy="reflecting, as once a day …")
         try:
             result = await desk.daily_pass()
         except NuggetsError as error:
@@ -91,7 +91,8 @@ class MainDaily(MainHistory):
     def _tell(self, result: DailyResult) -> None:
         if result.reflection is not None:
             promoted = any(not promotion.change_set.empty for promotion in result.promotions)
-            key = "u takes back what was promoted, u again the rest" if promoted else ""
+            undo = self.view.keys.key("undo")
+            key = f"{undo} takes back what was promoted, {undo} again the rest" if promoted else ""
             self.changed(result.reflection.change_set, f"The daily reflection {result.told}", key)
         for problem in result.problems:
             if problem.message != self._daily_trouble:

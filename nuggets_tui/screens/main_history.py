@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from dataclasses import replace
 
+from msgspec.structs import replace
 from textual import work
 
 from core.errors import ConflictError, NotFoundError
@@ -12,6 +12,7 @@ from core.model.change import ChangeSet
 from nuggets_tui.notices import say, warn
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.main_opening import MainOpening
+from nuggets_tui.threads import aside
 from nuggets_tui.words import deed
 
 _NOTHING_TO_UNDO = (
@@ -34,7 +35,9 @@ class MainHistory(MainOpening):
             say(self, f"{said or 'Nothing to change'}.")
             return
         told = deed(done)
-        key = key or ("U does it again" if done.kind == "undo" else "u takes it back")
+        keys = self.view.keys
+        again = f"{keys.key('redo')} does it again"
+        key = key or (again if done.kind == "undo" else f"{keys.key('undo')} takes it back")
         say(self, f"{said or f'{told.verb.capitalize()} {safe_line(told.what, 200)}'}. {key}.")
 
     # Back and forth
@@ -90,7 +93,9 @@ class MainHistory(MainOpening):
             self.open_conflict(entry_id)
             return
         parts = await self.attempt(self.desk.parts(entry.change_set)) or ()
-        self.app.push_screen(EntryScreen(self.desk, entry, parts, taken_back, self._changed_in_entry))
+        # Of an entry of ten thousand things even this takes a while.
+        told = await aside(deed, entry.change_set)
+        self.app.push_screen(EntryScreen(self.desk, entry, parts, taken_back, self._changed_in_entry, told))
 
     def _changed_in_entry(self, done: ChangeSet, key: str) -> None:
         self.changed(done, key=key)
@@ -109,11 +114,13 @@ class MainHistory(MainOpening):
         self.read_log()
         clash = await self.attempt(self.desk.clash(entry_id))
         if clash is not None:
-            self.app.push_screen(ConflictScreen(self.desk, clash), self._settled)
+            keeping = self.keeping("conflict", entry_id, clash.title)
+            self.app.push_screen(ConflictScreen(self.desk, clash, keeping=keeping), self._settled)
 
     def _settled(self, settled: tuple[ChangeSet, str] | None) -> None:
         if settled is None:
-            say(self, "The conflict waits in the audit log, with what you typed. c opens it again.")
+            again = f"{self.view.keys.key('conflicts')} opens it again."
+            say(self, f"The conflict waits in the audit log, with what you typed. {again}")
             return
         self.changed(*settled)
 

@@ -9,6 +9,9 @@ from nuggets_tui.messages import MoreLogWanted
 from nuggets_tui.notices import warn
 from nuggets_tui.screens.main_state import MainState
 
+# Lines that fill a pane.
+_ENOUGH = 60
+
 
 class MainLog(MainState):
     """Keeps `view.log` in step with the memory. Readings never overlap, and bursts become one."""
@@ -39,6 +42,10 @@ class MainLog(MainState):
     def read_on(self, event: MoreLogWanted) -> None:
         """Reads older entries, when somebody comes near the end."""
         event.stop()
+        self.read_further()
+
+    def read_further(self) -> None:
+        """Reads a page of older entries."""
         self._more_log_wanted = True
         self._begin_reading()
 
@@ -63,6 +70,9 @@ class MainLog(MainState):
                     return
                 if desk is self._desk and read is not former:
                     self._show_log(read)
+                    # What filters let through may lie far back: read on until the pane has something to show.
+                    scarce = len(read.lines) < _ENOUGH and not read.complete
+                    self._more_log_wanted |= scarce and read.scope.filtered
         finally:
             self._reading_log = False
         if desk is not self._desk:

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from datetime import datetime, timedelta
 from importlib import import_module
 from pathlib import Path
 
-from textual import work
+from textual import on, work
+from textual.events import ScreenResume
 from textual.timer import Timer
 
 from core.errors import NuggetsError
 from core.glance import Glance
 from core.model.snapshot import Snapshot
+from core.settings import Settings
+from nuggets_tui import garbage
 from nuggets_tui.app import Opening
 from nuggets_tui.desk import Desk
-from nuggets_tui.notices import say, say_error
+from nuggets_tui.key_map import keys_of
+from nuggets_tui.long_work import LongWork
+from nuggets_tui.notices import say, say_error, tell_wrong_settings
+from nuggets_tui.pace import PACE
 from nuggets_tui.screens.main_log import MainLog
 from nuggets_tui.secret_signs import load as load_signs
 from nuggets_tui.threads import aside
@@ -32,6 +40,9 @@ _GRAPH_MODULE = "nuggets_tui.widgets.graph"
 _TICK = 5.0
 _AGES = 30.0
 _RETRY = 1.0
+_STEP = timedelta(seconds=2)
+# Seconds without a key after which nobody notices a short pause.
+_AWAY = 10.0
 _FAREWELL = 1.0
 # Seconds without a change after which work that nobody waits for begins.
 _QUIET_SECONDS = 3.0
@@ -47,10 +58,14 @@ class MainOpening(MainLog):
         self._opening = opening
         self._notice = notice
         self._stop = asyncio.Event()
+        self._resumed = False
         # Whether everything is there that the first frame did without, and the log is up to date.
         self.complete = False
         self.settled = False
+        # Whether somebody stopped the making of the index.
+        self.index_put_off = False
         self._preparing: Timer | None = None
+        self._wrong_told: tuple[str, ...] = ()
         # The file that cannot be read while there is trouble.
         self.broken_file: Path | None = None
 
@@ -68,14 +83,26 @@ class MainOpening(MainLog):
             self._preparing = None
         self._opening = Opening(home, self._opening.clock).start()
         self.query_one(SearchBox).value = ""
-        self.view = View(home=str(home))
+        self.view = View(home=str(home), keys=self.view.keys)
         self._wait_for_memory()
+
+    @on(ScreenResume)
+    def _keep_styles(self, event: ScreenResume) -> None:
+        """Every style was made just now: making them all once more would only hold the first frame up."""
+        if not self._resumed:
+            self._resumed = True
+            event.refresh_styles = False
 
     def on_mount(self) -> None:
         """Shows the memory if it is there already, else as soon as it is."""
         home = self._opening.home
-        self.view = self.view.with_(home=str(home) if home is not None else "")
+        named = self.view.with_(home=str(home) if home is not None else "", keys=keys_of(self))
         look = self._opening.at_hand(_FRAME_PATIENCE)
+        if look is not None or self._opening.future.done():
+            # What follows at once is given to the panes together with this.
+            self.set_reactive(MainOpening.view, named)
+        else:
+            self.view = named
         if self._opening.future.done():
             self._try_to_show()
         else:
@@ -124,6 +151,7 @@ class MainOpening(MainLog):
         self._tell_first_frame()
         if self._notice:
             say(self, self._notice)
+        self._follow_settings()
         self.look_for_suggestions()
         self._bring_the_rest()
         self._live_with_files()
@@ -140,12 +168,29 @@ class MainOpening(MainLog):
         # Data is bound to the pane from the screen's own turn alone.
         self.call_later(self._draw_graph)
         if self.view.snapshot.notes:
-            await self.desk.warm_up()
+            await self._make_index()
         self.complete = True
         self._prepare_search_later()
 
+    async def _make_index(self) -> None:
+        """The index of the search; esc puts it off until somebody searches."""
+        self.index_put_off = False
+        indexing = LongWork("indexing", asked_for=False)
+        await self.long_work("", self.desk.warm_up(indexing.told), indexing)
+        self.index_put_off = indexing.was_stopped
+        garbage.settle()
+
+    @work(group="rest", exit_on_error=False)
+    async def make_index_after_all(self) -> None:
+        """The index that was put off."""
+        if self.index_put_off:
+            await self._make_index()
+            self._prepare_search_later()
+
     def _prepare_search_later(self) -> None:
         """Once nothing has changed for a moment, what searches need is made ahead."""
+        if self.index_put_off:
+            return
         if self._preparing is None:
             self._preparing = self.set_timer(_QUIET_SECONDS, self._prepare_search)
         else:
@@ -160,7 +205,7 @@ class MainOpening(MainLog):
     async def _draw_graph(self) -> None:
         place = self.query_one("#graph")
         if isinstance(place, GraphPlace):
-            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(MainLog.view)
+            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(view=MainLog.beside)
             with self.app.batch_update():
                 await place.remove()
                 await self.query_one(Panes).mount(graph, after="#neighbours")
@@ -177,12 +222,15 @@ class MainOpening(MainLog):
         self.broken_file = _file_of(error)
         if self.view.trouble != str(error):
             self.view = self.view.with_(trouble=str(error))
-            self._show_message(trouble_lines(error), trouble=True)
+            self.show_message(trouble_lines(error, self.view.keys), trouble=True)
             self.call_after_refresh(self._tell_first_frame)
         self.set_timer(_RETRY, self._open_again)
 
     @work(group="opening", exclusive=True, exit_on_error=False)
     async def _open_again(self) -> None:
+        if not self.view.trouble:
+            # Another memory was opened meanwhile.
+            return
         self._opening = Opening(self._opening.home, self._opening.clock)
         await aside(self._opening.open)
         self._try_to_show()
@@ -191,16 +239,21 @@ class MainOpening(MainLog):
         """A memory that holds nothing shows how to begin; any other its panes."""
         from_message = bool(self.query("#message"))
         if self.view.empty:
-            from nuggets_tui.screens.first_minutes import welcome_lines
-
-            self._show_message(welcome_lines(self.view.home), trouble=False)
+            self.welcome()
         elif from_message:
             self.query("#message").remove()
             self.query_one(Panes).display = True
             self.set_focus(self.query_one(NotesPane))
         self.refresh_bindings()
 
-    def _show_message(self, lines: MakeLines, *, trouble: bool) -> None:
+    def welcome(self) -> None:
+        """How to begin, over the whole screen."""
+        from nuggets_tui.screens.first_minutes import welcome_lines
+
+        self.show_message(welcome_lines(self.view), trouble=False)
+
+    def show_message(self, lines: MakeLines, *, trouble: bool) -> None:
+        """Lines over the whole screen, in place of the panes."""
         self.query_one(Panes).display = False
         found = self.query("#message").results(LineView)
         message = next(iter(found), None)
@@ -249,11 +302,12 @@ class MainOpening(MainLog):
         note_id = before.note_id if before.note_id in snapshot.by_id else ""
         self.view = before.with_(
             snapshot=snapshot,
-            now=self.desk.clock(),
+            now=self._time_shown(before),
             fresh=fresh,
             trouble="",
             note_id=note_id,
         )
+        self._follow_settings()
         self.read_log()
         self.tell_notices()
         if self.complete and snapshot is not before.snapshot:
@@ -264,6 +318,22 @@ class MainOpening(MainLog):
         self._show_message_or_panes()
         self.look_for_suggestions()
         self.search_again()
+
+    def _follow_settings(self) -> None:
+        """Keys and theme are those of the settings as they are now; what cannot be followed is said."""
+        take: Callable[[Settings], tuple[str, ...]] | None = getattr(self.app, "take_settings", None)
+        wrong = take(self.desk.memory.settings) if take is not None else ()
+        if keys_of(self) is not self.view.keys:
+            self.view = self.view.with_(keys=keys_of(self))
+        if wrong != self._wrong_told:
+            self._wrong_told = wrong
+            tell_wrong_settings(self, wrong)
+
+    def _time_shown(self, before: View) -> datetime:
+        """The time that ages are told by. It moves on in steps: each step draws every age anew."""
+        now = self.desk.clock()
+        still = before.now is not None and timedelta() <= now - before.now < _STEP
+        return before.now if still and before.now is not None else now
 
     def on_unmount(self) -> None:
         """Lets the watcher end, and the log's file go."""
@@ -276,6 +346,8 @@ class MainOpening(MainLog):
         self.tell_notices()
 
     def _age(self) -> None:
+        if PACE.rests(_AWAY):
+            garbage.collect()
         if self.view.loaded:
             self.view = self.view.with_(now=self._opening.clock())
             # What another program could not write waits in the log without any file having changed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from textual import work
 from textual.reactive import reactive
@@ -14,14 +14,20 @@ from textual.worker import Worker, WorkerState
 
 from nuggets_tui.commands import BY_NAME, footer_commands
 from nuggets_tui.desk import Desk
-from nuggets_tui.notices import attempt, say_error
+from nuggets_tui.file_opening import names_a_file
+from nuggets_tui.long_work import LongWork, StoppedError, Works
+from nuggets_tui.notices import attempt, say, say_error
 from nuggets_tui.view import View
 from nuggets_tui.widgets.fact_rows import fact_key
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.notes import NotesPane
-from nuggets_tui.widgets.panes import PaneName, Panes
+from nuggets_tui.widgets.panes import PaneName, Panes, one_at_a_time
 from nuggets_tui.widgets.tab_line import TabLine
+
+if TYPE_CHECKING:
+    from core.unsaved import UnsavedTexts
+    from nuggets_tui.keeping import Keeping
 
 _Result = TypeVar("_Result")
 _PAUSE = 0.1
@@ -31,25 +37,45 @@ _WHEN: Final[dict[str, Callable[[View], bool]]] = {
     "conflicts": lambda view: bool(view.log.waiting),
     "problems": lambda view: bool(view.snapshot.problems or view.trouble),
     "open_broken": lambda view: bool(view.trouble),
+    "open_file": lambda view: (
+        view.loaded and view.note is not None and not view.trouble and names_a_file(view.note.content)
+    ),
+    "let_go": lambda view: bool(view.selected),
     "why": lambda view: view.found is not None and view.note is not None,
     "why_not": lambda view: view.found is not None,
+    "keep_search": lambda view: view.found is not None,
 }
 # A memory that holds nothing any more may still get something back.
 _FROM_THE_LOG: Final = ("undo", "redo", "restore")
 # Keys that say why when they can do nothing: somebody who presses them is in need of help.
-_NEVER_SILENT: Final = ("problems", "verify", "restore", "why", "why_not")
+_NEVER_SILENT: Final = ("problems", "verify", "restore", "why", "why_not", "keep_search", "open_file")
 _FOR_THE_FIRST: Final = ("new_note", "new_fact")
 
 
 class MainState(Screen[None]):
     """The state of the main screen. `trail` holds the notes that backspace goes back to."""
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
+    beside: reactive[View] = reactive(View(), repaint=False)
+    """The view as the panes beside the lists show it: they follow when the cursor rests."""
 
     def __init__(self) -> None:
         super().__init__()
         self.trail: list[str] = []
         self._desk: Desk | None = None
+        self.works = Works(self._tell_work)
+        # Where what is typed is kept against a crash; None while there is no such place.
+        self.texts: UnsavedTexts | None = None
+
+    def keeping(
+        self, kind: str, about: str = "", title: str = "", own_title: str = "title"
+    ) -> Keeping | None:
+        """Where the text of a dialog is kept against a crash; arguments as in `Keeping`."""
+        if self.texts is None:
+            return None
+        from nuggets_tui.keeping import Keeping
+
+        return Keeping(self.texts.keep(), self.desk.clock, kind, about, title, own_title)
 
     @property
     def desk(self) -> Desk:
@@ -111,14 +137,16 @@ class MainState(Screen[None]):
     def show_tabs(self) -> None:
         """Marks the pane in use in the tabs."""
         tabs = self.query_one(TabLine)
-        tabs.active = self.query_one(Panes).active
+        panes = self.query_one(Panes)
+        tabs.active, tabs.zoomed = panes.active, panes.zoomed and not one_at_a_time(panes.size)
         tabs.results = self.view.found is not None
 
     def show_keys(self) -> None:
         """Shows the keys that do something now."""
         bar = self.query_one(KeyBar)
         bar.hint = "⏎ or ↓  to the first hit     esc  leaves, again clears" if self._typing else ""
-        bar.commands = tuple(command for command in footer_commands() if self.can(command.name))
+        footer = (self.view.keys.by_name[command.name] for command in footer_commands())
+        bar.commands = tuple(command for command in footer if command.keys and self.can(command.name))
 
     @property
     def _typing(self) -> bool:
@@ -147,6 +175,9 @@ class MainState(Screen[None]):
 
     def answers(self, name: str) -> bool:
         """Whether the key of a command does or says something now."""
+        if name == "open_file" and self.view.trouble:
+            # Its key is that of the broken file then.
+            return False
         return self.can(name) or name in _NEVER_SILENT
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -167,10 +198,23 @@ class MainState(Screen[None]):
         """The result of something asked of the desk; None when it failed, which a notice then says."""
         return await attempt(self, asked)
 
-    async def long_work(self, words: str, asked: Awaitable[_Result]) -> _Result | None:
-        """As `attempt`, with a sign in the header for as long as it takes."""
-        self.view = self.view.with_(busy=words)
-        try:
-            return await self.attempt(asked)
-        finally:
-            self.view = self.view.with_(busy="")
+    async def long_work(
+        self, words: str, asked: Awaitable[_Result], work: LongWork | None = None
+    ) -> _Result | None:
+        """As `attempt`, with a sign in the header once it takes long, and how far it is. esc stops a `work` that can be
+        stopped.
+        """
+
+        async def unless_stopped() -> _Result | None:
+            work_or_words = work or LongWork(words, stops=False)
+            try:
+                return await self.works.run(work_or_words, asked)
+            except StoppedError:
+                if work_or_words.asked_for:
+                    say(self, "Stopped. Nothing was changed.")
+                return None
+
+        return await self.attempt(unless_stopped())
+
+    def _tell_work(self, said: str) -> None:
+        self.view = self.view.with_(busy=said)

@@ -10,6 +10,7 @@ from textual import work
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.desk import Desk
+from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import say, say_error
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.main_changes import MainChanges
@@ -28,12 +29,13 @@ class MainUpkeep(MainChanges):
 
     # Cleaning up
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def do_reflect(self) -> None:
         """Proposes a cleanup."""
         from nuggets_tui.screens.reflection_review import ReflectionReview
 
-        result = await self.long_work("looking for what to clean up", self.desk.reflection())
+        looking = LongWork("looking for what to clean up")
+        result = await self.long_work(looking.words, self.desk.reflection(looking.told), looking)
         if result is None:
             return
         if not result.changes:
@@ -51,7 +53,7 @@ class MainUpkeep(MainChanges):
         self._reviewed(done)
         self.looked_through(result, done[0] if isinstance(done, tuple) else None)
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def do_promote(self) -> None:
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
         from nuggets_tui.screens.promotion_targets import TargetsScreen
@@ -85,7 +87,7 @@ class MainUpkeep(MainChanges):
             self._memory_folder = folder
             self._promote_to(folder)
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def _promote_to(self, folder: str | None) -> None:
         from nuggets_tui.screens.promotion_review import PromotionReview, worth_showing
 
@@ -99,10 +101,11 @@ class MainUpkeep(MainChanges):
 
     # Secrets
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def do_secrets(self) -> None:
         """Looks for what seems to be a credential."""
-        found = await self.long_work("looking for secrets", self.desk.secrets())
+        looking = LongWork("looking for secrets")
+        found = await self.long_work(looking.words, self.desk.secrets(looking.told), looking)
         if found:
             from nuggets_tui.screens.secrets_review import SecretsReview
 
@@ -155,7 +158,7 @@ class MainUpkeep(MainChanges):
         elif command == "restore":
             self.do_restore()
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def do_verify(self) -> None:
         """Checks the memory, and shows what is not right and what would be repaired."""
         from nuggets_tui.screens.reviews import verify_review
@@ -163,13 +166,14 @@ class MainUpkeep(MainChanges):
         desk = await self._desk_at_hand()
         if desk is None:
             return
-        found = await self.long_work("checking the memory", desk.findings())
+        looking = LongWork("checking the memory")
+        found = await self.long_work(looking.words, desk.findings(looking.told), looking)
         if found:
-            self.app.push_screen(verify_review(desk, found), self._reviewed)
+            self.app.push_screen(verify_review(desk, found, self.view.keys), self._reviewed)
         elif found is not None:
             say(self, "Nothing is wrong: facts, notes, links, tags and files agree.")
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def do_restore(self) -> None:
         """Chooses a backup to go back to."""
         from nuggets_tui.screens.backups import BackupsScreen
@@ -189,18 +193,19 @@ class MainUpkeep(MainChanges):
     def _say_why_not_to_a_backup(self) -> None:
         broken = self.broken_file
         name = safe_line(broken.name, 100) if broken is not None else "The memory"
-        opens = "; o opens the file" if broken is not None else ""
+        keys = self.view.keys
+        opens = f"; {keys.key('open_broken')} opens the file" if broken is not None else ""
         say(
             self,
             f"{name} cannot be read just now, and going back to a backup has to wait until it can be. "
-            f"V checks and repairs it{opens}.",
+            f"{keys.key('verify')} checks and repairs it{opens}.",
         )
 
     def _backup_chosen(self, name: str | None) -> None:
         if name is not None:
             self._review_restoration(name)
 
-    @work(group="change", exit_on_error=False)
+    @work(group="open", exit_on_error=False)
     async def _review_restoration(self, name: str) -> None:
         from nuggets_tui.screens.reviews import restore_review
 

@@ -52,6 +52,10 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         Binding("tab", "switch", "switch", show=False),
     ]
     keys = "ctrl+s  merge · space  choose · x  swap · n  no duplicates · esc  close"
+    about = (
+        "Two notes become one, field by field; the other is hidden with a link to it. Every line of both is "
+        "kept."
+    )
 
     def __init__(self, desk: Desk, survivor: Note, other: Note) -> None:
         super().__init__(classes="full")

@@ -13,6 +13,8 @@ from typing import NamedTuple
 from textual.app import App, SuspendNotSupported
 
 from core.errors import InvalidInputError
+from nuggets_tui.key_map import keys_of
+from nuggets_tui.threads import aside
 
 _EDITORS = ("VISUAL", "EDITOR")
 
@@ -24,18 +26,19 @@ class _Instead(NamedTuple):
     todo: str
 
 
-_NOTE = _Instead("the note is as it was", "press e to edit here")
+_NOTE = _Instead("the note is as it was", "press {edit} to edit here")
 _FILE = _Instead("the file is as it was", "open it in an editor by hand")
 
 
 def edit_outside(app: App[object], text: str) -> str:
     """The text after editing. Raises InvalidInputError when there is no editor or it ended with an error."""
-    words = _editor(_NOTE)
+    instead = _NOTE._replace(todo=keys_of(app).filled(_NOTE.todo))
+    words = _editor(instead)
     with tempfile.TemporaryDirectory(prefix="nuggets-") as folder:
         # Stored text may hold what UTF-8 has no bytes for; that survives the round trip this way.
         path = Path(folder) / "note.md"
         path.write_text(text, encoding="utf-8", errors="surrogatepass", newline="")
-        _hand_over(app, words, path, _NOTE)
+        _hand_over(app, words, [*words, str(path)], instead)
         try:
             after = path.read_bytes().decode("utf-8", errors="surrogatepass")
         except (OSError, UnicodeDecodeError) as error:
@@ -51,7 +54,22 @@ def edit_outside(app: App[object], text: str) -> str:
 
 def open_outside(app: App[object], path: Path) -> None:
     """Opens a file itself in the editor. Raises InvalidInputError when there is none or it ended with an error."""
-    _hand_over(app, _editor(_FILE), path, _FILE)
+    words = _editor(_FILE)
+    _hand_over(app, words, [*words, str(path)], _FILE)
+
+
+async def open_at(app: App[object], path: Path, line: int, column: int) -> None:
+    """Opens a file in the editor at a line and column (from 1; 0: wherever). Raises InvalidInputError as
+    `open_outside`. An editor with a window of its own leaves the terminal to the app.
+    """
+    from nuggets_tui.file_opening import editor_command, has_a_window
+
+    words = _editor(_FILE)
+    command = editor_command(words, path, line, column)
+    if has_a_window(words):
+        _check_end(await aside(_run_quietly, command), words, _FILE)
+    else:
+        _hand_over(app, words, command, _FILE)
 
 
 def _editor(instead: _Instead) -> list[str]:
@@ -67,17 +85,21 @@ def _editor(instead: _Instead) -> list[str]:
     return _words(command, instead)
 
 
-def _hand_over(app: App[object], words: list[str], path: Path, instead: _Instead) -> None:
+def _hand_over(app: App[object], words: list[str], command: list[str], instead: _Instead) -> None:
     """Gives the terminal to the editor until it ends."""
     try:
         with app.suspend():
-            ended = _run([*words, str(path)])
+            ended = _run(command)
     except SuspendNotSupported:
         raise InvalidInputError(
             "the terminal cannot be handed to an editor here",
             kept=instead.kept,
             todo=instead.todo,
         ) from None
+    _check_end(ended, words, instead)
+
+
+def _check_end(ended: int | OSError, words: list[str], instead: _Instead) -> None:
     if isinstance(ended, OSError):
         raise InvalidInputError(
             f"the editor does not start ({ended})",
@@ -122,5 +144,14 @@ def _run(words: list[str]) -> int | OSError:
     """
     try:
         return subprocess.run(words, check=False).returncode
+    except OSError as error:
+        return error
+
+
+def _run_quietly(words: list[str]) -> int | OSError:
+    """As `_run`, for a program that has nothing to do with the terminal."""
+    nowhere = subprocess.DEVNULL
+    try:
+        return subprocess.run(words, check=False, stdin=nowhere, stdout=nowhere, stderr=nowhere).returncode
     except OSError as error:
         return error

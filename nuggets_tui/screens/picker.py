@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from textual import on, work
@@ -15,15 +16,28 @@ from textual.widgets import Input
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
-from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.threads import aside
+from nuggets_tui.view import listed
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style
+from nuggets_tui.widgets.row_text import MUTED, marked, note_marks, sides, title_style
 
 _MOST: Final = 100
+_WORDS: Final = 3
+_MARKED: Final = "bold underline $text-accent"
 _REASON: Final = "related"
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """A note to choose. why: it is offered; marked: characters of its title that fit; words: that its text has."""
+
+    note: Note
+    why: str = ""
+    words: tuple[str, ...] = ()
+    marked: tuple[int, ...] = ()
 
 
 class PickerScreen(Dialog[tuple[str, str]]):
@@ -34,6 +48,10 @@ class PickerScreen(Dialog[tuple[str, str]]):
         Binding("up", "move(-1)", "up", show=False, priority=True),
         Binding("ctrl+s", "take", "take", show=False),
     ]
+    about = (
+        "Type words of a note, or letters of its title in their order: amw finds Auth middleware. Titles come first, "
+        "then notes whose text says it."
+    )
 
     def __init__(
         self,
@@ -44,8 +62,12 @@ class PickerScreen(Dialog[tuple[str, str]]):
         *,
         ask_reason: bool = False,
         hidden: bool = False,
+        first: Mapping[str, str] | None = None,
     ) -> None:
-        """`note`: the one that another is chosen for, if any; it is not offered. `hidden`: hidden notes too."""
+        """`note`: the one that another is chosen for, if any; it is not offered. `hidden`: hidden notes too.
+
+        first: ids of notes that come first while nothing is typed, each with the reason, such as "suggested".
+        """
         super().__init__(classes="large")
         self.heading = heading
         if note is not None:
@@ -57,12 +79,15 @@ class PickerScreen(Dialog[tuple[str, str]]):
         self._snapshot = snapshot
         self._known = {note.id} if note is not None else set()
         self._hidden = hidden
+        self._first = dict(first or {})
+        self._linked = {link.to for link in note.links} if note is not None else set()
+        self._titles: tuple[Sequence[Note], list[str]] | None = None
         self._looks = 0
         self._ask_reason = ask_reason
 
     def compose_inside(self) -> ComposeResult:
         """The words, the list, and the reason."""
-        yield Field("Which note?", id="words", hint="words of its title or text")
+        yield Field("Which note?", id="words", hint="words or letters of its title, words of its text")
         yield RowList(id="choices", empty_text="No other note fits.")
         if self._ask_reason:
             yield Field("Reason", _REASON, id="reason")
@@ -83,23 +108,76 @@ class PickerScreen(Dialog[tuple[str, str]]):
         self._looks += 1
         found = await self.attempt(aside(self._fitting, text, self._looks))
         if found is not None:
-            self.query_one(RowList).set_rows([_row(note) for note in found], keep_cursor=False)
+            self.query_one(RowList).set_rows(list(map(self._row, found)), keep_cursor=False)
 
-    def _fitting(self, text: str, look: int) -> Sequence[Note]:
-        words = text.casefold().split()
-        offered = self._snapshot.notes if self._hidden else self._snapshot.visible
-        notes = [note for note in offered if note.id not in self._known]
-        notes.sort(key=lambda note: max(note.updated_at, note.created_at), reverse=True)
-        if not words:
-            return notes[:_MOST]
-        titled = [note for note in notes if all(word in note.title.casefold() for word in words)]
-        known = {note.id for note in titled} | self._known
+    def _fitting(self, text: str, look: int) -> Sequence[_Choice]:
+        def stopped() -> bool:
+            # Those who typed on wait for no answer to what they typed before.
+            return look != self._looks
+
+        notes, titles = self._offered()
+        if not text.strip():
+            return self._at_first(notes)
+        from nuggets_tui.fuzzy import fitting
+
+        titled = [
+            (match.strong, _Choice(notes[match.place], marked=match.marked))
+            for match in fitting(text, titles, _MOST, stopped)
+        ]
+        sure = [choice for strong, choice in titled if strong]
+        maybe = [choice for strong, choice in titled if not strong]
+        known = self._known | {choice.note.id for choice in sure}
+        inside = [choice for choice in self._by_text(text, stopped) if choice.note.id not in known]
+        known |= {choice.note.id for choice in inside}
+        return [*sure, *inside, *(choice for choice in maybe if choice.note.id not in known)][:_MOST]
+
+    def _offered(self) -> tuple[Sequence[Note], list[str]]:
+        """The notes to choose from, newest first, and their titles as they are compared."""
+        if self._titles is None:
+            from nuggets_tui.fuzzy import folded
+
+            newest = listed(self._snapshot, "newest", self._hidden)
+            notes = [note for note in newest if note.id not in self._known]
+            self._titles = notes, [folded(note.title) for note in notes]
+        return self._titles
+
+    def _at_first(self, notes: Sequence[Note]) -> Sequence[_Choice]:
+        """What is likely meant before anything is typed, then the newest."""
+        by_id = self._snapshot.by_id
+        likely = [
+            _Choice(by_id[id], why)
+            for id, why in self._first.items()
+            if id in by_id and id not in self._known and (self._hidden or not by_id[id].hidden)
+        ]
+        known = {choice.note.id for choice in likely}
+        rest = (_Choice(note) for note in notes[:_MOST] if note.id not in known)
+        return [*likely, *rest][:_MOST]
+
+    def _by_text(self, text: str, stopped: Callable[[], bool]) -> Sequence[_Choice]:
         from core.search import Filters
 
         filters = Filters(include_hidden=self._hidden)
-        # Those who typed on wait for no answer to what they typed before.
-        hits = self._desk.memory.search(text, _MOST, filters, stopped=lambda: look != self._looks)
-        return [*titled, *(hit.note for hit in hits if hit.note.id not in known)][:_MOST]
+        hits = self._desk.memory.search(text, _MOST, filters, stopped=stopped)
+        return [
+            _Choice(
+                hit.note, f"in its text: {', '.join(hit.breakdown.matched[:_WORDS])}", hit.breakdown.matched
+            )
+            for hit in hits
+        ]
+
+    def _row(self, choice: _Choice) -> Row:
+        note = choice.note
+        title = content(note.title, title_style(note))
+        for place in choice.marked:
+            if place < len(title):
+                title = title.stylize(_MARKED, place, place + 1)
+        if choice.words:
+            title = marked(note.title, choice.words, title_style(note))
+        linked = "linked already" if note.id in self._linked else ""
+        about = " · ".join(part for part in (choice.why, linked, note.nugget_name) if part)
+        return Row(
+            note.id, (sides(Content.assemble(note_marks(note), title), content(cut(about, 44), MUTED)),)
+        )
 
     def action_move(self, step: int) -> None:
         """Walks the list while the cursor stays in the field."""
@@ -133,8 +211,3 @@ class PickerScreen(Dialog[tuple[str, str]]):
             return
         reason = self.query_one("#reason", Input).value if self._ask_reason else ""
         self.dismiss((row.key, reason))
-
-
-def _row(note: Note) -> Row:
-    title = Content.assemble(note_marks(note), content(note.title, title_style(note)))
-    return Row(note.id, (sides(title, content(safe_line(note.nugget_name, 30), MUTED)),))

@@ -35,12 +35,13 @@ class ProblemsScreen(SidesDialog[str]):
     """A list of what could not be read. Answers with the name of a command to go on with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("o", "open_file", "open the file", show=False),
-        Binding("V", "go_on('verify')", "check and repair", show=False),
-        Binding("B", "go_on('restore')", "go back to a backup", show=False),
+        Binding("o", "open_file", "open the file", show=False, id="open_broken"),
+        Binding("V", "go_on('verify')", "check and repair", show=False, id="verify"),
+        Binding("B", "go_on('restore')", "go back to a backup", show=False, id="restore"),
     ]
     heading = "What could not be read"
-    keys = "V  check and repair · o  open in $EDITOR · B  go back to a backup · esc  close"
+    keys = "{verify}  check and repair · {open_broken}  open in $EDITOR · {restore}  go back to a backup · esc  close"
+    about = "Files and notes that could not be read. They are left as they are, and their bytes are kept."
 
     def __init__(self, desk: Desk, found: tuple[Unreadable, ...]) -> None:
         super().__init__(classes="full")

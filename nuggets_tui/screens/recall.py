@@ -28,6 +28,8 @@ _MUTED: Final = "$text-muted"
 class RecallScreen(Dialog[None]):
     """Shows what an agent would be answered; looking is counted nowhere."""
 
+    about = "What an agent is answered for this key: which fact matched, how, how sure, and what came next."
+
     def __init__(self, desk: Desk, nugget: str, key: str) -> None:
         super().__init__(classes="large")
         self.heading = f"Recall “{key}”"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import on, work
 from textual.app import ComposeResult
@@ -20,9 +20,11 @@ from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.words import plural
 
 Reviewed = tuple[ChangeSet, str]
 Apply = Callable[[Collection[str]], Awaitable[Reviewed]]
+_ROW_LINES: Final = 2
 
 
 @dataclass(frozen=True)
@@ -40,13 +42,18 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
     """Accepts or refuses changes; applies the accepted ones as one entry of the history.
 
     partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones; None where there is
-    nothing but to read. titles: of the two sides.
+    nothing but to read. titles: of the two sides. keys: of the items, where those are made only when they are looked
+    at.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "apply", "apply", show=False),
         Binding("a", "all", "all or none", show=False),
     ]
+    about = (
+        "Changes that were proposed, each with what it does and why. Nothing is written before you apply; "
+        "what you apply is one entry of the audit log that can be taken back."
+    )
 
     def __init__(
         self,
@@ -57,21 +64,25 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
         *,
         partly: bool = True,
         titles: tuple[str, str] = ("Changes", "What it does"),
+        keys: Sequence[str] | None = None,
     ) -> None:
         super().__init__(classes="full")
         self.heading = heading
         self._about = content(subheading, MUTED) if isinstance(subheading, str) else subheading
-        self._items = tuple(items)
+        self._items = items
+        self._keys = tuple(item.key for item in items) if keys is None else tuple(keys)
         # Keys of what begins accepted, where changes are accepted one by one.
-        self._proposed = frozenset(item.key for item in items)
+        self._proposed = frozenset(self._keys)
         self._apply_accepted = apply
         self._partly = partly
         self._titles = titles
+        self._writing = False
 
     def compose_inside(self) -> ComposeResult:
         """What is proposed at the left, the difference at the right."""
         yield Static(self._about, classes="words")
-        changes = RowList(self.rows(), multi_select=self._partly, id="changes")
+        changes = RowList(multi_select=self._partly, id="changes")
+        self.fill(changes)
         if self._partly:
             changes.select(self._proposed)
         yield from self.two_sides(changes, LineView(id="difference"), self._titles)
@@ -84,22 +95,35 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
     def accepted(self) -> tuple[str, ...]:
         """Keys of the accepted changes, in the order proposed."""
         chosen = self.query_one(RowList).selected if self._partly and self.is_mounted else self._proposed
-        return tuple(item.key for item in self._items if item.key in chosen)
+        return tuple(key for key in self._keys if key in chosen)
 
     @property
     def decided(self) -> bool:
         """Whether there is anything to write."""
         return bool(self.accepted)
 
-    def rows(self) -> list[Row]:
-        """A row for each change."""
-        return list(map(_row, self._items))
+    def fill(self, changes: RowList) -> None:
+        """Puts a row for each change into the list; rows are made when they come into view."""
+        items, keys = self._items, self._keys
+        changes.set_source(
+            len(keys), lambda index: self.row(items[index]), height=_ROW_LINES, key_at=keys.__getitem__,
+            mark_at=keys.__getitem__,
+        )  # fmt: skip
+
+    def row(self, item: ReviewItem) -> Row:
+        """The row of a change."""
+        # The sign for accepted stands right before the text.
+        title = Content.assemble(" ", content(item.title, "bold"))
+        head = sides(title, content(item.kind, "$text-secondary"))
+        return Row(item.key, (head, Content.assemble(" ", content(item.detail, MUTED))))
 
     def key_line(self) -> Content:
         """The keys, with how many changes would be applied."""
+        if self._writing:
+            return Content.styled(f"◔ writing {plural(len(self.accepted), 'change')} …", "$text-accent")
         if self._apply_accepted is None:
             return key_content("tab  switch · esc  close")
-        apply = f"apply {len(self.accepted)} of {len(self._items)}" if self._partly else "apply"
+        apply = f"apply {len(self.accepted):,} of {len(self._keys):,}" if self._partly else "apply"
         choose = " · space  yes/no · a  all/none" if self._partly else ""
         return key_content(f"ctrl+s  {apply}{choose} · tab  switch · esc  close")
 
@@ -107,7 +131,7 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
     def show_difference(self, event: RowList.RowHighlighted) -> None:
         """Shows what the change under the cursor does."""
         event.stop()
-        item = next(item for item in self._items if item.key == event.row.key)
+        item = self._items[event.index]
         self.query_one("#difference", LineView).show_lines(item.lines)
 
     @on(RowList.SelectionChanged)
@@ -120,25 +144,29 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
         """Accepts all, or none when all are accepted."""
         if self._partly:
             changes = self.query_one(RowList)
-            every = [item.key for item in self._items]
-            changes.select([] if len(changes.selected) == len(every) else every)
+            changes.select([] if len(changes.selected) == len(self._keys) else self._keys)
 
     def action_apply(self) -> None:
         """Writes what was decided; closes when that is nothing."""
+        if self._writing:
+            return
         if self.decided and self._apply_accepted is not None:
             self._apply(self._apply_accepted)
         else:
             self.dismiss(None)
 
+    def action_close(self) -> None:
+        """Closes without an answer, unless something is being written: that is waited for."""
+        if not self._writing:
+            super().action_close()
+
     @work(group="apply", exclusive=True, exit_on_error=False)
     async def _apply(self, apply: Apply) -> None:
+        self._writing = True
+        self.say_keys()
         done = await self.attempt(or_waiting(apply(self.accepted)))
+        self._writing = False
         if done is not None:
             self.dismiss(done)
-
-
-def _row(item: ReviewItem) -> Row:
-    # The sign for accepted stands right before the text.
-    title = Content.assemble(" ", content(item.title, "bold"))
-    head = sides(title, content(item.kind, "$text-secondary"))
-    return Row(item.key, (head, Content.assemble(" ", content(item.detail, MUTED))))
+        else:
+            self.say_keys()

@@ -13,10 +13,11 @@ from core.model.snapshot import Snapshot
 from nuggets_tui import differences
 from nuggets_tui.desk import Desk
 from nuggets_tui.differences import DiffLine, titles
+from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.notices import in_keys
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
-from nuggets_tui.widgets.diff_lines import styled, wrapped
+from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
 from nuggets_tui.words import counted, facts_alone, plural
 
 if TYPE_CHECKING:
@@ -62,10 +63,10 @@ def _verb(change: NoteChange) -> str:
 
 
 def _lines(make: Callable[[], list[DiffLine]], width: int) -> list[Content]:
-    return wrapped(map(styled, make()), width)
+    return wrapped(styled_lines(make()), width)
 
 
-def verify_review(desk: Desk, findings: Sequence[Finding]) -> ReviewScreen:
+def verify_review(desk: Desk, findings: Sequence[Finding], keys: KeyMap = DEFAULT) -> ReviewScreen:
     """What is not right in the memory; what can be mended without asking is mended as one entry of the log."""
     mendable = sum(bool(finding.repair) for finding in findings)
 
@@ -79,7 +80,7 @@ def verify_review(desk: Desk, findings: Sequence[Finding]) -> ReviewScreen:
         said += f"{mendable:,} can be repaired, as one entry that can be taken back; the rest is for you to decide."
     else:
         said += "These are for you to decide; each says how."
-    items = [_finding_item(str(number), each, desk.snapshot) for number, each in enumerate(findings)]
+    items = [_finding_item(str(number), each, desk.snapshot, keys) for number, each in enumerate(findings)]
     return ReviewScreen(
         "Check of the memory",
         said,
@@ -90,15 +91,16 @@ def verify_review(desk: Desk, findings: Sequence[Finding]) -> ReviewScreen:
     )
 
 
-def _finding_item(key: str, finding: Finding, snapshot: Snapshot) -> ReviewItem:
+def _finding_item(key: str, finding: Finding, snapshot: Snapshot, keys: KeyMap) -> ReviewItem:
     note = snapshot.by_id.get(finding.where)
 
     def lines(width: int) -> list[Content]:
-        shown = [content(in_keys(finding.detail)), Content("")]
+        shown = [content(in_keys(finding.detail, keys)), Content("")]
         if finding.repair:
             shown.append(Content.assemble(("To repair: ", "$text-success"), content(finding.repair)))
         else:
-            waits = "It waits in the audit log: c settles it." if finding.kind == "conflict" else ""
+            settles = f"It waits in the audit log: {keys.key('conflicts')} settles it."
+            waits = settles if finding.kind == "conflict" else ""
             shown.append(Content.styled(waits or "For you to decide.", "$text-warning"))
         return wrapped([*shown, Content(""), content(finding.where, "$text-muted")], width)
 

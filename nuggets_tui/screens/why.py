@@ -37,6 +37,10 @@ class WhyScreen(Dialog[None]):
         Binding("right", "step(1)", "next hit", show=False),
         Binding("w,q", "close", "close", show=False),
     ]
+    about = (
+        "The score of a note in this search, part by part, down to single words; for a note that is no hit, "
+        "what keeps it out."
+    )
 
     def __init__(self, desk: Desk, found: Found, note: Note) -> None:
         super().__init__(classes="large")

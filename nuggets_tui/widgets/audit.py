@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 from textual import on
 from textual.content import Content
 from textual.reactive import reactive
 
-from nuggets_tui.log import Log, LogLine
 from nuggets_tui.messages import EntryOpened, MoreLogWanted
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import View, changed_between
-from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, sides
-from nuggets_tui.words import clock_time
+from nuggets_tui.widgets.audit_rows import TAKEN_BACK as TAKEN_BACK
+from nuggets_tui.widgets.audit_rows import WAITS, AuditRows
+from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.widgets.row_text import MUTED
 
 _EMPTY: Final = Content(
     "Nothing is in the log yet.\n\n"
@@ -23,19 +22,14 @@ _EMPTY: Final = Content(
 )
 _EMPTY_NOTE: Final = Content("Nothing is in the log about this note.")
 _READING: Final = Content("Reading the log …")
-_AUTHOR_STYLES: Final = {"person": "$text-accent", "reflection": "$text-secondary"}
-_AUTHOR_WIDTH: Final = 15
-_VERB_WIDTH: Final = 12
 # Rows before the end at which older entries are read.
 _NEAR_END: Final = 50
-TAKEN_BACK: Final = "↶"
-WAITS: Final = "!"
 
 
 class AuditPane(RowList):
     """Entries of the log: when, who, what, and what became of it."""
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
 
     def __init__(self) -> None:
         super().__init__(id="audit", classes="pane", empty_text=_READING)
@@ -43,32 +37,48 @@ class AuditPane(RowList):
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows new entries on top; the cursor stays on its entry while somebody is here, else on the newest."""
-        if changed_between(before, after, "log", "now"):
-            self._show(after.log.lines, after, after.log.scope == before.log.scope)
+        if changed_between(before, after, "log", "now", "past"):
+            self._show(after, after.log.scope == before.log.scope)
             if before.log.loaded and before.log.scope == after.log.scope:
                 self.glow({line.id for line in after.log.lines if line.seq > before.log.newest})
         if changed_between(before, after, "log", "snapshot"):
             self._say_what_is_shown(after)
 
-    def _show(self, lines: Sequence[LogLine], view: View, same_scope: bool) -> None:
+    def _show(self, view: View, same_scope: bool) -> None:
+        rows = AuditRows(view)
+        past = view.past
         self.set_source(
-            len(lines),
-            lambda index: _row(lines[index], view),
-            key_at=lambda index: lines[index].id,
-            keep_cursor=self._in_use and same_scope,
+            rows.count,
+            rows.row,
+            key_at=rows.key,
+            keep_cursor=(self._in_use or past is not None) and same_scope,
         )
+        if past is not None and not self.move_to(rows.entry_at_or_before(past.seq)):
+            self.action_last()
 
     def _say_what_is_shown(self, view: View) -> None:
         log = view.log
+        scope = log.scope
         if not log.loaded:
             self.empty_text = _READING
+        elif log.problem:
+            self.empty_text = Content.assemble(
+                ("The log cannot be read.\n\n", "bold $text-warning"), content(log.problem)
+            )
+        elif scope.filtered:
+            key = view.keys.key("log_filter")
+            nothing = Content.assemble(
+                "Nothing in the log fits these filters.\n\n", (key, "bold $text-accent"), "  shows all again"
+            )
+            self.empty_text = nothing if log.complete else _READING
         else:
-            self.empty_text = _EMPTY_NOTE if log.scope.note_id else _EMPTY
-        note = view.snapshot.by_id.get(log.scope.note_id)
-        about = [content(f"of {note.title if note else log.scope.note_id}")] if log.scope.note_id else []
-        about += [Content("with recalls")] if log.scope.recalls else []
+            self.empty_text = _EMPTY_NOTE if scope.note_id else _EMPTY
+        note = view.snapshot.by_id.get(scope.note_id)
+        about = [content(f"of {note.title if note else scope.note_id}")] if scope.note_id else []
+        about += [Content("with recalls")] if scope.recalls else []
+        about += [content(scope.told(), "$text-warning")] if scope.filtered else []
         self.border_title = Content(" · ").join([Content("6 Audit log"), *about])
-        self.border_subtitle = Content(f"{WAITS} {len(log.waiting)} waiting") if log.waiting else Content("")
+        self.border_subtitle = Content("   ").join(_asides(view))
 
     @property
     def _in_use(self) -> bool:
@@ -101,29 +111,13 @@ class AuditPane(RowList):
         self.post_message(EntryOpened(event.row.key))
 
 
-def _row(line: LogLine, view: View) -> Row:
-    told = line.told
-    when = clock_time(line.at, view.now) if view.now else ""
-    who = content(str(line.author), _AUTHOR_STYLES.get(line.author.kind, ""))
-    said = Content.assemble(
-        (f"{when:<7}", MUTED),
-        who.truncate(_AUTHOR_WIDTH, ellipsis=True, pad=True),
-        " ",
-        (f"{told.verb:<{_VERB_WIDTH}} ", MUTED),
-        content(told.what),
-    )
-    if line.undone or line.state == "settled" or line.kind == "hit":
-        said = Content.styled(said.plain, "dim")
-    return Row(line.id, (sides(said, sign_of(line, view.log)),), data=told.note_id)
-
-
-def sign_of(line: LogLine, log: Log) -> Content:
-    """What became of an entry, with a sign: taken back, waiting, settled; nothing for what simply stands."""
-    if line.state == "conflict":
-        return Content.styled(f"{WAITS} waits", "bold $text-warning")
-    if line.state == "settled":
-        return Content.styled("settled", MUTED)
-    if line.undone:
-        return Content.styled(f"{TAKEN_BACK} taken back", MUTED)
-    some = log.parts_taken_back(line)
-    return Content.styled(f"{TAKEN_BACK} {some} taken back", MUTED) if some else Content("")
+def _asides(view: View) -> list[Content]:
+    """What stands at the lower edge: what waits, how to let filters go, and that older entries are looked through."""
+    log = view.log
+    said = [Content(f"{WAITS} {len(log.waiting)} waiting")] if log.waiting else []
+    if log.problem:
+        said.append(Content.styled("cannot be read", "$text-warning"))
+    if log.scope.filtered:
+        looked = "" if log.complete or not log.scope.slow else " · older ones as you scroll"
+        said.append(Content.styled(f"{view.keys.key('log_filter')} shows all again{looked}", MUTED))
+    return said

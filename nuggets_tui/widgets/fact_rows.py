@@ -8,12 +8,13 @@ from functools import lru_cache
 from itertools import accumulate, islice
 from typing import Final
 
+from rich.cells import cell_len
 from textual.content import Content
 
 from core.model.fact import Fact, Nugget
 from core.model.note import Note
 from nuggets_tui.messages import FactOpened
-from nuggets_tui.safe_text import content
+from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.secret_signs import SIGN, kinds_in
 from nuggets_tui.widgets.bars import capacity_bar, capacity_level
 from nuggets_tui.widgets.row_list import Row
@@ -21,6 +22,8 @@ from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, sides
 
 _BAR: Final = 5
 _MEASURED: Final = 500
+# More of a key than any pane has room for.
+_KEY_CELLS: Final = 200
 _KEY_SHARE: Final = 0.6
 _LEVEL_STYLES: Final = {"warning": "$text-warning", "critical": "$text-error"}
 
@@ -59,6 +62,12 @@ class FactRows:
         nugget, fact = self.at(index)
         return fact_key(nugget.name, fact.key) if fact else f"nugget {nugget.name}"
 
+    def mark(self, index: int) -> str:
+        """The id of the note that a row's fact is selected by; "" for a heading and a fact without one."""
+        nugget, fact = self.at(index)
+        note = self._mirrors.get((nugget.name, fact.key)) if fact is not None else None
+        return note.id if note is not None else ""
+
     def row(self, index: int) -> Row:
         """A row."""
         nugget, fact = self.at(index)
@@ -78,8 +87,9 @@ class FactRows:
         return bool(kinds_in(note if note is not None and told else fact))
 
     def _longest_key(self, place: int) -> int:
-        """Characters of the longest of a nugget's keys; of a very large nugget, of its first keys."""
-        return max((len(fact.key) for fact in islice(self.nuggets[place].facts, _MEASURED)), default=0)
+        """Cells of the longest of a nugget's keys; of a very large nugget, of its first keys."""
+        keys = (safe_line(fact.key, _KEY_CELLS) for fact in islice(self.nuggets[place].facts, _MEASURED))
+        return max(map(cell_len, keys), default=0)
 
 
 def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], Content]:

@@ -2,46 +2,61 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from textual import on
 from textual.content import Content
 from textual.reactive import reactive
 
 from core.model.fact import Nugget
-from nuggets_tui.messages import FactOpened, NotePicked
+from nuggets_tui.key_map import DEFAULT, KeyMap
+from nuggets_tui.messages import FactOpened, NotePicked, NotesSelected
 from nuggets_tui.view import View
+from nuggets_tui.widgets.empty_words import empty_words
 from nuggets_tui.widgets.fact_rows import FactRows, fact_key
 from nuggets_tui.widgets.row_list import Row, RowList
 
-_EMPTY: Final = Content.assemble(
-    "No facts yet. Facts are short answers\nthat agents recall by a key.\n\n",
-    ("f", "bold $text-accent"), "  remembers one; those of agents\n   appear by themselves.",
-)  # fmt: skip
+
+def _empty(keys: KeyMap) -> Content:
+    said = "No facts yet. Facts are short answers\nthat agents recall by a key."
+    return empty_words(keys, said, ("new_fact", "remembers one; those of agents\nappear by themselves."))
 
 
 class FactsPane(RowList):
     """Nuggets as headings with their load, facts below them."""
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
 
     def __init__(self) -> None:
-        super().__init__(id="facts", classes="pane", empty_text=_EMPTY)
+        super().__init__(
+            id="facts", classes="pane", empty_text=_empty(DEFAULT), multi_select=True, keep_selected=True
+        )
         self.border_title = Content("1 Facts")
         self._fact_rows = FactRows()
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows other facts; the cursor stays on its fact."""
+        self.empty_text = _empty(after.keys) if after.past is None else "There was no fact at this moment."
+        if before.selected is not after.selected:
+            if after.selected is not self.selected:
+                self.select(after.selected)
+            said = f" · {len(after.selected):,} selected" if after.selected else ""
+            self.border_title = Content.assemble("1 Facts", (said, "$text-accent"))
         if (
             before.snapshot.notes is after.snapshot.notes
             and before.snapshot.nuggets is after.snapshot.nuggets
         ):
             return
         self._fact_rows = rows = FactRows(after.snapshot.nuggets, after.snapshot.fact_notes)
-        self.set_source(rows.count, rows.row, height=rows.height, key_at=rows.key)
+        self.set_source(rows.count, rows.row, height=rows.height, key_at=rows.key, mark_at=rows.mark)
         if before.loaded:
             known = before.snapshot.by_name
             self.glow({key for nugget in rows.nuggets for key in _fresh(known.get(nugget.name), nugget)})
+
+    @on(RowList.SelectionChanged)
+    def tell_selection(self, event: RowList.SelectionChanged) -> None:
+        """A fact is selected by its note; the screen keeps what is selected."""
+        event.stop()
+        if self.selected is not self.view.selected:
+            self.post_message(NotesSelected("facts"))
 
     @property
     def current_nugget(self) -> str:

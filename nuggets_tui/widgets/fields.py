@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, TextArea
 
-from nuggets_tui.safe_text import plain
+from nuggets_tui.safe_text import content, plain, safe_line
+
+_LONGEST: Final = 60
 
 
 class Field(Input):
@@ -22,6 +24,19 @@ class Field(Input):
     @property
     def _value(self) -> Text:
         return Text(plain(self.value), no_wrap=True, overflow="ignore", end="")
+
+    def watch_value(self) -> None:
+        """What was said was said of what stood there before."""
+        self.remark("")
+
+    def remark(self, said: Content | str) -> None:
+        """Says something about what stands in the field, in its border; "" takes it away."""
+        self.border_subtitle = Content(said) if isinstance(said, str) else said
+
+    def complain(self, text: str) -> None:
+        """Says in the border what is wrong with the field, and gives it the cursor."""
+        self.remark(content(safe_line(text, _LONGEST), "bold $text-error"))
+        self.focus()
 
 
 class TextField(TextArea):

@@ -1,28 +1,63 @@
-"""The Graph pane: the picture of what surrounds the note shown in Note."""
+"""The Graph pane: the picture of what surrounds the note shown in Note, or all notes as points."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
 from textual import on
+from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.message import Message
 from textual.reactive import reactive
 
 from nuggets_tui.messages import NotePicked, PaneWanted
+from nuggets_tui.safe_text import cut
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.graph_view import GraphView
+from nuggets_tui.widgets.graph_walk import Direction
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
+if TYPE_CHECKING:
+    from nuggets_tui.widgets.graph_overview import GraphOverview
+
+_NAME_CELLS = 24
+_OVERVIEW_KEYS = "⏎ open · + - zoom · n nugget · shift+arrows leap · esc back"
+_OVERVIEW_ONLY = ("leap", "nugget", "leave_overview")
+
 
 class GraphPane(GraphView):
-    """Follows the note shown in Note; the arrow keys walk along links, enter goes to a note."""
+    """Follows the note shown in Note; the arrow keys walk along links, enter goes to a note.
+
+    While `overview` is on, all notes are shown as points, and the keys go there.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("shift+left", "leap('left')", "Leap left", show=False),
+        Binding("shift+right", "leap('right')", "Leap right", show=False),
+        Binding("shift+up", "leap('up')", "Leap up", show=False),
+        Binding("shift+down", "leap('down')", "Leap down", show=False),
+        Binding("n", "nugget", "This nugget", show=False),
+        Binding("escape", "leave_overview", "Surroundings", show=False),
+    ]
 
     view: reactive[View] = reactive(View())
+    overview: reactive[bool] = reactive(False)
+    """Whether all notes are shown as points, instead of the surroundings of one."""
+
+    @dataclass
+    class OverviewLeft(Message):
+        """The overview is no longer wanted."""
 
     def __init__(self) -> None:
         super().__init__(
             id="graph", classes="pane", empty_text="The notes around the one shown in Note are drawn here."
         )
-        self.border_title = Content("5 Graph")
+        self._points: GraphOverview | None = None
+        self._name_it()
+
+    # What it shows ----------------------------------------------------------------------------------
 
     def watch_view(self, before: View, after: View) -> None:
         """Draws what surrounds another note, or the same one as it is now."""
@@ -33,12 +68,105 @@ class GraphPane(GraphView):
             and (before.hops, before.show_hidden) == (after.hops, after.show_hidden)
         ):
             return
-        self.border_title = Content.assemble("5 Graph", (f" · {plural(after.hops, 'hop')}", MUTED))
+        self._name_it()
         self.show_hidden = after.show_hidden
+        if self.overview:
+            self._show_points(after.note_id if before.note_id != after.note_id else "")
         if after.note is None or not after.loaded:
             self.clear()
         else:
             self.show(after.snapshot, after.note_id, after.hops)
+
+    def watch_overview(self, shown: bool) -> None:
+        """Puts the points over the surroundings, or takes them away."""
+        if shown:
+            if self._points is None:
+                # What draws points needs numpy; the first frame does not.
+                from nuggets_tui.widgets.graph_overview import GraphOverview
+
+                self._points = GraphOverview()
+                self.mount(self._points)
+            self._points.display = True
+            self._show_points(self.view.note_id)
+        elif self._points is not None:
+            self._points.leave()
+            self._points.display = False
+        self._name_it()
+
+    def _show_points(self, note_id: str) -> None:
+        if self._points is not None and self.view.loaded:
+            self._points.show_hidden = self.view.show_hidden
+            self._points.active = self.has_focus
+            self._points.show(self.view.snapshot, note_id)
+
+    def _name_it(self) -> None:
+        said = plural(self.view.hops, "hop")
+        if self.overview and self._points is not None:
+            said = (
+                f"overview of {cut(self._points.nugget, _NAME_CELLS)}" if self._points.nugget else "overview"
+            )
+            said += f" · {self._points.zoom} nearer" if self._points.zoom else ""
+        self.border_title = Content.assemble("5 Graph", (f" · {said}", MUTED))
+        self.border_subtitle = Content(_OVERVIEW_KEYS if self.overview else "")
+
+    def on_mount(self) -> None:
+        """Names what the picture shows."""
+        self._name_it()
+
+    def on_focus(self) -> None:
+        """The mark of the points shows where the keys go."""
+        if self._points is not None:
+            self._points.active = True
+
+    def on_blur(self) -> None:
+        """The keys go elsewhere."""
+        if self._points is not None:
+            self._points.active = False
+
+    # The hand ---------------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What only the overview can do is left to others without it."""
+        if action in _OVERVIEW_ONLY:
+            return self.overview
+        return super().check_action(action, parameters)
+
+    def action_walk(self, direction: Direction) -> None:
+        """Moves the cursor of what is shown."""
+        self._walk_points(direction, far=False) if self.overview else super().action_walk(direction)
+
+    def action_leap(self, direction: Direction) -> None:
+        """To the next community."""
+        self._walk_points(direction, far=True)
+
+    def _walk_points(self, direction: Direction, far: bool) -> None:
+        from nuggets_tui.widgets.graph_overview import WAYS
+
+        if self._points is not None:
+            self._points.walk(WAYS[direction], far)
+
+    def action_choose(self) -> None:
+        """Opens the note under the cursor."""
+        if self.overview and self._points is not None:
+            self._points.choose()
+        else:
+            super().action_choose()
+
+    def action_zoom(self, change: int) -> None:
+        """Nearer, or farther away."""
+        if self.overview and self._points is not None:
+            self._points.zoom_by(change)
+        else:
+            super().action_zoom(change)
+
+    def action_nugget(self) -> None:
+        """The nugget of the marked note alone, and the whole memory again."""
+        if self._points is not None:
+            self._points.toggle_nugget()
+
+    def action_leave_overview(self) -> None:
+        """Back to the surroundings."""
+        self.post_message(self.OverviewLeft())
 
     @on(GraphView.NodeFocused)
     def stay(self, event: GraphView.NodeFocused) -> None:
@@ -51,3 +179,14 @@ class GraphPane(GraphView):
         event.stop()
         self.post_message(NotePicked(event.note_id, follow=True))
         self.post_message(PaneWanted("graph"))
+
+    def on_graph_overview_chosen(self, event: GraphOverview.Chosen) -> None:
+        """Opens the chosen point: back to the surroundings, with it in the middle."""
+        event.stop()
+        self.post_message(NotePicked(event.note_id, follow=True))
+        self.post_message(self.OverviewLeft())
+
+    def on_graph_overview_looked(self, event: GraphOverview.Looked) -> None:
+        """Says what is seen."""
+        event.stop()
+        self._name_it()

@@ -6,21 +6,29 @@ from dataclasses import dataclass
 from typing import Final
 
 from core.graph.neighbours import surroundings
+from core.model.basis import custom_tags
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 
 NODE_LIMIT: Final = 60
+MERGED: Final = "merged into it"
+_LINE_READ: Final = 200
 
 
 @dataclass(frozen=True)
 class GraphNode:
-    """A note of the picture. `hop`: links between it and the focus; `kind`: "note" or "fact"."""
+    """A note of the picture. `hop`: links between it and the focus; `kind`: "note" or "fact".
+
+    `tags` and `first_line` stand under the title where a note is drawn large.
+    """
 
     id: str
     title: str
     hidden: bool = False
     kind: str = "note"
     hop: int = 0
+    tags: str = ""
+    first_line: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,15 @@ def graph_data(
     found = surroundings(snapshot, note_id, hops=hops, limit=limit, include_hidden=show_hidden)
     inside = found.hops
     nodes = tuple(
-        GraphNode(note.id, note.title, note.hidden, "fact" if note.is_fact else "note", inside[note.id])
+        GraphNode(
+            note.id,
+            note.title,
+            note.hidden,
+            "fact" if note.is_fact else "note",
+            inside[note.id],
+            " ".join(f"#{tag}" for tag in custom_tags(note)),
+            _first_line(note.content),
+        )
         for note in found.notes
     )
     edges = tuple(
@@ -65,9 +81,14 @@ def graph_data(
         for link in note.links
         if link.to in inside and link.to != note.id
     )
+    edges += tuple(GraphEdge(other, survivor, MERGED) for other, survivor in found.merged)
     left_out = _left_out(snapshot, inside, hops, show_hidden)
     hidden = 0 if show_hidden else sum(other.hidden for other in _linked(snapshot, note_id))
     return GraphData(nodes, edges, note_id, left_out, hidden)
+
+
+def _first_line(text: str) -> str:
+    return next((line.strip() for line in text[:_LINE_READ].splitlines() if line.strip()), "")
 
 
 def _linked(snapshot: Snapshot, note_id: str) -> list[Note]:
@@ -92,3 +113,20 @@ def _left_out(
         if missing:
             counts.append((note_id, len(missing)))
     return tuple(counts)
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What is to be drawn: data at hand, or a note of a snapshot."""
+
+    data: GraphData | None = None
+    snapshot: Snapshot | None = None
+    note_id: str = ""
+
+    def fulfil(self, hops: int, show_hidden: bool) -> GraphData:
+        """The data of the picture."""
+        if self.data is not None:
+            return self.data
+        if self.snapshot is None:
+            return GraphData()
+        return graph_data(self.snapshot, self.note_id, hops, show_hidden)

@@ -8,6 +8,7 @@ before them. The layout depends on nothing but its arguments.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -17,15 +18,30 @@ from rich.cells import cell_len
 from nuggets_tui.safe_text import cut
 from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode
 from nuggets_tui.widgets.graph_picture import NodeBox, Picture, Role, Wire
-from nuggets_tui.widgets.graph_route import NARROW_CHANNEL, Place, Router
-from nuggets_tui.widgets.graph_tree import Branch, Sorted, branches, sides, sort_out, trim_depth, trim_rows
+from nuggets_tui.widgets.graph_route import BARE_CHANNEL, Place, Router
+from nuggets_tui.widgets.graph_tree import (
+    Branch,
+    Former,
+    Sorted,
+    branches,
+    sides,
+    sort_out,
+    trim_depth,
+    trim_rows,
+)
 
 UNTITLED: Final = "(no title)"
 _TWO_SIDED: Final = 72
 _NARROW_LABEL: Final = 10
 _WIDE_LABEL: Final = 48
-_STRETCH: Final = 6
 _FRAME: Final = 4
+DETAILS: Final = (0, 1, 2)
+"""How much of each note is drawn: the title; a box around it; in the box its tags and its first line too."""
+_TALL: Final = (1, 3, 5)
+# How much longer than needed the lines between two columns get: words find room on long ones.
+_STRETCH: Final = (6, 30, 30)
+_LINE_CELLS: Final = 34
+_ENDLESS: Final = 100_000
 
 
 @dataclass
@@ -72,47 +88,108 @@ def lay_out(
     width: int,
     height: int,
     left_out: Sequence[tuple[str, int]] = (),
+    detail: int = 0,
+    former: Picture | None = None,
 ) -> Picture:
     """The picture of the graph around `focus` in `width` x `height` cells.
 
     The focus stands at the left, what it links to in columns to the right; with room for it, notes that only
     link to the focus stand to its left. What finds no room shows as "… 12 more" where it would hang, or counts
     in `notes_without_room` and `links_without_room`. Empty when the focus is not among the nodes, or without
-    room for it.
+    room for it. `detail`: one of DETAILS. `former`: the picture before; with the same focus, its notes keep
+    their columns and their order as far as they can.
     """
-    graph = sort_out(GraphData(tuple(nodes), tuple(edges), focus, tuple(left_out)))
-    if focus not in graph.nodes or width < 6 or height < 1:
+    known = _former(former) if former is not None and former.focus == focus else Former()
+    graph = sort_out(GraphData(tuple(nodes), tuple(edges), focus, tuple(left_out)), known)
+    tall = _TALL[detail]
+    if focus not in graph.nodes or width < 6 or height < tall:
         return Picture(max(width, 0), max(height, 0))
     found = branches(graph)
-    plan = _plan(graph, [], found, width, height)
+    plan = _plan(graph, [], found, width, height, detail)
     if width >= _TWO_SIDED:
         # Both sides only where that costs no title a letter, or brings more notes into the picture.
-        wide = _plan(graph, *sides(graph, found, height), width, height)
-        if wide.parts[0].found and (wide.shortened == 0 or wide.shown > plan.shown):
+        wide = _plan(graph, *sides(graph, found, height // tall), width, height, detail)
+        stays = any(side < 0 for side in known.side.values()) and wide.shown >= plan.shown
+        if wide.parts[0].found and (wide.shortened == 0 or wide.shown > plan.shown or stays):
             plan = wide
-    return _draw(graph, plan, width, height)
+    return _draw(graph, plan, width, height, detail)
 
 
-def _plan(graph: Sorted, left: list[Branch], right: list[Branch], width: int, height: int) -> Plan:
+def lay_out_fitting(
+    data: GraphData, width: int, height: int, detail: int | None, former: Picture | None = None
+) -> Picture:
+    """As `lay_out`, on a canvas as large as `detail` needs, `width` x `height` cells at least.
+
+    Without a detail the one that shows most of each note and needs no more than these cells.
+    """
+
+    def drawn(size: tuple[int, int], detail: int) -> Picture:
+        return lay_out(data.nodes, data.edges, data.focus, *size, data.left_out, detail, former)
+
+    if detail == 0:
+        return drawn((width, height), 0)
+    graph = sort_out(data)
+    if data.focus not in graph.nodes:
+        return Picture(max(width, 0), max(height, 0))
+    if detail is not None:
+        wide, high = _needed(graph, detail, width)
+        return drawn((max(width, wide), max(height, high)), detail)
+    told = any(node.tags or node.first_line for node in data.nodes)
+    fullest = max(Counter(graph.level.values()).values())
+    for each in reversed(DETAILS[1:] if told else DETAILS[1:2]):
+        if fullest * _TALL[each] > 2 * height:
+            continue
+        wide, high = _needed(graph, each, width)
+        if wide <= width and high <= height:
+            return drawn((width, height), each)
+    return drawn((width, height), 0)
+
+
+def _needed(graph: Sorted, detail: int, width: int) -> tuple[int, int]:
+    """Columns and rows that everything needs; both sides of the focus where that fits the width."""
+    found = branches(graph)
+    split = sides(graph, found, _ENDLESS)
+    sizes = []
+    for left, right in (split, ([], found)):
+        plan = _plan(graph, left, right, _ENDLESS, _ENDLESS, detail)
+        rows = max(sum(branch.rows for branch in side.found) for side in plan.parts)
+        sizes.append((_ENDLESS - plan.spare + 2, max(rows, 1) * _TALL[detail]))
+    return sizes[0] if _TWO_SIDED <= width >= sizes[0][0] else sizes[1]
+
+
+def _former(picture: Picture) -> Former:
+    boxes = sorted((box for box in picture.boxes if box.id), key=lambda box: (box.y, box.x))
+    return Former(
+        {box.id: number for number, box in enumerate(boxes)},
+        {wire.b: wire.a for wire in reversed(picture.wires) if wire.b and wire.stroke != "cross"},
+        {box.id: box.side for box in boxes if box.level == 1},
+    )
+
+
+def _plan(
+    graph: Sorted, left: list[Branch], right: list[Branch], width: int, height: int, detail: int
+) -> Plan:
+    tall = _TALL[detail]
     parts = [Side(-1, tuple(left)), Side(1, tuple(right))]
-    _fit_depth(parts, graph, width)
+    _fit_depth(parts, graph, width, tall)
     for side in parts:
-        side.found = trim_rows(side.found, height)
+        side.found = trim_rows(side.found, height // tall)
     # "… 12 more" may be wider than the titles whose place it takes.
-    _fit_depth(parts, graph, width)
+    _fit_depth(parts, graph, width, tall)
     for side in parts:
-        _place_rows(side, graph, height)
-    routers = [Router(graph, side.places, side.depth) for side in parts]
-    return _fit_widths(graph, parts, routers, width)
+        _place_rows(side, graph, height, detail)
+    routers = [Router(graph, side.places, side.depth, tall) for side in parts]
+    return _fit_widths(graph, parts, routers, width, detail)
 
 
-def _fit_depth(parts: list[Side], graph: Sorted, width: int) -> None:
+def _fit_depth(parts: list[Side], graph: Sorted, width: int, tall: int) -> None:
     """Cut the deepest columns until the narrowest form of the rest fits."""
     title = cell_len(_title(graph.nodes[graph.focus], width))
     own = min(title, _NARROW_LABEL) + _FRAME
+    channel = BARE_CHANNEL + (2 if tall == 1 else 4)
     while True:
         columns = [cells for side in parts for cells in _narrowest(side.found, graph)]
-        if not columns or own + sum(columns) + len(columns) * NARROW_CHANNEL <= width:
+        if not columns or own + sum(columns) + len(columns) * channel <= width:
             return
         deepest = max(parts, key=lambda side: side.depth)
         deepest.found = trim_depth(deepest.found, deepest.depth - 1)
@@ -128,11 +205,12 @@ def _narrowest(found: Sequence[Branch], graph: Sorted) -> list[int]:
     return columns
 
 
-def _place_rows(side: Side, graph: Sorted, height: int) -> None:
+def _place_rows(side: Side, graph: Sorted, height: int, detail: int) -> None:
     """Give each end of a branch its row and each node the middle of what hangs on it."""
     rows = sum(branch.rows for branch in side.found)
-    step = 2 if rows * 2 - 1 <= height else 1
-    next_row = 0
+    tall = _TALL[detail]
+    step = tall + 1 if rows * (tall + 1) - 1 <= height else tall
+    next_row = tall // 2
 
     def place(branch: Branch, level: int, parent: str) -> Place:
         nonlocal next_row
@@ -142,18 +220,23 @@ def _place_rows(side: Side, graph: Sorted, height: int) -> None:
         else:
             row = next_row
             next_row += step
-        here = Place(branch.id, parent, level, row, _label(branch, graph), _role(branch, graph))
+        lines = _lines(graph.nodes[branch.id], detail) if branch.id else ()
+        here = Place(branch.id, parent, level, row, _label(branch, graph), _role(branch, graph), lines)
         side.places.append(here)
         return here
 
     tops = [place(branch, 0, graph.focus) for branch in side.found]
     if not tops:
         return
-    block = (rows - 1) * step + 1
+    block = (rows - 1) * step + tall
     middle = (tops[0].row + tops[-1].row) // 2
     shift = min(max(_focus_row(height) - middle, 0), height - block)
     for here in side.places:
         here.row += shift
+
+
+def _lines(node: GraphNode, detail: int) -> tuple[str, ...]:
+    return (cut(node.tags, _LINE_CELLS), cut(node.first_line, _LINE_CELLS)) if detail == 2 else ()
 
 
 def _focus_row(height: int) -> int:
@@ -180,16 +263,16 @@ def _role(branch: Branch, graph: Sorted) -> Role:
     return "ghost" if graph.nodes[branch.id].hidden else "node"
 
 
-def _draw(graph: Sorted, plan: Plan, width: int, height: int) -> Picture:
+def _draw(graph: Sorted, plan: Plan, width: int, height: int, detail: int) -> Picture:
     columns = sum(side.depth for side in plan.parts)
-    stretch = min(plan.spare // columns, _STRETCH) if columns else 0
+    stretch = min(plan.spare // columns, _STRETCH[detail]) if columns else 0
     for side, router in zip(plan.parts, plan.routers, strict=True):
         router.stretch = stretch
         router.settle(side.widths)
     left = plan.routers[0]
     spare = plan.spare - stretch * columns
     margin = spare // 2 if left.places else min(spare, 1)
-    frame = _frame(graph, margin + left.length, plan.own, height)
+    frame = _frame(graph, margin + left.length, plan.own, height, detail)
     boxes: list[NodeBox] = [frame]
     wires: list[Wire] = []
     for side, router in zip(plan.parts, plan.routers, strict=True):
@@ -216,17 +299,18 @@ def _without_room(found: Sequence[Branch]) -> int:
     return sum(_without_room(branch.children) if branch.id else branch.count for branch in found)
 
 
-def _fit_widths(graph: Sorted, parts: list[Side], routers: list[Router], width: int) -> Plan:
+def _fit_widths(graph: Sorted, parts: list[Side], routers: list[Router], width: int, detail: int) -> Plan:
     """Set the columns' widths.
 
     Titles shrink from the widest on; when they are at their narrowest, links that are not part of the tree
     give up their tracks.
     """
-    widths = [cell_len(_title(graph.nodes[graph.focus], width))]
+    focus = graph.nodes[graph.focus]
+    widths = [max(map(cell_len, (_title(focus, width), *_lines(focus, detail))))]
     for side in parts:
         side.widths = [0] * side.depth
         for here in side.places:
-            side.widths[here.level] = max(side.widths[here.level], cell_len(here.label))
+            side.widths[here.level] = max(side.widths[here.level], here.wanted)
         widths.extend(side.widths)
     while True:
         room = width - _FRAME - sum(router.channels for router in routers)
@@ -253,11 +337,11 @@ def _shrunk(widths: list[int], room: int) -> list[int]:
     return [min(each, _NARROW_LABEL) for each in widths]
 
 
-def _frame(graph: Sorted, x: int, room: int, height: int) -> NodeBox:
+def _frame(graph: Sorted, x: int, room: int, height: int, detail: int) -> NodeBox:
     node = graph.nodes[graph.focus]
     label = cut(_title(node, room + 2), room)
+    lines = tuple(cut(line, room) for line in _lines(node, detail))
     row = _focus_row(height)
-    tall = height >= 3
-    return NodeBox(
-        graph.focus, x, row - 1 if tall else row, cell_len(label) + _FRAME, 3 if tall else 1, label, "focus"
-    )
+    tall = max(_TALL[detail], 3) if height >= 3 else 1
+    width = max(map(cell_len, (label, *lines))) + _FRAME
+    return NodeBox(graph.focus, x, row - tall // 2, width, tall, label, "focus", lines=lines)

@@ -22,6 +22,7 @@ _CORNERS: Final = {
     False: (("╭", "─", "╮"), ("╰", "─", "╯")),
     True: (("┏", "━", "┓"), ("┗", "━", "┛")),
 }
+_FRAMES: Final = {"focus": "graph-view--frame", "ghost": "graph-view--ghost-wire"}
 _WALLS: Final = {False: ("│", "├", "┤"), True: ("┃", "┠", "┨")}
 
 
@@ -68,7 +69,7 @@ def _box_pieces(picture: Picture, mark: Mark, y: int) -> Iterable[Piece]:
         if not box.y <= y < box.y + box.height:
             continue
         marked = bool(box.id) and box.id == mark.id
-        if box.role == "focus":
+        if box.role == "focus" or box.height > 1:
             yield from _frame_pieces(picture, box, marked, mark.active, y)
             continue
         name = _node_class(box, marked, mark.active)
@@ -77,18 +78,21 @@ def _box_pieces(picture: Picture, mark: Mark, y: int) -> Iterable[Piece]:
 
 
 def _frame_pieces(picture: Picture, box: NodeBox, marked: bool, active: bool, y: int) -> Iterable[Piece]:
-    line = "graph-view--chosen-wire" if marked and active else "graph-view--frame"
+    line = "graph-view--chosen-wire" if marked and active else _FRAMES.get(box.role, "graph-view--box")
     row = y - box.y
-    if box.height == 3 and row != 1:
-        start, middle, end = _CORNERS[marked][row // 2]
+    if box.height > 1 and row in (0, box.height - 1):
+        start, middle, end = _CORNERS[marked][1 if row else 0]
         yield box.x, box.width, f"{start}{middle * (box.width - 2)}{end}", line
         return
     wall, open_right, open_left = _WALLS[marked]
     cells = picture.glyphs
     end_wall = open_right if (box.x + box.width, y) in cells else wall
     start_wall = open_left if (box.x - 1, y) in cells else wall
+    inside = (box.text, *box.lines)
+    at = row - 1 if box.height > 1 else 0
+    name = _node_class(box, marked, active) if at == 0 else "graph-view--words"
     yield box.x, 1, start_wall, line
-    yield box.x + 1, box.width - 2, f" {fit(box.text, box.width - 4)} ", _node_class(box, marked, active)
+    yield box.x + 1, box.width - 2, f" {fit(inside[at] if at < len(inside) else '', box.width - 4)} ", name
     yield box.x + box.width - 1, 1, end_wall, line
 
 

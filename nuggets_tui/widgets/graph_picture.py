@@ -38,7 +38,9 @@ _BROKEN: Final[dict[Stroke, dict[int, str]]] = {
 
 @dataclass(frozen=True)
 class NodeBox:
-    """A node's place: `width` x `height` cells from its left upper corner; `text` is its middle line.
+    """A node's place: `width` x `height` cells from its left upper corner. `text` is its title, `lines` follow it.
+
+    From three cells of height on it has a frame; else `text` stands alone in its middle line.
 
     `level`: links between it and the focus; `side`: -1 left of the focus, 1 right of it, 0 the focus itself.
     """
@@ -52,6 +54,7 @@ class NodeBox:
     role: Role
     level: int = 0
     side: int = 0
+    lines: tuple[str, ...] = ()
 
     @property
     def middle(self) -> Cell:

@@ -12,17 +12,15 @@ from nuggets_tui.safe_text import cut
 from nuggets_tui.widgets.graph_picture import DOWN, LEFT, RIGHT, UP, Cell, NodeBox, Role, Stroke, Wire
 from nuggets_tui.widgets.graph_tree import Sorted
 
-_PAD: Final = 1
 # A channel without tracks: line, the tree's vertical line, line, arrow.
-_BARE: Final = 4
-NARROW_CHANNEL: Final = _BARE + 2 * _PAD
-"""Cells between two columns without tracks, the blanks beside the titles included."""
+BARE_CHANNEL: Final = 4
 _MOST_TRACKS: Final = 6
+_SHARED: Final = 3
 
 
 @dataclass
 class Place:
-    """A node's column (`level`, 0 next to the focus) and row, what it hangs on, and its label."""
+    """A node's column (`level`, 0 next to the focus) and middle row, what it hangs on, its label and further lines."""
 
     id: str
     parent: str
@@ -30,8 +28,14 @@ class Place:
     row: int
     label: str
     role: Role
+    lines: tuple[str, ...] = ()
     start: int = 0
     cells: int = 0
+
+    @property
+    def wanted(self) -> int:
+        """Cells that its text needs."""
+        return max(map(cell_len, (self.label, *self.lines)))
 
     @property
     def end(self) -> int:
@@ -64,18 +68,23 @@ class Channel:
         """Cells that it takes."""
         if self.last:
             return len(self.behind) + 1 if self.behind else 0
-        return _BARE + len(self.behind) + len(self.before) + stretch
+        return BARE_CHANNEL + len(self.behind) + len(self.before) + stretch
 
     def tree_line(self, stretch: int) -> int:
         """Distance of the tree's vertical line from the focus."""
-        return self.start + 1 + len(self.behind) + stretch // 2
+        # The longer part leads to one note alone, and so has room for the reason of its link.
+        return self.start + 1 + len(self.behind) + min(stretch // 2, _SHARED)
 
 
 class Router:
     """Finds the wires between the places of one side. Distances count from the focus's frame outwards."""
 
-    def __init__(self, graph: Sorted, places: list[Place], depth: int) -> None:
+    def __init__(self, graph: Sorted, places: list[Place], depth: int, tall: int = 1) -> None:
+        """tall: rows of a node; from 3 on it has a frame."""
         self.places = places
+        self._tall = tall
+        # Cells beside a text: a blank, or a blank and a frame.
+        self._pad = 1 if tall == 1 else 2
         self.stretch = 0
         self._graph = graph
         self._at = {place.id: place for place in places if place.id}
@@ -87,7 +96,7 @@ class Router:
     def channels(self) -> int:
         """Cells of all channels and of the blanks beside the titles."""
         columns = len(self._channels) - 1
-        return sum(channel.width(self.stretch) for channel in self._channels) + 2 * _PAD * columns
+        return sum(channel.width(self.stretch) for channel in self._channels) + 2 * self._pad * columns
 
     @property
     def length(self) -> int:
@@ -136,15 +145,27 @@ class Router:
                 if place.level == channel.level:
                     place.start = at
                     place.label = cut(place.label, widths[channel.level])
-                    place.cells = cell_len(place.label) + 2 * _PAD
-            at += widths[channel.level] + 2 * _PAD
+                    place.lines = tuple(cut(line, widths[channel.level]) for line in place.lines)
+                    place.cells = place.wanted + 2 * self._pad
+            at += widths[channel.level] + 2 * self._pad
 
     def boxes(self, origin: int, sign: int) -> Iterable[NodeBox]:
         """The nodes' boxes; `origin` is the first cell beside the focus, `sign` -1 on its left."""
         for place in self.places:
             x = origin + place.start if sign > 0 else origin - place.end + 1
+            tall = self._tall if place.id else 1
+            top = place.row - tall // 2
             yield NodeBox(
-                place.id, x, place.row, place.cells, 1, place.label, place.role, place.level + 1, sign
+                place.id,
+                x,
+                top,
+                place.cells,
+                tall,
+                place.label,
+                place.role,
+                place.level + 1,
+                sign,
+                place.lines,
             )
 
     def wires(self, origin: int, sign: int, focus_row: int) -> Iterable[Wire]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -44,6 +44,15 @@ class Branch:
 
 
 @dataclass(frozen=True)
+class Former:
+    """How the notes stood in the picture before: their order from above, their parents, and their sides."""
+
+    order: Mapping[str, int] = field(default_factory=dict)
+    parent: Mapping[str, str] = field(default_factory=dict)
+    side: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Sorted:
     """A graph with each node's distance from the focus and the neighbour it hangs on.
 
@@ -57,6 +66,7 @@ class Sorted:
     level: dict[str, int]
     parent: dict[str, str]
     left_out: dict[str, int] = field(default_factory=dict)
+    former: Former = field(default_factory=lambda: Former())
 
     def pair(self, one: str, other: str) -> Pair:
         """The two in the order in which `links` knows them."""
@@ -70,8 +80,12 @@ class Sorted:
         return back, there
 
 
-def sort_out(data: GraphData) -> Sorted:
-    """Distances and parents by breadth-first search, in the order of the nodes; what is out of reach has none."""
+def sort_out(data: GraphData, former: Former | None = None) -> Sorted:
+    """Distances and parents by breadth-first search, in the order of the nodes; what is out of reach has none.
+
+    Notes of the picture before keep the parents they had, where they still may.
+    """
+    former = former or Former()
     nodes: dict[str, GraphNode] = {}
     for node in data.nodes:
         nodes.setdefault(node.id, node)
@@ -91,11 +105,14 @@ def sort_out(data: GraphData) -> Sorted:
     for others in near.values():
         others.sort(key=order.__getitem__)
     level, parent = _distances(data.focus, near)
+    for id, above in former.parent.items():
+        if id in parent and above in near[id] and level.get(above) == level[id] - 1:
+            parent[id] = above
     left_out: dict[str, int] = {}
     for id, count in data.left_out:
         if id in level and count > 0:
             left_out[id] = left_out.get(id, 0) + count
-    return Sorted(data.focus, nodes, links, near, level, parent, left_out)
+    return Sorted(data.focus, nodes, links, near, level, parent, left_out, former)
 
 
 def _distances(focus: str, near: dict[str, list[str]]) -> tuple[dict[str, int], dict[str, str]]:
@@ -112,10 +129,11 @@ def _distances(focus: str, near: dict[str, list[str]]) -> tuple[dict[str, int], 
 
 
 def branches(graph: Sorted) -> list[Branch]:
-    """The branches on the focus, linked siblings beside each other."""
+    """The branches on the focus, linked siblings beside each other; those of the picture before in their order."""
     hanging: dict[str, list[str]] = {}
-    for id, parent in graph.parent.items():
-        hanging.setdefault(parent, []).append(id)
+    for id in graph.nodes:
+        if id in graph.parent:
+            hanging.setdefault(graph.parent[id], []).append(id)
 
     built: dict[str, Branch] = {}
     for id in sorted(graph.level, key=lambda each: -graph.level[each]):
@@ -127,6 +145,14 @@ def branches(graph: Sorted) -> list[Branch]:
 
 
 def _grouped(ids: Sequence[str], graph: Sorted) -> list[str]:
+    known = sorted((id for id in ids if id in graph.former.order), key=graph.former.order.__getitem__)
+    if known:
+        # A newcomer stands behind the last note that it is linked with.
+        for id in ids:
+            if id not in graph.former.order:
+                places = [known.index(other) + 1 for other in graph.near[id] if other in known]
+                known.insert(max(places, default=len(known)), id)
+        return known
     waiting = dict.fromkeys(ids)
     grouped: list[str] = []
     while waiting:
@@ -152,7 +178,8 @@ def sides(graph: Sorted, found: list[Branch], rows: int) -> tuple[list[Branch], 
         incoming = all(
             branch.id and graph.directions(graph.focus, branch.id) == (False, True) for branch in group
         )
-        (left if incoming else right).extend(group)
+        before = [graph.former.side[branch.id] for branch in group if branch.id in graph.former.side]
+        (left if (sum(before) < 0 if before else incoming) else right).extend(group)
     groups = _clusters(graph, right)
     while len(groups) > 1 and _rows(right) > rows:
         last = groups.pop()
@@ -160,6 +187,11 @@ def sides(graph: Sorted, found: list[Branch], rows: int) -> tuple[list[Branch], 
             break
         left.extend(last)
         right = [branch for group in groups for branch in group]
+    if graph.former.order:
+        # Who stands beside whom has been settled.
+        place = {id(branch): number for number, branch in enumerate(found)}
+        left.sort(key=lambda branch: place[id(branch)])
+        right.sort(key=lambda branch: place[id(branch)])
     return left, right
 
 

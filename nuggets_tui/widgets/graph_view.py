@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from rich.segment import Segment
 from textual import events, on
 from textual.binding import Binding, BindingType
-from textual.geometry import Size
+from textual.geometry import Offset, Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
@@ -18,43 +18,32 @@ from textual.worker import Worker, WorkerState, get_current_worker
 
 from core.model.snapshot import Snapshot
 from nuggets_tui.safe_text import content, fit
-from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode, graph_data
-from nuggets_tui.widgets.graph_layout import lay_out
+from nuggets_tui.widgets.graph_caption import Caption, caption
+from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode, Wish, graph_data
+from nuggets_tui.widgets.graph_layout import DETAILS, lay_out_fitting
 from nuggets_tui.widgets.graph_painter import Mark, paint
 from nuggets_tui.widgets.graph_picture import Picture, Wire
 from nuggets_tui.widgets.graph_walk import Direction, step
-from nuggets_tui.widgets.graph_words import link_words, summary
+from nuggets_tui.widgets.graph_words import link_words, reasons, summary
 
 __all__ = ["GraphData", "GraphEdge", "GraphNode", "GraphView", "graph_data"]
 
 MOST_HOPS: Final = 3
 _WORK: Final = "graph-layout"
 _WORDS_FROM: Final = 3
-
-
-@dataclass(frozen=True)
-class Wish:
-    """What is to be drawn: data at hand, or a note of a snapshot."""
-
-    data: GraphData | None = None
-    snapshot: Snapshot | None = None
-    note_id: str = ""
-
-    def fulfil(self, hops: int, show_hidden: bool) -> GraphData:
-        """The data of the picture."""
-        if self.data is not None:
-            return self.data
-        if self.snapshot is None:
-            return GraphData()
-        return graph_data(self.snapshot, self.note_id, hops, show_hidden)
+# Cells that stay in sight beside the cursor's note: enough of the lines to see where they lead.
+_BESIDE: Final = (8, 1)
+_WHEEL: Final = 3
 
 
 class GraphView(Widget, can_focus=True):
     """The surroundings of one note as a picture.
 
     The cursor starts on the note in the frame; left and right walk along links to the nearest linked note, up and
-    down to the next note of the column. The line by which the cursor came is heavy, and the last row says why that
-    link is there. The layout is made in a thread; until it is ready the last picture stays.
+    down to the next note of the column. The line by which the cursor came is heavy; why that link is there stands
+    at the line where there is room, and in the last row. Zoom draws notes as titles, as boxes, or as boxes that say
+    more; a picture larger than the pane moves with the cursor. The layout is made in a thread; until it is ready
+    the last picture stays.
     """
 
     ALLOW_SELECT = False
@@ -64,6 +53,8 @@ class GraphView(Widget, can_focus=True):
         height: 1fr;
         & > .graph-view--focus { text-style: bold; }
         & > .graph-view--frame { color: $text-primary; }
+        & > .graph-view--box { color: $text-muted; }
+        & > .graph-view--caption { color: $text-accent; text-style: italic; }
         & > .graph-view--ghost { color: $text-muted; text-style: italic; }
         & > .graph-view--more { color: $text-muted; }
         & > .graph-view--cursor-blurred { text-style: bold; }
@@ -83,6 +74,8 @@ class GraphView(Widget, can_focus=True):
     COMPONENT_CLASSES: ClassVar[set[str]] = {
         "graph-view--focus",
         "graph-view--frame",
+        "graph-view--box",
+        "graph-view--caption",
         "graph-view--node",
         "graph-view--ghost",
         "graph-view--more",
@@ -101,12 +94,14 @@ class GraphView(Widget, can_focus=True):
         Binding("up", "walk('up')", "Walk up", show=False),
         Binding("down", "walk('down')", "Walk down", show=False),
         Binding("enter", "choose", "Centre", show=False),
-        Binding("plus,equals_sign", "hops(1)", "Further", show=False),
-        Binding("minus", "hops(-1)", "Nearer", show=False),
+        Binding("plus,equals_sign", "zoom(1)", "Nearer", show=False),
+        Binding("minus", "zoom(-1)", "Farther away", show=False),
     ]
 
     hops: reactive[int] = reactive(1, repaint=False)
     """How many links away from the note the picture reaches, 1 to 3."""
+    detail: reactive[int | None] = reactive(None, repaint=False)
+    """How much of each note is drawn, one of DETAILS; None for as much as finds room."""
     show_hidden: reactive[bool] = reactive(False, repaint=False)
     """Whether hidden notes are drawn, as ghosts."""
 
@@ -130,17 +125,6 @@ class GraphView(Widget, can_focus=True):
 
         graph_view: GraphView
         note_id: str
-
-        @property
-        def control(self) -> GraphView:
-            return self.graph_view
-
-    @dataclass
-    class HopsChanged(Message):
-        """A key asked for a wider or a narrower picture."""
-
-        graph_view: GraphView
-        hops: int
 
         @property
         def control(self) -> GraphView:
@@ -173,6 +157,8 @@ class GraphView(Widget, can_focus=True):
         self._reasons: Mapping[frozenset[str], tuple[GraphEdge, ...]] = {}
         self._cursor = ""
         self._wire: Wire | None = None
+        self._caption: Caption | None = None
+        self._corner = Offset()
 
     # What it shows ----------------------------------------------------------------------------------
 
@@ -218,6 +204,9 @@ class GraphView(Widget, can_focus=True):
     def watch_hops(self) -> None:
         self._draw()
 
+    def watch_detail(self) -> None:
+        self._draw()
+
     def watch_show_hidden(self) -> None:
         self._draw()
 
@@ -238,8 +227,9 @@ class GraphView(Widget, can_focus=True):
         self._busy = True
         self._again = False
         wish, room, hops, hidden = self._wish, self._room, self.hops, self.show_hidden
+        detail, former = self.detail, self._picture
         self.run_worker(
-            lambda: self._work(wish, room, hops, hidden),
+            lambda: self._work(wish, room, hops, hidden, detail, former),
             name=_WORK,
             group=_WORK,
             exclusive=True,
@@ -247,9 +237,11 @@ class GraphView(Widget, can_focus=True):
             thread=True,
         )
 
-    def _work(self, wish: Wish, room: Size, hops: int, show_hidden: bool) -> None:
+    def _work(
+        self, wish: Wish, room: Size, hops: int, show_hidden: bool, detail: int | None, former: Picture
+    ) -> None:
         data = wish.fulfil(hops, show_hidden)
-        picture = lay_out(data.nodes, data.edges, data.focus, room.width, room.height, data.left_out)
+        picture = lay_out_fitting(data, room.width, room.height, detail, former)
         if not get_current_worker().is_cancelled:
             self.post_message(self.Drawn(data, picture))
 
@@ -280,6 +272,32 @@ class GraphView(Widget, can_focus=True):
         elif self._wire is not None:
             ends = frozenset((self._wire.a, self._wire.b))
             self._wire = self._picture.wire_of.get(ends, self._picture.way_to.get(self._cursor))
+        if moved:
+            self._corner = Offset()
+        self._look()
+
+    def _look(self) -> None:
+        """Bring the cursor's note into sight, and say why the line to it is there."""
+        box = self._picture.box_of.get(self._cursor)
+        room = self._room
+        x, y = self._corner
+        if box is not None:
+            x = _along(x, room.width, self._picture.width, box.x, box.width, _BESIDE[0])
+            y = _along(y, room.height, self._picture.height, box.y, box.height, _BESIDE[1])
+        self._look_from(Offset(x, y))
+
+    def _look_from(self, corner: Offset) -> None:
+        """Show the picture from a cell on, as far as there is something to see."""
+        room, size = self._room, Size(self._picture.width, self._picture.height)
+        x = min(max(corner.x, 0), max(size.width - room.width, 0))
+        y = min(max(corner.y, 0), max(size.height - room.height, 0))
+        self._corner = Offset(x, y)
+        self._caption = None
+        if self._wire is not None and self._wire.b:
+            window = Region(x, y, room.width, room.height)
+            ends = frozenset((self._wire.a, self._wire.b))
+            said = reasons(self._reasons.get(ends, ()))
+            self._caption = caption(self._picture, self._wire, said, window)
         self.refresh()
 
     def on_resize(self) -> None:
@@ -298,24 +316,30 @@ class GraphView(Widget, can_focus=True):
         if self._cursor:
             self.post_message(self.NodeChosen(self, self._cursor))
 
-    def action_hops(self, change: int) -> None:
-        """Make the picture reach further or less far."""
-        old = self.hops
-        self.hops = old + change
-        if self.hops != old:
-            self.post_message(self.HopsChanged(self, self.hops))
+    def action_zoom(self, change: int) -> None:
+        """Draw more of each note, or less."""
+        now = self._drawn_detail if self.detail is None else self.detail
+        self.detail = min(max(now + change, DETAILS[0]), DETAILS[-1])
+
+    @property
+    def _drawn_detail(self) -> int:
+        """How much of each note the picture on screen shows."""
+        if any(box.lines for box in self._picture.boxes):
+            return DETAILS[-1]
+        return int(any(box.height > 1 for box in self._picture.boxes if box.role not in ("focus", "more")))
 
     def _move(self, note_id: str) -> None:
         between = frozenset((self._cursor, note_id))
         self._wire = self._picture.wire_of.get(between) or self._picture.way_to.get(note_id)
         self._cursor = note_id
-        self.refresh()
+        self._look()
         self.post_message(self.NodeFocused(self, note_id))
 
     def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
         if offset is None:
             return
+        offset += self._corner
         box = self._picture.at(offset.x, offset.y)
         if box is not None and box.id:
             event.stop()
@@ -328,7 +352,17 @@ class GraphView(Widget, can_focus=True):
         if wire is not None and wire.b:
             event.stop()
             self._wire = wire
-            self.refresh()
+            self._look_from(self._corner)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        self._scroll(event, Offset(-_WHEEL, 0) if event.shift else Offset(0, -_WHEEL))
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        self._scroll(event, Offset(_WHEEL, 0) if event.shift else Offset(0, _WHEEL))
+
+    def _scroll(self, event: events.MouseEvent, step: Offset) -> None:
+        event.stop()
+        self._look_from(self._corner + step)
 
     # Painting ---------------------------------------------------------------------------------------
 
@@ -339,8 +373,35 @@ class GraphView(Widget, can_focus=True):
             lines = said.wrap(width) if width > 0 else []
             return self._text_line(lines[y].plain if y < len(lines) else "", width)
         if y == height - 1 and height >= _WORDS_FROM:
-            return self._text_line(self._failure or self._words(), width)
-        return paint(self, self._picture, Mark(self._cursor, self._wire, self.has_focus), y, width)
+            beyond = self._beyond()
+            words = self._failure or self._words()
+            text = f"{fit(words, width - len(beyond) - 1)} {beyond}" if beyond else words
+            return self._text_line(text, width)
+        return self._picture_line(y, width)
+
+    def _beyond(self) -> str:
+        """Arrows to where the picture goes on."""
+        (x, y), room = self._corner, self._room
+        ways = (
+            ("←", x > 0),
+            ("↑", y > 0),
+            ("↓", y + room.height < self._picture.height),
+            ("→", x + room.width < self._picture.width),
+        )
+        return "".join(sign for sign, there in ways if there)
+
+    def _picture_line(self, y: int, width: int) -> Strip:
+        row = y + self._corner.y
+        mark = Mark(self._cursor, self._wire, self.has_focus)
+        strip = paint(self, self._picture, mark, row, self._picture.width)
+        said = self._caption
+        if said is not None and said.y == row:
+            style = self.get_visual_style("graph-view--caption").rich_style
+            text = Strip([Segment(said.text, style)])
+            end = said.x + text.cell_length
+            strip = Strip.join([strip.crop(0, said.x), text, strip.crop(end)])
+        plain = self.visual_style.rich_style
+        return strip.crop(self._corner.x, self._corner.x + width).adjust_cell_length(width, plain)
 
     def _text_line(self, text: str, width: int) -> Strip:
         style = self.get_visual_style("graph-view--words").rich_style
@@ -353,3 +414,11 @@ class GraphView(Widget, can_focus=True):
             ends = frozenset((self._wire.a, self._wire.b))
             return link_words(self._data, self._wire, self._reasons.get(ends, ()))
         return summary(self._data, self._picture)
+
+
+def _along(corner: int, room: int, size: int, start: int, length: int, beside: int) -> int:
+    """From where a room of cells is seen so that a note, and some cells beside it, lie in it."""
+    low, high = max(start - beside, 0), min(start + length + beside, size)
+    if high - low > room:
+        return start
+    return min(max(corner, high - room), low)

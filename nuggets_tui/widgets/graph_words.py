@@ -17,9 +17,13 @@ def link_words(data: GraphData, wire: Wire, edges: Sequence[GraphEdge]) -> str:
     there = any(edge.a == wire.a for edge in edges)
     back = any(edge.a == wire.b for edge in edges)
     sign = "↔" if there and back else "→" if there else "←"
-    reasons = "; ".join(dict.fromkeys(edge.reason.strip() for edge in edges if edge.reason.strip()))
     ends = f"{titles.get(wire.a, '')} {sign} {titles.get(wire.b, '')}"
-    return f"{reasons or 'no reason given'} · {ends}"
+    return f"{reasons(edges) or 'no reason given'} · {ends}"
+
+
+def reasons(edges: Sequence[GraphEdge]) -> str:
+    """Why a link is there, both ways; "" when nobody said."""
+    return "; ".join(dict.fromkeys(edge.reason.strip() for edge in edges if edge.reason.strip()))
 
 
 def summary(data: GraphData, picture: Picture) -> str:

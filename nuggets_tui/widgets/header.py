@@ -12,9 +12,9 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from nuggets_tui.commands import BY_NAME
+from nuggets_tui.key_map import KeyMap
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.view import View
+from nuggets_tui.view import View, same_but
 from nuggets_tui.words import plural, time_ago
 
 _NAME: Final = Content.styled(" nuggets ", "bold $text-accent")
@@ -26,8 +26,13 @@ _GAP: Final = "   "
 class HeaderLine(Widget):
     """The header; `now` moves on so that ages stay true."""
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
     now: reactive[datetime | None] = reactive[datetime | None](None)
+
+    def watch_view(self, before: View, after: View) -> None:
+        """Says what is another; which note is shown is nothing to it."""
+        if not same_but(before, after, "note_id", "suggested", "found", "hops", "fresh", "order", "show_hidden"):
+            self.refresh()
 
     async def on_click(self, event: Click) -> None:
         """Opens what waits for a person."""
@@ -39,7 +44,7 @@ class HeaderLine(Widget):
         """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         waits = [_live(self.view), *_waiting(self.view)]
         if self.view.reflection_due:
-            line = self._laid_out(Content(_GAP).join([*waits, _badge("reflection due", "reflect")]))
+            line = self._laid_out(Content(_GAP).join([*waits, _badge("reflection due", "reflect", self.view.keys)]))
             if line is not None:
                 return line
         line = self._laid_out(Content(_GAP).join(waits))
@@ -89,7 +94,7 @@ class HeaderLine(Widget):
     def _event(self, limit: int) -> Content | None:
         """What goes on, or what happened last, in at most so many cells."""
         if self.view.busy:
-            return Content.styled(f"◔ {self.view.busy} …", "$text-accent")
+            return Content.styled(f"◔ {self.view.busy}", "$text-accent").truncate(limit, ellipsis=True)
         last = self.view.log.last
         if last is None or self.now is None:
             return None
@@ -101,6 +106,9 @@ class HeaderLine(Widget):
 def _live(view: View) -> Content:
     if view.trouble:
         return Content.assemble(("◌ ", "bold $text-error"), ("not readable just now", "$text-error"))
+    if view.past is not None:
+        said = "changed meanwhile: esc shows it" if view.past.news else "the past, read only"
+        return Content.assemble(("◷ ", "bold $text-secondary"), (said, "bold $text-secondary"))
     if view.snapshot.read_only:
         return Content.assemble(("◌ ", "$text-warning"), ("read only", "$text-warning"))
     if view.loaded or view.glanced is not None:
@@ -113,14 +121,17 @@ def _waiting(view: View) -> list[Content]:
     waits = []
     if view.log.waiting:
         said = plural(len(view.log.waiting), "conflict waits", "conflicts wait")
-        waits.append(_badge(f"! {said}", "conflicts"))
+        waits.append(_badge(f"! {said}", "conflicts", view.keys))
+    if view.lost_searches:
+        said = plural(len(view.lost_searches), "golden search", "golden searches")
+        waits.append(_badge(f"✗ {said} lost", "searches", view.keys))
     if view.snapshot.problems:
-        waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems"))
+        waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems", view.keys))
     return waits
 
 
-def _badge(text: str, command: str) -> Content:
-    key = BY_NAME[command].shown_keys[0]
+def _badge(text: str, command: str, keys: KeyMap) -> Content:
+    key = keys.key(command)
     badge = Content.assemble((f"{text}: ", "$text-warning"), (key, "bold $text-accent"))
     return badge.stylize(Style.from_meta({"does": f"screen.command('{command}')"}))
 

@@ -55,6 +55,11 @@ class LineView(ScrollView, can_focus=True):
         """All lines as plain text."""
         return "\n".join(line.plain for line in self._lines)
 
+    def line_at(self, y: int) -> Content | None:
+        """The line at a row of the pane; None below the last one."""
+        place = y + self.scroll_offset.y
+        return self._lines[place] if 0 <= place < len(self._lines) else None
+
     def _lay_out(self, width: int) -> None:
         self._width = width
         # One cell stays free before the scroll bar.

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 from textual import on
 from textual.content import Content
 from textual.reactive import reactive
 
 from core.model.note import Note
+from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import NotePicked
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import View, changed_between
+from nuggets_tui.widgets.empty_words import empty_words
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns, title_style
 
 if TYPE_CHECKING:
     from core.graph.neighbours import Suggestion
 
-_EMPTY: Final = Content.assemble(
-    "No links yet.\n\n", ("l", "bold $text-accent"), "  links this note to another"
-)  # fmt: skip
 _SIGN_STYLES: Final = {"→": "$text-secondary", "←": "$text-secondary", "+": "bold $text-success"}
 
 
-@dataclass(frozen=True)
-class Neighbour:
+def _empty(keys: KeyMap) -> Content:
+    return empty_words(keys, "No links yet.", ("link", "links this note to another"))
+
+
+class Neighbour(msgspec.Struct, frozen=True):
     """What a row stands for: a note, and the suggestion when the link is not made yet."""
 
     note_id: str
@@ -36,17 +38,19 @@ class Neighbour:
 class NeighboursPane(RowList):
     """Links of the note shown in Note."""
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
 
     def __init__(self) -> None:
-        super().__init__(id="neighbours", classes="pane", empty_text=_EMPTY)
+        super().__init__(id="neighbours", classes="pane", empty_text=_empty(DEFAULT))
         self.border_title = Content("4 Neighbours")
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows the links of another note, or those it has now."""
-        if before.note_id == after.note_id and not changed_between(before, after, "snapshot", "suggested"):
+        if before.note_id == after.note_id and not changed_between(
+            before, after, "snapshot", "suggested", "keys"
+        ):
             return
-        self.empty_text = _EMPTY if after.loaded else ""
+        self.empty_text = _empty(after.keys) if after.loaded else ""
         self.set_rows(_rows(after), keep_cursor=before.note_id == after.note_id)
 
     @property

@@ -8,26 +8,30 @@ from functools import partial
 from typing import Final
 
 from textual.content import Content
+from textual.events import Click
 from textual.reactive import reactive
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
+from nuggets_tui.key_map import DEFAULT, KeyMap
+from nuggets_tui.messages import FileWanted
 from nuggets_tui.safe_text import content
 from nuggets_tui.secret_signs import SIGN, kinds_in
-from nuggets_tui.view import View, own_tags
+from nuggets_tui.view import View, changed_between, own_tags
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 from nuggets_tui.widgets.row_text import MUTED, PINNED
 from nuggets_tui.words import time_ago
 
-_NOTHING: Final = Content.styled("Choose a note in Notes, or search with /.", MUTED)
+_NOT_THERE: Final = Content.styled("At this moment the note was not there: not yet, or no more.", MUTED)
 _MOST_TAGS: Final = 40
+_FILE: Final = "underline"
 
 
 class NotePane(LineView):
     """One note."""
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
 
     def __init__(self) -> None:
         super().__init__(id="note", classes="pane")
@@ -43,33 +47,92 @@ class NotePane(LineView):
     def watch_view(self, before: View, after: View) -> None:
         """Shows another note from its beginning, or the same as it is now where it was being read."""
         note = after.note
-        if before.note is note and before.now is after.now and before.loaded == after.loaded:
+        if (
+            before.note is note
+            and before.loaded == after.loaded
+            and not changed_between(before, after, "now", "keys")
+        ):
             return
         same = before.note_id == after.note_id
         self._show(after, keep_scroll=same)
         kind = "" if note is None else " · fact" if note.is_fact else ""
         self.border_title = Content.assemble("3 Note", (kind, MUTED))
 
+    def on_click(self, event: Click) -> None:
+        """A file that the note speaks of is opened by a click on it."""
+        offset = event.get_content_offset(self)
+        line = self.line_at(offset.y) if offset is not None else None
+        if offset is None or line is None:
+            return
+        from core.text.file_references import file_references
+
+        place = _characters(line.plain, offset.x)
+        for reference in file_references(line.plain):
+            if reference.start <= place < reference.end:
+                event.stop()
+                self.post_message(FileWanted(reference))
+                return
+
     def _show(self, view: View, *, keep_scroll: bool) -> None:
         if view.note is not None and not view.loaded:
             self.show_lines(partial(_title_lines, view.note), keep_scroll=keep_scroll)
             return
-        make = partial(note_lines, view.note, view.snapshot, view.now, plainly=self.plainly)
+        if view.note is None and view.note_id and view.past is not None:
+            self.show_lines(_NOT_THERE.wrap, keep_scroll=keep_scroll)
+            return
+        make = partial(note_lines, view.note, view.snapshot, view.now, plainly=self.plainly, keys=view.keys)
         self.show_lines(make, keep_scroll=keep_scroll)
 
 
 def note_lines(
-    note: Note | None, snapshot: Snapshot, now: datetime | None, width: int, *, plainly: bool = False
+    note: Note | None,
+    snapshot: Snapshot,
+    now: datetime | None,
+    width: int,
+    *,
+    plainly: bool = False,
+    keys: KeyMap = DEFAULT,
 ) -> Sequence[Content]:
     """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`)."""
     if note is None:
-        return _NOTHING.wrap(width)
+        said = f"Choose a note in Notes, or search with {keys.key('search')}."
+        return Content.styled(said, MUTED).wrap(width)
     lines = [*content(note.title, "bold").wrap(width)]
-    for part in (_secret(note), _state(note, snapshot), _metadata(note), _tags(note), _dates(note, now)):
+    for part in (
+        _secret(note, keys),
+        _state(note, snapshot, keys),
+        _metadata(note),
+        _tags(note),
+        _dates(note, now),
+    ):
         if part:
             lines.extend(part.wrap(width))
-    read = plain_lines if plainly else markdown_lines
-    return [*lines, Content(""), *read(note.content, width)]
+    if plainly:
+        return [*lines, Content(""), *plain_lines(note.content, width)]
+    return [*lines, Content(""), *map(with_files, markdown_lines(note.content, width))]
+
+
+def with_files(line: Content) -> Content:
+    """A line with the files that it speaks of underlined."""
+    if "." not in line.plain and ":" not in line.plain and "#" not in line.plain:
+        return line
+    from core.text.file_references import file_references
+
+    for reference in file_references(line.plain):
+        line = line.stylize(_FILE, reference.start, reference.end)
+    return line
+
+
+def _characters(text: str, cells: int) -> int:
+    """How many characters stand before a cell of a line."""
+    from rich.cells import cell_len
+
+    taken = 0
+    for place, char in enumerate(text):
+        taken += cell_len(char)
+        if taken > cells:
+            return place
+    return len(text)
 
 
 def _title_lines(note: Note, width: int) -> Sequence[Content]:
@@ -80,22 +143,24 @@ def _joined(parts: Sequence[str], style: str = MUTED) -> Content:
     return content(" · ".join(part for part in parts if part), style)
 
 
-def _state(note: Note, snapshot: Snapshot) -> Content:
+def _state(note: Note, snapshot: Snapshot, keys: KeyMap) -> Content:
     said = []
     if note.hidden:
         from core.graph.edits import MERGED_INTO
 
         goal = snapshot.by_id.get(str(note.extra.get(MERGED_INTO, "")))
-        said.append(f"⊘ merged into {goal.title}" if goal else "⊘ hidden; x brings it back")
+        said.append(f"⊘ merged into {goal.title}" if goal else f"⊘ hidden; {keys.key('hide')} brings it back")
     if PINNED in note.tags:
         said.append("★ pinned")
     return _joined(said, "$text-warning" if note.hidden else "$text-accent")
 
 
-def _secret(note: Note) -> Content:
+def _secret(note: Note, keys: KeyMap) -> Content:
     kinds = kinds_in(note)
-    said = f"{SIGN} seems to hold a secret ({', '.join(kinds)}); S reviews and masks it" if kinds else ""
-    return content(said, "$text-error") if said else Content("")
+    if not kinds:
+        return Content("")
+    masks = f"{keys.key('secrets')} reviews and masks it"
+    return content(f"{SIGN} seems to hold a secret ({', '.join(kinds)}); {masks}", "$text-error")
 
 
 def _metadata(note: Note) -> Content:

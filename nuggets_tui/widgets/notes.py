@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
-from textual import on
+from textual import on, work
 from textual.content import Content
 from textual.reactive import reactive
 
 from core.model.note import Note
-from nuggets_tui.messages import NotePicked, PaneWanted
+from nuggets_tui.key_map import DEFAULT, KeyMap
+from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand
+from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted
 from nuggets_tui.safe_text import content
-from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between, listed
-from nuggets_tui.widgets.results import result_rows
+from nuggets_tui.threads import aside
+from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between
+from nuggets_tui.widgets.empty_words import empty_words
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style, with_reasons
 from nuggets_tui.words import ago
@@ -21,40 +24,92 @@ from nuggets_tui.words import ago
 if TYPE_CHECKING:
     from datetime import datetime
 
-_EMPTY: Final = Content.assemble(
-    "No notes yet. Notes are what agents\nwrote down, linked to each other.\n\n",
-    ("n", "bold $text-accent"), "  writes one",
-)  # fmt: skip
-_ALL_HIDDEN: Final = Content.assemble(
-    "Every note is hidden.\n\n", ("v", "bold $text-accent"), "  shows hidden notes"
-)
+_NONE_THEN: Final = Content("There was no note at this moment.")
+
+
+def _empty(keys: KeyMap) -> Content:
+    said = "No notes yet. Notes are what agents\nwrote down, linked to each other."
+    return empty_words(keys, said, ("new_note", "writes one"))
+
+
+def _all_hidden(keys: KeyMap) -> Content:
+    return empty_words(keys, "Every note is hidden.", ("show_hidden", "shows hidden notes"))
+
+
+def _nothing_found(keys: KeyMap) -> Content:
+    return empty_words(
+        keys, "Nothing found.", ("esc", "clears the search"), ("why_not", "asks why a note is not here")
+    )
+
+
+def _listed(view: View) -> bool:
+    """Whether what is shown is a list in an order: all notes, or those that conditions alone admit."""
+    return view.found is None or (bool(view.found.hits) and not view.found.weighed)
+
+
+def _at_hand(view: View) -> Listing | None:
+    """The listing of a view, if nobody has to wait for it."""
+    if view.found is None:
+        return listing_at_hand(view.snapshot, view.order, view.show_hidden)
+    return _made(view) if view.order == "newest" or len(view.found.hits) <= MANY else None
+
+
+def _made(view: View) -> Listing:
+    """The listing of a view; for a thread, where there are many notes."""
+    if view.found is None:
+        return listing(view.snapshot, view.order, view.show_hidden)
+    return filtered([hit.note for hit in view.found.hits], view.snapshot, view.order)
+
+
+def _query(view: View) -> str | None:
+    return view.found.query if view.found is not None else None
+
+
+def _asks_the_same(one: View, other: View) -> bool:
+    wanted, now = ((view.order, view.show_hidden, _query(view)) for view in (one, other))
+    return wanted == now
 
 
 class NotesPane(RowList):
-    """Notes while nothing is searched, results while something is."""
+    """Notes while nothing is searched, results while something is. Conditions alone filter the list of notes."""
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
 
     def __init__(self) -> None:
-        super().__init__(id="notes", classes="pane", empty_text=_EMPTY)
+        super().__init__(
+            id="notes", classes="pane", empty_text=_empty(DEFAULT), multi_select=True, keep_selected=True
+        )
         self.border_title = Content("2 Notes")
-        self._notes: Sequence[Note] = ()
-        self._places: dict[str, int] = {}
+        self._listing = Listing()
+        # What the rows show: an order may come later than it was asked for.
+        self._shown = View()
+        self._listing_wanted: View | None = None
         self._unseen = False
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows other rows; the cursor stays on its note."""
-        searched = after.found is not None
-        if searched and changed_between(before, after, "found", "snapshot"):
-            self._show_results(before, after)
-        elif not searched and (
-            before.found is not None
-            or changed_between(before, after, "snapshot", "now")
-            or (before.order, before.show_hidden) != (after.order, after.show_hidden)
+        if after.selected is not self.selected and before.selected is not after.selected:
+            self.select(after.selected)
+        if not _listed(after):
+            if changed_between(before, after, "found", "snapshot"):
+                self._show_results(before, after)
+            elif before.selected is not after.selected:
+                self._show_title()
+        elif changed_between(before, after, "found", "snapshot", "now", "keys") or (
+            (before.order, before.show_hidden) != (after.order, after.show_hidden)
         ):
-            self._show_notes(before, after)
+            self._show_notes(after)
+        elif before.selected is not after.selected:
+            self._show_title()
         if before.fresh is not after.fresh:
             self.glow(after.fresh)
+
+    def in_order(self, ids: Collection[str]) -> list[Note]:
+        """The notes of these ids as they are now: those of the list in its order, then the others."""
+        notes, places = self.view.snapshot.by_id, self._listing.places
+        listed = filter(ids.__contains__, self._listing.ids)
+        others = (id for id in sorted(ids) if id not in places)
+        return [notes[id] for id in dict.fromkeys((*listed, *others)) if id in notes]
 
     def on_show(self) -> None:
         """Comes from behind another pane: scrolls to the cursor if that was moved meanwhile."""
@@ -62,56 +117,112 @@ class NotesPane(RowList):
             self._unseen = False
             self.call_after_refresh(self._show_cursor)
 
-    def _show_notes(self, before: View, after: View) -> None:
-        if (
-            before.snapshot is not after.snapshot
-            or (before.order, before.show_hidden) != (after.order, after.show_hidden)
-            or not self._places
-        ):
-            self._notes = listed(after.snapshot, after.order, after.show_hidden)
-            self._places = {note.id: place for place, note in enumerate(self._notes)}
-        self.empty_text = _ALL_HIDDEN if after.snapshot.notes else _EMPTY
+    def _show_notes(self, view: View) -> None:
+        """Shows the notes in their order: at once, or when a thread has made it."""
+        made = _at_hand(view)
+        if made is not None:
+            self._listing_wanted = None
+            self._show_listing(made, view)
+            return
+        working = self._listing_wanted is not None
+        self._listing_wanted = view
+        self._show_title()
+        if not working:
+            self._make_listing()
+
+    @work(group="listing", exit_on_error=False)
+    async def _make_listing(self) -> None:
+        try:
+            while (view := self._listing_wanted) is not None:
+                made = await aside(_made, view)
+                wanted, now = self._listing_wanted, self.view
+                if view is wanted:
+                    self._listing_wanted = None
+                # The notes may have changed again meanwhile; what is there by now is shown until that is ready.
+                if wanted is not None and _asks_the_same(view, now):
+                    self._show_listing(made, view)
+        finally:
+            self._listing_wanted = None
+
+    def _show_listing(self, made: Listing, view: View) -> None:
+        before, self._shown = self._shown, view
+        self._listing = made
+        self.empty_text = _all_hidden(view.keys) if view.snapshot.notes else _empty(view.keys)
+        if view.past is not None and not view.snapshot.notes:
+            self.empty_text = _NONE_THEN
         # The list asks for the keys of its former rows too, so each source keeps its own notes.
-        notes, places = self._notes, self._places
+        notes, ids = made.notes, made.ids
         self.set_source(
             len(notes),
             lambda index: self._note_row(notes[index]),
-            key_at=lambda index: notes[index].id,
-            index_of=places.get,
-            keep_cursor=before.order == after.order,
+            key_at=ids.__getitem__,
+            index_of=made.places.get,
+            mark_at=ids.__getitem__,
+            keep_cursor=before.order == view.order and (view.found is None or _query(before) == _query(view)),
         )
-        if before.found is not None and after.note_id:
-            self.move_to(after.note_id)
+        if before.found is not None and view.found is None and self.view.note_id:
+            self.move_to(self.view.note_id)
             # Behind another pane there is no height to scroll by; the cursor is sought again once there is.
             self._unseen = not self.scrollable_content_region.height or not self.display
             self.call_after_refresh(self._show_cursor)
-        hidden = " · hidden too" if after.show_hidden else ""
-        self.border_title = Content.assemble("2 Notes", (f" · {ORDER_NAMES[after.order]}{hidden}", MUTED))
+        self._show_title()
 
     def _show_results(self, before: View, after: View) -> None:
+        from nuggets_tui.widgets.results import result_rows
+
         assert after.found is not None
+        self._shown = after
         same = before.found is not None and before.found.query == after.found.query
-        self.empty_text = Content.assemble(
-            "Nothing found.\n\n",
-            ("esc", "bold $text-accent"),
-            "  clears the search\n",
-            ("W", "bold $text-accent"),
-            "    asks why a note is not here",
+        self.empty_text = _nothing_found(after.keys)
+        rows = result_rows(after.found, after.snapshot)
+        # The answer of a recall stands for its note, as a hit does.
+        self.set_source(
+            len(rows),
+            rows.__getitem__,
+            height=[len(row.lines) for row in rows],
+            key_at=lambda index: rows[index].key,
+            mark_at=lambda index: str(rows[index].data or ""),
+            keep_cursor=same,
         )
-        self.set_rows(result_rows(after.found, after.snapshot), keep_cursor=same)
-        order = "best first" if after.found.weighed else ORDER_NAMES["newest"]
-        self.border_title = Content.assemble("2 Results", (f" · {order}", MUTED))
+        self._show_title()
+
+    def _show_title(self) -> None:
+        """What is shown in which order, or how many are selected and how many of those are elsewhere."""
+        view, found = self.view, self.view.found
+        name = "2 Notes" if found is None else "2 Results"
+        if view.selected:
+            here = self._listing.places
+            if found is not None and not _listed(view):
+                here = {hit.note.id: hit.rank for hit in found.hits}
+            away = len(view.selected) - sum(map(here.__contains__, view.selected))
+            said = f" · {len(view.selected):,} selected" + (f" ({away:,} not here)" if away else "")
+            self.border_title = Content.assemble(name, (said, "$text-accent"))
+            return
+        if not _listed(view):
+            order = "best first"
+        elif self._listing_wanted is not None:
+            order = f"sorting: {ORDER_NAMES[view.order]} …"
+        else:
+            order = ORDER_NAMES[view.order] + (" · hidden too" if view.show_hidden and found is None else "")
+        self.border_title = Content.assemble(name, (f" · {order}", MUTED))
+
+    @on(RowList.SelectionChanged)
+    def tell_selection(self, event: RowList.SelectionChanged) -> None:
+        """The screen keeps what is selected."""
+        event.stop()
+        if self.selected is not self.view.selected:
+            self.post_message(NotesSelected("notes"))
 
     def _note_row(self, note: Note) -> Row:
         now = self.view.now
         title = Content.assemble(note_marks(note), content(note.title, title_style(note)))
-        if self.view.order == "care":
-            reasons = care_reasons(note, self.view.snapshot)
+        if self._shown.order == "care":
+            reasons = care_reasons(note, self._shown.snapshot)
             return Row(note.id, (with_reasons(title, reasons),), data=note.id)
         return Row(note.id, (sides(title, self._aside(note, now)),), data=note.id)
 
     def _aside(self, note: Note, now: datetime | None) -> Content:
-        if self.view.order == "recalls":
+        if self._shown.order == "recalls":
             return Content.styled(f"×{note.hits}", MUTED)
         stamp = max(note.updated_at, note.created_at)
         return Content.styled(ago(stamp, now) if now else "", MUTED)

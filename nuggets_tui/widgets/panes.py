@@ -2,77 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from dataclasses import dataclass
 
+from textual import events
 from textual.content import Content
-from textual.geometry import NULL_OFFSET, NULL_SPACING, Region, Size
+from textual.geometry import NULL_OFFSET, NULL_SPACING, Offset, Size
 from textual.layout import ArrangeResult, Layout, WidgetPlacement
+from textual.message import Message
 from textual.reactive import reactive
 from textual.widget import Widget
 
-PaneName = Literal["facts", "notes", "note", "neighbours", "graph", "audit"]
-PANES: Final[tuple[PaneName, ...]] = ("facts", "notes", "note", "neighbours", "graph", "audit")
-PANE_TITLES: Final[dict[PaneName, str]] = {
-    "facts": "Facts",
-    "notes": "Notes",
-    "note": "Note",
-    "neighbours": "Neighbours",
-    "graph": "Graph",
-    "audit": "Audit log",
-}
-TABS: Final = "tabs"
+from nuggets_tui.widgets.pane_shapes import (
+    LOW,
+    NARROW,
+    PANE_TITLES,
+    PANES,
+    TABS,
+    USUAL,
+    WIDE,
+    Divider,
+    PaneName,
+    Shares,
+    moved,
+    one_at_a_time,
+    regions_for,
+    resized,
+    shape_for,
+)
 
-NARROW: Final = 100
-WIDE: Final = 160
-# Below this many lines the panes would be a few rows each, so they become tabs as well.
-LOW: Final = 18
-
-
-def one_at_a_time(size: Size) -> bool:
-    """Whether the space is too small for panes beside each other."""
-    return size.width < NARROW or size.height < LOW
-
-
-def regions_for(size: Size, active: PaneName, zoomed: bool) -> dict[str, Region]:
-    """Where everything stands in a space: pane names, and "tabs" when only one pane is shown.
-
-    Regions never overlap, and fill the space.
-    """
-    width, height = size
-    if zoomed or one_at_a_time(size):
-        return {TABS: Region(0, 0, width, 1), active: Region(0, 1, width, max(0, height - 1))}
-    if width > WIDE:
-        return _four_columns(width, height)
-    top = round(height * 0.62)
-    below = height - top
-    facts, right = round(width * 0.25), round(width * 0.39)
-    notes = width - facts - right
-    note = round(top * 0.62)
-    graph = round(width * 0.42)
-    return {
-        "facts": Region(0, 0, facts, top),
-        "notes": Region(facts, 0, notes, top),
-        "note": Region(facts + notes, 0, right, note),
-        "neighbours": Region(facts + notes, note, right, top - note),
-        "graph": Region(0, top, graph, below),
-        "audit": Region(graph, top, width - graph, below),
-    }
-
-
-def _four_columns(width: int, height: int) -> dict[str, Region]:
-    facts, notes, note = round(width * 0.18), round(width * 0.26), round(width * 0.29)
-    graph = width - facts - notes - note
-    left, right = facts + notes, facts + notes + note
-    log = round(height * 0.28)
-    upper = round(height * 0.62)
-    return {
-        "facts": Region(0, 0, facts, height - log),
-        "notes": Region(facts, 0, notes, height - log),
-        "note": Region(left, 0, note, upper),
-        "neighbours": Region(left, upper, note, height - upper),
-        "graph": Region(right, 0, graph, height),
-        "audit": Region(0, height - log, left, log),
-    }
+__all__ = [
+    "LOW",
+    "NARROW",
+    "PANES",
+    "PANE_TITLES",
+    "TABS",
+    "WIDE",
+    "GraphPlace",
+    "PaneName",
+    "Panes",
+    "one_at_a_time",
+    "regions_for",
+]
 
 
 class _PaneLayout(Layout):
@@ -82,7 +52,7 @@ class _PaneLayout(Layout):
         self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True
     ) -> ArrangeResult:
         assert isinstance(parent, Panes)
-        regions = regions_for(size, parent.active, parent.zoomed)
+        regions = regions_for(size, parent.active, parent.zoomed, parent.shares)
         return [
             WidgetPlacement(regions[child.id], NULL_OFFSET, NULL_SPACING, child)
             for child in children
@@ -103,12 +73,23 @@ class GraphPlace(Widget):
 
 
 class Panes(Widget):
-    """Holds the panes. `active` is the one that keeps its place when only one is shown; `zoomed` shows it alone."""
+    """Holds the panes. `active` is the one that keeps its place when only one is shown; `zoomed` shows it alone.
+
+    The lines between panes are moved by `grow` and with the mouse; two clicks on a pane's title show it alone.
+    """
+
+    @dataclass(eq=False, repr=False)
+    class ZoomWanted(Message):
+        """A pane is to fill the space, or to give way again."""
+
+        pane: PaneName
 
     active: reactive[PaneName] = reactive[PaneName]("notes", layout=True)
     zoomed: reactive[bool] = reactive(False, layout=True)
+    shares: reactive[Shares] = reactive[Shares](USUAL, layout=True)
 
     _arrangement = _PaneLayout()
+    _held: Divider | None = None
 
     @property
     def layout(self) -> Layout:
@@ -128,11 +109,17 @@ class Panes(Widget):
         """Shows or hides the panes beside the active one."""
         self.show_and_hide(self.size)
 
+    def watch_shares(self) -> None:
+        """Places the panes anew."""
+        # An arrangement is kept as long as no child asks for another.
+        for child in self.children[:1]:
+            child.refresh(layout=True)
+
     def show_and_hide(self, size: Size) -> None:
         """Takes panes that have no place out of the display, so that the tab key passes them over."""
         if not size:
             return
-        wanted = regions_for(size, self.active, self.zoomed)
+        wanted = regions_for(size, self.active, self.zoomed, self.shares)
         for child in self.children:
             shown = child.id in wanted
             if child.display is not shown:
@@ -141,3 +128,54 @@ class Panes(Widget):
     def on_resize(self) -> None:
         """Another size may mean another arrangement."""
         self.show_and_hide(self.size)
+
+    # Moving the lines between panes
+
+    def grow(self, *, columns: int = 0, rows: int = 0) -> bool:
+        """Makes the active pane wider or higher, or smaller; whether it could."""
+        if self.single:
+            return False
+        before, self.shares = (
+            self.shares,
+            resized(self.size, self.shares, self.active, columns=columns, rows=rows),
+        )
+        return shape_for(self.size, before) != shape_for(self.size, self.shares)
+
+    def _divider_under(self, event: events.MouseEvent) -> Divider | None:
+        if self.single:
+            return None
+        return shape_for(self.size, self.shares).divider_at(*self._place_of(event))
+
+    def _place_of(self, event: events.MouseEvent) -> Offset:
+        return event.screen_offset - self.region.offset
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Takes the line under the mouse."""
+        self._held = self._divider_under(event) if event.button == 1 else None
+        if self._held is not None:
+            event.stop()
+            self.capture_mouse()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """Moves the line that is held."""
+        if self._held is not None:
+            event.stop()
+            place = self._place_of(event)
+            self.shares = moved(self.shares, self._held, place.x if self._held.upright else place.y)
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """Lets the line go."""
+        if self._held is not None:
+            event.stop()
+            self._held = None
+            self.release_mouse()
+
+    def on_click(self, event: events.Click) -> None:
+        """Two clicks on a title: that pane alone."""
+        if event.chain != 2 or event.button != 1:
+            return
+        place = self._place_of(event)
+        for pane, region in regions_for(self.size, self.active, self.zoomed, self.shares).items():
+            if pane in PANES and region.contains_point(place) and place.y == region.y:
+                event.stop()
+                self.post_message(self.ZoomWanted(pane))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -14,14 +14,14 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
-from nuggets_tui.widgets.glow import Glowing
 from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
+from nuggets_tui.widgets.row_selection import Selecting
 from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
 
 __all__ = ["GUTTER", "Row", "RowLine", "RowList", "RowSource"]
 
 
-class RowList(Glowing, can_focus=True):
+class RowList(Selecting, can_focus=True):
     """A list of rows with a cursor, headings, optional multi-select, and marks that glow for a moment.
 
     Rows have one or more lines. Signs stand in a gutter before the rows, so that the list reads without
@@ -42,9 +42,6 @@ class RowList(Glowing, can_focus=True):
         Binding("pageup", "page_up", "Page up", show=False),
         Binding("pagedown", "page_down", "Page down", show=False),
         Binding("enter", "open", "Open", show=False),
-        Binding("space", "toggle_row", "Select", show=False),
-        Binding("shift+up", "extend(-1)", "Select upwards", show=False),
-        Binding("shift+down", "extend(1)", "Select downwards", show=False),
     ]
 
     cursor: reactive[int] = reactive(-1, repaint=False)
@@ -52,7 +49,7 @@ class RowList(Glowing, can_focus=True):
     empty_text: reactive[str | Content] = reactive[str | Content]("")
     """What the list says when it has no rows. A `str` is shown as it stands, never read as markup."""
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class RowHighlighted(Message):
         """The cursor was moved to another row. A newer one replaces those not yet handled."""
 
@@ -67,7 +64,7 @@ class RowList(Glowing, can_focus=True):
         def can_replace(self, message: Message) -> bool:
             return isinstance(message, RowList.RowHighlighted) and message.row_list is self.row_list
 
-    @dataclass
+    @dataclass(eq=False, repr=False)
     class RowSelected(Message):
         """A row was opened: enter, or a click on the row under the cursor."""
 
@@ -79,35 +76,26 @@ class RowList(Glowing, can_focus=True):
         def control(self) -> RowList:
             return self.row_list
 
-    @dataclass
-    class SelectionChanged(Message):
-        """Other rows are selected than before."""
-
-        row_list: RowList
-        keys: frozenset[str]
-
-        @property
-        def control(self) -> RowList:
-            return self.row_list
-
     def __init__(
         self,
         rows: Sequence[Row] = (),
         *,
         multi_select: bool = False,
+        keep_selected: bool = False,
         empty_text: str | Content = "",
         name: str | None = None,
         id: str | None = None,
         classes: str | None = None,
         disabled: bool = False,
     ) -> None:
-        """`multi_select`: whether space, shift with the arrows, and clicks on the gutter select rows."""
+        """`multi_select`: whether space, shift with keys that move, and clicks with shift or ctrl or on the gutter
+        select rows. `keep_selected`: what goes from the list stays selected until its owner lets it go."""
         super().__init__(name=name, id=id, classes=classes, disabled=disabled)
         self.multi_select = multi_select
         self.set_reactive(RowList.empty_text, empty_text)
         self._source = RowSource.of(rows)
         self._painter = RowPainter(self)
-        self._selected: frozenset[str] = frozenset()
+        self._keep_selected = keep_selected
         self._seen_height = 0
         self.set_reactive(RowList.cursor, self._source.selectable_from(0, 1))
 
@@ -122,11 +110,6 @@ class RowList(Glowing, can_focus=True):
     def cursor_row(self) -> Row | None:
         """The row that the cursor stands on."""
         return self._source.row(self.cursor) if 0 <= self.cursor < self.count else None
-
-    @property
-    def selected(self) -> frozenset[str]:
-        """Keys of the selected rows."""
-        return self._selected
 
     def row(self, index: int) -> Row:
         """The row at an index. Raises IndexError."""
@@ -144,19 +127,21 @@ class RowList(Glowing, can_focus=True):
         height: Height = 1,
         key_at: Callable[[int], str] | None = None,
         index_of: Callable[[str], int | None] | None = None,
+        mark_at: Callable[[int], str] | None = None,
         keep_cursor: bool = True,
     ) -> None:
         """Show `count` rows that are made when they come into view.
 
         `height`: lines of every row, or of each (a sequence, or a callable from index to lines). `key_at`
         gives a key without making the row, `index_of` the index of a key; both only make it quicker to find
-        the cursor's row again.
+        the cursor's row again. `mark_at`: under which mark a row is selected, "" for one that cannot be; without
+        it, its key.
 
         With `keep_cursor` the cursor stays on the row with the same key (at the same index when that is
         gone) and that row does not move on the screen; at the top of the list, rows that come in above show.
-        Without, cursor and list go to the top. Selected keys that are gone leave the selection.
+        Without, cursor and list go to the top. Selected rows that are gone leave the selection, unless it is kept.
         """
-        source = RowSource(count, make_row, height=height, key_at=key_at, index_of=index_of)
+        source = RowSource(count, make_row, height=height, key_at=key_at, index_of=index_of, mark_at=mark_at)
         self._replace(source, keep_cursor)
 
     def make_rows_anew(self) -> None:
@@ -286,54 +271,19 @@ class RowList(Glowing, can_focus=True):
         if index < 0 or not self._source.row(index).selectable:
             return
         event.stop()
-        if self.multi_select and (event.ctrl or offset.x < GUTTER):
+        if self.multi_select and event.shift:
+            self.select_up_to(index)
+        elif self.multi_select and (event.ctrl or offset.x < GUTTER):
             self.cursor = index
-            self._set_selected(self._selected ^ {self._source.key(index)})
+            self.toggle_at(index)
         elif index != self.cursor:
             self.cursor = index
         elif event.chain <= 2:
             self.action_open()
 
-    # Selection --------------------------------------------------------------------------------------
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        if action in ("toggle_row", "extend"):
-            return self.multi_select
-        return super().check_action(action, parameters)
-
-    def action_toggle_row(self) -> None:
-        """Select the row under the cursor or let it go, and step on."""
-        row = self.cursor_row
-        if row is not None:
-            self._set_selected(self._selected ^ {row.key})
-            self._step(1)
-
-    def action_extend(self, step: int) -> None:
-        """Select the row under the cursor and the next one."""
-        rows = [self.cursor_row]
-        self._step(step)
-        rows.append(self.cursor_row)
-        self._set_selected(self._selected | {row.key for row in rows if row is not None})
-
-    def select(self, keys: Collection[str]) -> None:
-        """Select the rows with these keys and no others."""
-        self._set_selected(frozenset(keys))
-
-    def clear_selection(self) -> None:
-        """Select nothing."""
-        self._set_selected(frozenset())
-
-    def _set_selected(self, keys: frozenset[str]) -> None:
-        if keys != self._selected:
-            self._selected = keys
-            self.refresh()
-            self.post_message(self.SelectionChanged(self, keys))
-
     def _drop_lost_selection(self) -> None:
-        if self._selected:
-            source = self._source
-            present = {key for key in map(source.key, range(source.count)) if key in self._selected}
-            self._set_selected(frozenset(present))
+        if self._selected and not self._keep_selected:
+            self._set_selected(self._selected & self._source.marks(0, self._source.count))
 
     # Painting ---------------------------------------------------------------------------------------
 
@@ -371,10 +321,9 @@ class RowList(Glowing, can_focus=True):
         if index == self.cursor:
             state |= RowState.CURSOR if self.has_focus else RowState.CURSOR_BLURRED
         if self._selected or self._glowing:
-            key = self._source.key(index)
-            if key in self._selected:
+            if self._selected and self._source.mark(index) in self._selected:
                 state |= RowState.SELECTED
-            if key in self._glowing:
+            if self._glowing and self._source.key(index) in self._glowing:
                 state |= RowState.GLOW
         return state
 

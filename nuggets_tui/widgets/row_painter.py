@@ -135,6 +135,8 @@ class RowPainter:
     def _gutter(self, number: int, state: RowState, style: Style) -> list[Segment]:
         cursor = _CURSOR_SIGNS.get(state & (RowState.CURSOR | RowState.CURSOR_BLURRED), " ")
         sign = _ROW_SIGNS.get(state & (RowState.SELECTED | RowState.GLOW), " ") if number == 0 else " "
+        if cursor == sign == " ":
+            return [Segment(" " * GUTTER, style.rich_style)]
         return [
             Segment(cursor, self._sign_style(style, "row-list--mark", state)),
             Segment(sign, self._sign_style(style, _sign_class(state), state)),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate, islice, repeat
 from operator import attrgetter
 
+import msgspec
 from textual.content import Content
 
 RowLine = Content | Callable[[int], Content]
@@ -19,8 +19,7 @@ _NEAR = 64
 _ROWS_KEPT = 1024
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(msgspec.Struct, frozen=True):
     """One row: a key that survives reloads, and one or more lines.
 
     A line may be a callable that gets the width in cells and returns the content; it runs when the line is
@@ -38,7 +37,8 @@ class RowSource:
 
     `height`: lines of every row, or of each row (a sequence is quicker than a callable from index to lines,
     which is asked once for all rows). `key_at`: a key without making its row; `index_of`: the way back, where
-    the owner has a quick one (None: no such row).
+    the owner has a quick one (None: no such row). `mark_at`: under which mark a row is selected, "" for one that
+    cannot be; by default the key of a row that the cursor may stand on.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class RowSource:
         height: Height = 1,
         key_at: Callable[[int], str] | None = None,
         index_of: Callable[[str], int | None] | None = None,
+        mark_at: Callable[[int], str] | None = None,
     ) -> None:
         self.count = max(count, 0)
         self._make_row = make_row
@@ -60,6 +61,7 @@ class RowSource:
             self.count = len(self._ends)
         self._key_at = key_at
         self._index_of = index_of
+        self.mark = mark_at or self._own_mark
         self.row = lru_cache(_ROWS_KEPT)(self._row)
 
     @classmethod
@@ -72,6 +74,7 @@ class RowSource:
             rows.__getitem__,
             height=heights[0] if uniform else heights,
             key_at=lambda index: rows[index].key,
+            mark_at=lambda index: rows[index].key if rows[index].selectable else "",
         )
 
     def _row(self, index: int) -> Row:
@@ -89,6 +92,15 @@ class RowSource:
     def key(self, index: int) -> str:
         """Key of the row at an index."""
         return self._key_at(index) if self._key_at else self.row(index).key
+
+    def _own_mark(self, index: int) -> str:
+        row = self.row(index)
+        return row.key if row.selectable else ""
+
+    def marks(self, start: int, stop: int) -> frozenset[str]:
+        """Marks of the rows from one index up to another, those that cannot be selected left out."""
+        found = frozenset(map(self.mark, range(start, stop)))
+        return found - {""} if "" in found else found
 
     def top(self, index: int) -> int:
         """First line of the row at an index."""

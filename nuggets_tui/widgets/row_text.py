@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from typing import Final
 
 from textual.content import Content
 
@@ -14,6 +15,8 @@ MUTED = "$text-muted"
 PINNED = "pinned"
 # Cells between a row and the scroll bar.
 _MARGIN = 1
+# Two of them are a flag, which is one picture.
+_FLAG_LETTERS: Final = range(0x1F1E6, 0x1F200)
 # Cells below which a text is cut at its end, as two pieces would say nothing.
 _SHORTEST = 8
 
@@ -46,20 +49,33 @@ def with_reasons(left: Content, reasons: Sequence[str]) -> Callable[[int], Conte
 
 def cut_middle(text: str, width: int) -> str:
     """One harmless line of at most `width` cells; of a longer one the beginning and more of its end."""
-    from rich.cells import cell_len, set_cell_size
+    from rich.cells import cell_len, set_cell_size, split_graphemes
 
     line = safe_line(text)
     if cell_len(line) <= width:
         return line
     if width < _SHORTEST:
         return cut(line, width)
-    head = set_cell_size(line, width // 3).rstrip()
-    tail, room = "", width - 1 - cell_len(head)
-    for place in range(len(line) - 1, -1, -1):
-        if cell_len(line[place:]) > room:
+    head = set_cell_size(line, width // 3)
+    if _parts_a_flag(line, len(head)):
+        head = head[:-1]
+    head = head.rstrip()
+    start, room = len(line), width - 1 - cell_len(head)
+    for begin, _, cells in reversed(split_graphemes(line)[0]):
+        room -= cells
+        if room < 0:
             break
-        tail = line[place:]
+        start = begin
+    tail = line[start + _parts_a_flag(line, start) :]
     return f"{head}…{tail.lstrip()}"
+
+
+def _parts_a_flag(text: str, place: int) -> bool:
+    """Whether the two letters of a flag stand at either side of a place."""
+    begin = place
+    while begin and ord(text[begin - 1]) in _FLAG_LETTERS:
+        begin -= 1
+    return (place - begin) % 2 == 1 and place < len(text) and ord(text[place]) in _FLAG_LETTERS
 
 
 def columns(

@@ -35,6 +35,33 @@ _BROKEN: Final = "$text-warning"
 _LEAST_BEGUN: Final = 2
 
 
+class Earlier:
+    """What was searched in this run of the app, the newest last."""
+
+    def __init__(self) -> None:
+        self._searches: list[str] = []
+        self._at = 0
+
+    def add(self, text: str) -> None:
+        """Remembers a search that was gone on with; the same one once."""
+        if text.strip():
+            self._searches = [one for one in self._searches if one != text] + [text]
+        self._at = len(self._searches)
+
+    def goes_on(self, text: str) -> bool:
+        """Whether there is an earlier one to go back to: from an empty field, or from one that was gone back to."""
+        return bool(self._searches) and (not text or text == self._shown)
+
+    @property
+    def _shown(self) -> str:
+        return self._searches[self._at] if self._at < len(self._searches) else ""
+
+    def before(self, text: str) -> str:
+        """The one before; the first stays."""
+        self._at = max((len(self._searches) if not text else self._at) - 1, 0)
+        return self._searches[self._at]
+
+
 class SearchBox(Input):
     """One line to type into. `offered`: what may stand at the cursor, the one that tab takes first."""
 
@@ -45,18 +72,19 @@ class SearchBox(Input):
         Binding("up", "other_offer", "offer another", show=False),
     ]
 
-    view: reactive[View] = reactive(View())
+    view: reactive[View] = reactive(View(), repaint=False)
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
             id=id,
-            placeholder='words  "exact words"  -not  tag:auth  is:new  updated:<30d    ? tells more',
+            placeholder='words  "exact words"  -not  tag:auth  is:new  updated:<30d    f1 tells more',
             select_on_focus=False,
             max_length=_MOST,
             suggester=_Offering(self),
         )
         self.border_title = Content(_NAME)
         self.offered: tuple[Completion, ...] = ()
+        self._earlier = Earlier()
 
     def validate_value(self, value: str) -> str:
         """What is pasted may hold anything."""
@@ -93,10 +121,12 @@ class SearchBox(Input):
 
     def action_leave(self) -> None:
         """Leaves the field; what is typed stays, and so do the hits."""
+        self._earlier.add(self.value)
         self.post_message(SearchLeft(to_results=False))
 
     def action_to_results(self) -> None:
         """Goes to the first hit."""
+        self._earlier.add(self.value)
         self.post_message(SearchLeft(to_results=True))
 
     # What may come next
@@ -106,7 +136,7 @@ class SearchBox(Input):
         if action == "take_offer":
             return bool(self._suggestion) and self.cursor_at_end
         if action == "other_offer":
-            return len(self._fitting()) > 1
+            return self._earlier.goes_on(self.value) or len(self._fitting()) > 1
         return super().check_action(action, parameters)
 
     def action_take_offer(self) -> None:
@@ -115,7 +145,11 @@ class SearchBox(Input):
         self.cursor_position = len(self.value)
 
     def action_other_offer(self) -> None:
-        """Offers the next of what fits."""
+        """Offers the next of what fits; in the empty field, and from there on, the search before."""
+        if self._earlier.goes_on(self.value):
+            self.value = self._earlier.before(self.value)
+            self.cursor_position = len(self.value)
+            return
         first, *others = self._fitting()
         self._show_offers((*others, first))
 

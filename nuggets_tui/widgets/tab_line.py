@@ -8,25 +8,34 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from nuggets_tui.commands import BY_NAME
 from nuggets_tui.messages import PaneWanted
-from nuggets_tui.widgets.panes import PANE_TITLES, PANES, PaneName
+from nuggets_tui.widgets.pane_shapes import PANE_TITLES, PANES, PaneName
 
 
 class TabLine(Widget):
-    """One line of tabs. `results`: whether Notes shows results just now."""
+    """One line of tabs. `results`: whether Notes shows results just now. `zoomed`: whether there is room for all."""
 
     active: reactive[PaneName] = reactive[PaneName]("notes")
     results: reactive[bool] = reactive(False)
+    zoomed: reactive[bool] = reactive(False)
 
-    def on_click(self, event: Click) -> None:
+    async def on_click(self, event: Click) -> None:
         """Goes to the pane of the tab under the mouse."""
-        pane = event.style.meta.get("pane")
+        pane, action = event.style.meta.get("pane"), event.style.meta.get("does")
         if pane:
             self.post_message(PaneWanted(pane))
+        elif action:
+            await self.run_action(action)
 
     def render(self) -> Content:
         """The line itself; the active tab is marked by a bar at its sides and by weight, not by colour alone."""
-        return Content(" ").join(self._tab(number, name) for number, name in enumerate(PANES, 1))
+        tabs = Content(" ").join(self._tab(number, name) for number, name in enumerate(PANES, 1))
+        if not self.zoomed:
+            return tabs
+        back = _all_panes()
+        gap = self.size.width - 1 - tabs.cell_length - back.cell_length
+        return Content.assemble(tabs, " " * gap, back) if gap > 1 else tabs
 
     def _tab(self, number: int, name: PaneName) -> Content:
         title = "Results" if name == "notes" and self.results else PANE_TITLES[name]
@@ -38,3 +47,9 @@ class TabLine(Widget):
             tab = Content.assemble((f" {number} ", "$text-accent"), (f"{title} ", "$text-muted"))
         # A mark of our own instead of "@click", which would paint every tab as a link.
         return tab.stylize(Style.from_meta({"pane": name}))
+
+
+def _all_panes() -> Content:
+    key = BY_NAME["zoom"].shown_keys
+    said = Content.assemble((key[0] if key else "", "bold $text-accent"), (" all panes", "$text-muted"))
+    return said.stylize(Style.from_meta({"does": "screen.command('zoom')"}))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
 from typing import Any
+
+from msgspec.structs import replace
 
 from core.settings import SearchSettings
 
 # The gains that are lines of their own in a hit's breakdown; other weights shape one of these.
 LEGS = ("vector_weight", "text_weight", "associative_weight", "link_weight")
-WEIGHTS = tuple(field.name for field in fields(SearchSettings) if field.name.endswith("_weight"))
-BOOSTS = tuple(field.name for field in fields(SearchSettings) if field.name.endswith("_boost"))
-FLOORS = tuple(field.name for field in fields(SearchSettings) if field.name.endswith("_floor"))
+WEIGHTS = tuple(name for name in SearchSettings.__struct_fields__ if name.endswith("_weight"))
+BOOSTS = tuple(name for name in SearchSettings.__struct_fields__ if name.endswith("_boost"))
+FLOORS = tuple(name for name in SearchSettings.__struct_fields__ if name.endswith("_floor"))
 
 
 def off(*names: str) -> SearchSettings:

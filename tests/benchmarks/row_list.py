@@ -1,4 +1,4 @@
-"""What a list of 100,000 rows costs against one of 1,000: first paint, a cursor key with its redraw, a reload.
+"""What a list of 100,000 rows costs against one of 1,000: first paint, a key with its redraw, a reload, a selection.
 
 Run from the root of the repository: python tests/benchmarks/row_list.py
 """
@@ -21,6 +21,8 @@ from nuggets_tui.safe_text import content
 from nuggets_tui.widgets.row_list import Row, RowList
 
 FEW, MANY, RUNS, KEYS = 1_000, 100_000, 5, 200
+# Odd, so that all are selected in the end.
+SELECTIONS = 9
 
 
 class Probe(App[None]):
@@ -29,7 +31,8 @@ class Probe(App[None]):
     def __init__(self, count: int) -> None:
         super().__init__()
         self.count = count
-        self.rows = RowList()
+        self.keys = tuple(map(str, range(count)))
+        self.rows = RowList(multi_select=True)
 
     def compose(self) -> ComposeResult:
         yield self.rows
@@ -38,7 +41,8 @@ class Probe(App[None]):
         self.fill()
 
     def fill(self) -> None:
-        self.rows.set_source(self.count, row, height=2, key_at=str)
+        key_at = self.keys.__getitem__
+        self.rows.set_source(self.count, row, height=2, key_at=key_at, mark_at=key_at)
 
 
 def row(index: int) -> Row:
@@ -73,21 +77,31 @@ async def measure(count: int) -> dict[str, float]:
             app.fill()
             redraw()
 
+        def toggle() -> None:
+            app.rows.action_toggle_row()
+            redraw()
+
+        def select_all() -> None:
+            app.rows.action_select_all()
+            redraw()
+
         redraw()
         return {
             "first paint": paint,
             "cursor key": median(milliseconds(key) for _ in range(KEYS)),
             "reload": median(milliseconds(reload) for _ in range(KEYS)),
+            "select all, or let all go": median(milliseconds(select_all) for _ in range(SELECTIONS)),
+            "space, all others selected": median(milliseconds(toggle) for _ in range(SELECTIONS)),
         }
 
 
 def main() -> None:
     asyncio.run(measure(10))
     runs = {count: [asyncio.run(measure(count)) for _ in range(RUNS)] for count in (FEW, MANY)}
-    print(f"{'':12} {FEW:>10,} {MANY:>10,}  ratio")
+    print(f"{'':28} {FEW:>10,} {MANY:>10,}  ratio")
     for name in runs[FEW][0]:
         few, many = (median(run[name] for run in runs[count]) for count in (FEW, MANY))
-        print(f"{name:12} {few:7.2f} ms {many:7.2f} ms  {many / few:.2f}")
+        print(f"{name:28} {few:7.2f} ms {many:7.2f} ms  {many / few:.2f}")
 
 
 if __name__ == "__main__":

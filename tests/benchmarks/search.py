@@ -157,7 +157,7 @@ def measure(count: int) -> None:
     for vectored in (False, True):
         if vectored:
             vectors = spent(index.make_vectors)
-            made = min(count, index.vectors().held_bytes // row_bytes(SearchSettings.dimension))
+            made = min(count, index.vectors().held_bytes // row_bytes(SearchSettings().dimension))
             print(
                 f"{'':8}{f'vectors of {made:,}':<23} {vectors:>9.0f} {'':>9} {vectors / max(made, 1):>7.2f} a note"
             )

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+import threading
 from pathlib import Path
 
+import msgspec
 import pytest
 from app_kit import small_memory
 
-from core.glance import glance
+from core import glance as module
+from core.glance import begin_glance, glance
 from core.memory import Memory
 from nuggets_tui.view import listed
 
@@ -55,3 +61,61 @@ def test_what_is_not_quite_right_is_left_to_the_loading(tmp_path: Path, data: by
 def test_a_folder_that_is_not_there_is_nothing_to_look_at(tmp_path: Path) -> None:
     assert glance(tmp_path / "none", at_least=0) is None
     assert not (tmp_path / "none").exists()
+
+
+# What a process says that begins to look as the app does: what it saw, and whether it left a process behind.
+_BEGIN = """
+import os, sys
+from pathlib import Path
+from core.glance import begin_glance, glance
+home = Path(sys.argv[1])
+look = begin_glance(home, at_least=0)()
+try:
+    os.waitpid(-1, 0)
+    print("somebody is left")
+except ChildProcessError:
+    print(look == glance(home, at_least=0), look is not None and len(look.newest))
+"""
+
+
+def test_begun_in_a_copy_of_the_process_it_sees_the_same_and_leaves_no_process(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    done = subprocess.run(
+        [sys.executable, "-c", _BEGIN, str(home)],
+        cwd=Path(__file__).parents[2],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    assert done.stdout.split() == ["True", "6"]
+
+
+def test_begun_beside_other_threads_it_makes_no_copy_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home, end = tmp_path / "memory", threading.Event()
+    small_memory(home)
+    monkeypatch.setattr(os, "fork", lambda: pytest.fail("a copy was made"), raising=False)
+    threading.Thread(target=end.wait, daemon=True).start()
+    try:
+        assert begin_glance(home, at_least=0)() == glance(home, at_least=0)
+    finally:
+        end.set()
+    assert begin_glance(tmp_path / "none")() is None
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no copies of the process are made elsewhere")
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+def test_an_answer_that_is_cut_off_is_none(tmp_path: Path, share: float) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    look = glance(home, at_least=0)
+    said = msgspec.msgpack.encode(look)
+    answer, answering = os.pipe()
+    os.write(answering, said[: int(len(said) * share)])
+    os.close(answering)
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    assert module._answered(ended.pid, answer) == (look if share == 1.0 else None)

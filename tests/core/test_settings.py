@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import asdict
 
 from core.errors import BrokenFileError, InvalidInputError
+from core.memory import Memory
 from core.settings import SETTINGS_FILE, Settings, load_settings
 
 
@@ -38,7 +40,7 @@ def test_every_default_would_be_accepted(tmp_path: Path) -> None:
         for section in ("search", "reflection", "promotion", "backups", "ledger")
         for line in (
             f"[{section}]",
-            *(f"{name} = {value}" for name, value in vars(getattr(plain, section)).items() if value != ""),
+            *(f"{name} = {value}" for name, value in asdict(getattr(plain, section)).items() if value != ""),
         )
     ]
     assert load(tmp_path, "\n".join(lines)) == plain
@@ -159,3 +161,26 @@ def test_who_runs_the_daily_pass_and_when_it_is_caught_up_can_be_set(tmp_path: P
     ):
         with pytest.raises(InvalidInputError, match=f"schedule.{line.split()[0]} must be"):
             load(tmp_path, f"[schedule]\n{line}\n")
+
+
+def test_keys_and_ways_of_the_app_are_plain_data(tmp_path: Path) -> None:
+    found = load(
+        tmp_path, '[app]\nvim = true\ntheme = "nord"\n[keys]\nsearch = "ctrl+k"\nhide = 3\nserch = ""\n'
+    )
+    assert (found.app.vim, found.app.theme) == (True, "nord")
+    assert found.keys == (("search", "ctrl+k"), ("hide", None), ("serch", ""))
+    assert found.unknown == ()
+    assert (Settings().app.vim, Settings().app.theme, Settings().keys) == (False, "", ())
+
+
+@pytest.mark.parametrize("text", ["keys = 3", "[app]\nvim = 1", "[app]\ntheme = 3", "app = 3"])
+def test_keys_that_are_no_table_and_ways_of_another_type_are_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(InvalidInputError, match=r"(keys|app|app\.vim|app\.theme) must be"):
+        load(tmp_path, text)
+
+
+def test_settings_that_change_between_the_opening_and_the_first_look_count(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path, settle=False)
+    (tmp_path / SETTINGS_FILE).write_text("[app]\nvim = true\n")
+    memory.refresh()
+    assert memory.settings.app.vim

@@ -236,7 +236,7 @@ async def test_f_shows_the_new_fact_and_its_row(home: Path) -> None:
 async def test_f_remembers_a_fact_also_in_an_empty_memory(tmp_path: Path) -> None:
     home = tmp_path / "none"
     async with opened(home) as app:
-        await app.until(lambda: "Welcome" in app.text)
+        await app.until(lambda: "remember a first fact" in app.text)
         await app.press("f")
         await app.screen(FormScreen)
         app.fill("#key", "editor")

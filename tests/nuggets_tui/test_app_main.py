@@ -240,7 +240,7 @@ async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mende
 async def test_a_missing_folder_shows_how_to_begin_and_writes_nothing(tmp_path: Path) -> None:
     home = tmp_path / "none"
     async with opened(home) as app:
-        await app.until(lambda: "Welcome" in app.text)
+        await app.until(lambda: "There is no such folder" in app.text)
         assert str(home)[-20:] in app.text
         await app.press("slash", "escape")
         await app.press("e", "x", "v")
@@ -259,7 +259,7 @@ async def test_the_first_note_of_an_agent_replaces_the_welcome(tmp_path: Path) -
 
 async def test_the_demo_opens_from_the_welcome_and_its_copy_goes_afterwards(tmp_path: Path) -> None:
     async with opened(tmp_path / "none") as app:
-        await app.until(lambda: "Welcome" in app.text)
+        await app.until(lambda: "There is no such folder" in app.text)
         await app.press("d")
         await app.until(lambda: app.view.loaded and app.view.snapshot.fact_count > 100, "the demo")
         copy = Path(app.view.home)

@@ -6,13 +6,14 @@ from functools import partial
 
 import pytest
 from drafts import make_draft, make_fact_note, make_note
-from hostile import HOSTILE
+from hostile import HOSTILE, RAW
 
 from core.facts.edits import remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
 from core.model.change import PERSON, ChangeSet, FileChange
 from core.model.draft import Draft
 from nuggets_tui.differences import DiffLine, change_lines, text_lines, unified_lines
+from nuggets_tui.widgets.diff_lines import text_difference
 
 ONE, OTHER = make_note(1, title="One", content="first\nsecond"), make_note(2, title="Other")
 
@@ -99,3 +100,41 @@ def test_very_long_texts_are_told_by_their_length() -> None:
 def test_hostile_texts_come_through_as_they_are(text: str) -> None:
     lines = text_lines("", text)
     assert all(line.sign in "+@~" for line in lines)
+
+
+def styled_parts(before: str, after: str) -> list[tuple[str, list[str]]]:
+    """Each line of a difference with the words of it that stand out."""
+    found = []
+    for line in text_difference(before, after):
+        spans = [span for span in line.spans if "underline" in str(span.style)]
+        found.append((line.plain, [line.plain[span.start : span.end] for span in spans]))
+    return found
+
+
+def test_words_that_changed_within_a_line_stand_out_by_more_than_colour() -> None:
+    parts = styled_parts("Deploys go out on Tuesdays.", "Deploys go out on Fridays, early.")
+    assert parts == [
+        ("- Deploys go out on Tuesdays.", ["Tuesdays"]),
+        ("+ Deploys go out on Fridays, early.", ["Fridays, early"]),
+    ]
+
+
+def test_lines_with_little_in_common_are_shown_as_others() -> None:
+    parts = styled_parts("one two three four", "quite another thing altogether now")
+    assert [marked for _, marked in parts] == [[], []]
+
+
+def test_as_many_lines_as_stand_for_each_other_are_compared_and_the_rest_is_plain() -> None:
+    parts = styled_parts("keep this word\nand this line", "keep that word")
+    assert parts == [
+        ("- keep this word", ["this"]),
+        ("- and this line", []),
+        ("+ keep that word", ["that"]),
+    ]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_changed_words_of_hostile_lines_are_marked_where_they_stand(text: str) -> None:
+    for line in text_difference(f"old {text}", f"new {text}"):
+        assert not RAW.search(line.plain)
+        assert all(0 <= span.start <= span.end <= len(line.plain) for span in line.spans)

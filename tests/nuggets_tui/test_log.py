@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import pytest
-from app_kit import agent_on, small_memory
+from app_kit import NOW, agent_on, small_memory
 
-from core.graph.edits import create_note, edit_note
+from core.errors import StorageError
+from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
+from core.model.change import Author
 from nuggets_tui import log as log_module
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
+from nuggets_tui.log_filters import since_days
 
 
 @pytest.fixture
@@ -178,3 +183,138 @@ def test_a_log_begun_anew_takes_the_place_of_the_former(memory: Memory, tmp_path
     log = read(memory)
     other = small_memory(tmp_path / "other")
     assert reasons(read(other, log)) == ["filled"]
+
+
+# Filters
+
+
+def filled(memory: Memory) -> dict[str, str]:
+    """A memory with changes of several sorts by several authors; the ids of the entries by name."""
+    agent = agent_on(memory.home)
+    ids = {}
+    _, done = agent.change("added Ünï", partial(create_note, nugget="project", title="Ünï code", content="x"))
+    ids["added"], note_id = done.id, done.notes[0].id
+    content = "Secret words inside."
+    ids["edited"] = agent.change("edited", partial(edit_note, id=note_id, content=content))[1].id
+    ids["renamed"] = agent.change("renamed", partial(edit_note, id=note_id, title="Other name"))[1].id
+    memory.refresh()
+    ids["hid"] = memory.change("hid it", partial(hide_note, id=note_id))[1].id
+    draft = memory.draft()
+    for note in memory.snapshot.notes[:3]:
+        edit_note(draft, note.id, add_tags=["checked"])
+    run = draft.change_set("cleanup", author=Author("reflection"), kind="reflection")
+    ids["run"] = memory.apply(run).id
+    ids["undo"] = memory.undo(ids["run"]).id
+    agent.recall("test command", session="one")
+    memory.refresh()
+    return ids
+
+
+@pytest.mark.parametrize(
+    ("scope", "wanted"),
+    [
+        (Scope(authors=("agent",)), {"added", "edited", "renamed"}),
+        (Scope(authors=("claude", "reflection")), {"added", "edited", "renamed", "run"}),
+        (Scope(deeds=("reflection",)), {"run"}),
+        (Scope(deeds=("reflection", "undo")), {"run", "undo"}),
+        (Scope(deeds=("hid",)), {"hid"}),
+        (Scope(deeds=("hid", "undo")), {"hid", "undo"}),
+        (Scope(authors=("agent",), deeds=("edited",)), {"edited", "renamed"}),
+        (Scope(text="ünï CODE"), {"added", "edited", "renamed"}),
+        (Scope(text="other name"), {"renamed", "hid"}),
+        (Scope(text="secret inside"), set()),
+        (Scope(text="cleanup"), {"run", "undo"}),
+    ],
+)
+def test_a_filter_lists_what_it_asks_for_and_nothing_else(
+    memory: Memory, scope: Scope, wanted: set[str]
+) -> None:
+    ids = filled(memory)
+    log = read(memory, scope=scope)
+    named = {id: name for name, id in ids.items()}
+    assert {named[line.id] for line in log.lines} == wanted
+    assert log.complete
+    assert scope.told()
+
+
+def test_a_run_is_listed_with_what_became_of_it(memory: Memory) -> None:
+    ids = filled(memory)
+    log = read(memory, scope=Scope(run=ids["run"]))
+    assert [line.id for line in log.lines] == [ids["undo"], ids["run"]]
+    assert log.lines[1].counts == "3 notes tagged"
+
+
+def test_recalls_are_listed_alone_when_they_are_asked_for(memory: Memory) -> None:
+    filled(memory)
+    assert {line.kind for line in read(memory, scope=Scope(deeds=("hit",))).lines} == {"hit"}
+
+
+def test_days_begin_at_midnight_on_the_local_clock() -> None:
+    scope = since_days(Scope(), 1, NOW)
+    local = datetime.fromisoformat(scope.since).astimezone()
+    assert (local.hour, local.minute, local.date()) == (0, 0, NOW.astimezone().date())
+    assert scope.told() == "today"
+    assert since_days(scope, 0, NOW) == Scope()
+
+
+def test_the_newest_change_is_known_whatever_the_filter_leaves_out(memory: Memory) -> None:
+    ids = filled(memory)
+    log = read(memory, scope=Scope(authors=("agent",)))
+    assert log.last is not None
+    assert log.last.id == ids["undo"]
+    add(memory, "newest")
+    log = read(memory, log, log.scope)
+    assert log.last is not None
+    assert log.last.reason == "added newest"
+    assert "added newest" not in reasons(log)
+
+
+@pytest.mark.parametrize("scope", [Scope(text="added"), Scope(deeds=("added",)), Scope(authors=("person",))])
+def test_filtered_pages_join_to_the_whole_and_go_on_with_what_is_new(
+    memory: Memory, scope: Scope, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, size in (("PAGE", 3), ("_WINDOW", 2), ("_PAGES_LOOKED_AT", 1)):
+        monkeypatch.setattr(log_module, name, size)
+    agent = agent_on(memory.home)
+    for title in "abcde":
+        memory.refresh()
+        add(memory, title)
+        agent.recall("test command", session=title)
+    log = read(memory, scope=scope)
+    while not log.complete:
+        log = older_entries(memory, log)
+    assert reasons(log)[:5] == [f"added {title}" for title in "edcba"]
+    memory.refresh()
+    add(memory, "f", "g")
+    assert reasons(read(memory, log, scope))[:3] == ["added g", "added f", "added e"]
+
+
+def test_a_log_that_cannot_be_read_says_why(memory: Memory) -> None:
+    problem = StorageError("the log of changes cannot be read (test)", where="ledger.db")
+    log = newest_entries(cast("Memory", _Unreadable(memory, problem)), Log(), Scope())
+    assert log.lines == ()
+    assert "cannot be read" in log.problem
+
+
+class _Unreadable:
+    """A memory whose log cannot be read, as one in a folder of another's."""
+
+    def __init__(self, memory: Memory, problem: StorageError) -> None:
+        self._memory = memory
+        self.log_problem = problem
+
+    def log(self, **filters: object) -> tuple[()]:
+        """Nothing."""
+        return ()
+
+    def newest_in_log(self) -> int:
+        """No entry."""
+        return 0
+
+    def conflicts(self) -> tuple[()]:
+        """None."""
+        return ()
+
+    def taken_back(self) -> frozenset[str]:
+        """Nothing."""
+        return frozenset()

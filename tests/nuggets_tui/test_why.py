@@ -71,7 +71,7 @@ def test_a_measured_vector_names_its_noise_and_how_far_the_vectors_agree(memory:
     explanation = Explanation(hit=hit, total=1, obstacle="", missing=(), floor=0.3, needed=0.0)
     answer = why(explanation, Asked(read("redis"), NOW, shown=(hit,)), str)
     vector = next(line for line in answer.lines if line.name == "vector")
-    assert vector.about == "measured: the vectors of query and note agree by 0.33 of 1"
+    assert vector.about == "measured: query and note agree by 0.33 of 1"
     assert vector.given[-1] == Given("noise of the vector", -0.004, quiet=True)
 
 

@@ -10,6 +10,7 @@ import pytest
 from app_kit import small_memory
 
 from core.facts.edits import forget, remember
+from core.graph.bulk import move_to_scope
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.graph.merging import merge_notes
 from core.memory import Memory
@@ -83,6 +84,7 @@ def test_each_kind_of_change_has_its_words(memory: Memory) -> None:
     assert change(edit_note, id=store, content="other") == "edited Session store"
     assert change(edit_note, id=store, title="Store") == "renamed Store"
     assert change(edit_note, id=store, tags=["a"]) == "tagged Store"
+    assert change(move_to_scope, id=store, scope="session") == "moved Store"
     assert change(hide_note, id=store) == "hid Store"
     assert change(unhide_note, id=store) == "brought back Store"
     assert change(link_notes, a=store, b=day) in ("linked Store ↔ Deploy day", "linked Deploy day ↔ Store")

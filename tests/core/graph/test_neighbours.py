@@ -102,6 +102,19 @@ def test_hidden_notes_are_passed_over_unless_asked_for() -> None:
     ]
 
 
+def test_a_note_merged_away_hangs_on_its_survivor_where_hidden_notes_are_shown() -> None:
+    gone = replace(B, hidden=True, extra={"mergedInto": A.id})
+    before = replace(C, hidden=True, extra={"mergedInto": B.id})
+    odd = replace(D, hidden=True, extra={"mergedInto": ["nowhere"]})
+    snapshot = Snapshot(notes=(A, gone, before, odd))
+    found = surroundings(snapshot, A.id, hops=2, include_hidden=True)
+    assert [note.id for note in found.notes] == [A.id, B.id, C.id]
+    assert found.merged == ((B.id, A.id), (C.id, B.id))
+    assert [note.id for note in surroundings(snapshot, A.id, hops=2).notes] == [A.id]
+    linked = Snapshot(notes=(replace(A, links=(make_link(B),)), gone))
+    assert surroundings(linked, A.id, include_hidden=True).merged == ()
+
+
 def test_what_does_not_fit_is_counted_once() -> None:
     snapshot = _linked(*[(0, n) for n in range(1, 9)], *[(1, n) for n in range(2, 9)], count=9)
     found = surroundings(snapshot, snapshot.notes[0].id, hops=2, limit=4)

@@ -81,7 +81,7 @@ def test_before_vectors_are_made_the_numbers_are_those_they_are_expected_to_have
         assert hit.breakdown.measured
         differences.append(hit.breakdown.raw_vector - expected[hit.note.id].breakdown.raw_vector)
     # The noise of short notes is greater than that of long ones; fidelity is never below one half of the usual.
-    deviation = noise(SearchSettings.dimension) * 2
+    deviation = noise(SearchSettings().dimension) * 2
     assert np.abs(differences).max() < 5 * deviation
     assert np.std(differences) < 1.5 * deviation
 
@@ -123,7 +123,7 @@ def test_vectors_outlive_the_process_where_they_are_kept() -> None:
     index.update(snapshot)
     assert index.make_vectors() == 60
     assert index.vectors().held_bytes == 0
-    assert len(shelf.matrix) == 60 * row_bytes(SearchSettings.dimension)
+    assert len(shelf.matrix) == 60 * row_bytes(SearchSettings().dimension)
     again = SearchIndex(shelf)
     again.update(snapshot)
     assert again.make_vectors() == 0

@@ -89,6 +89,25 @@ def test_the_log_is_filtered_and_limited(told: Any) -> None:
     assert told.json("log", "--since", "2100-01-01") == []
 
 
+def test_the_log_is_filtered_by_what_was_done_by_words_run_and_days(told: Any) -> None:
+    every = told.json("log")
+    assert [entry["id"] for entry in told.json("log", "--kind", "hid")] == [every[0]["id"]]
+    assert told.json("log", "--kind", "reflection") == told.json("log", "--kind", "hit") == []
+    assert told.json("log", "--kind", "hid", "--kind", "added", "--limit", "1") == every[:1]
+    found = told.json("log", "--words", "JWT HID")
+    assert every[0] in found
+    assert all("JWT" in entry["reason"] or "JWT" in str(entry["changes"]) for entry in found)
+    assert told.json("log", "--words", "no such words") == []
+    assert told.json("log", "--until", "2001-01-01") == []
+    assert told.json("log", "--until", every[0]["at"]) == every
+    assert told.json("log", "--run", every[1]["id"]) == [every[1]]
+    told.ok("undo", every[0]["id"])
+    turned = told.json("log", "--run", every[0]["id"])
+    assert [entry["kind"] for entry in turned] == ["undo", every[0]["kind"]]
+    assert "no such entry" in told.fails("log", "--run", "zzzzzz", code=1)
+    told.fails("log", "--kind", "nonsense")
+
+
 def test_the_log_of_a_deleted_note_is_found_by_id_beginning_and_title(told: Any) -> None:
     id = told.json("note", "show", "Deploy day")["id"]
     told.ok("note", "delete", id, "--yes")

@@ -244,3 +244,27 @@ def test_two_notes_can_be_told_apart_for_good(nuggets: Any) -> None:
     nuggets.fails("note", "merge", "Twin", "Twin", "--not-duplicates")
     nuggets.ok("undo")
     assert nuggets.json("reflect", "--dry-run")["merged"] == 1
+
+
+def test_several_notes_are_tagged_and_moved_as_one_change_each(nuggets: Any) -> None:
+    one, two = add(nuggets, "One", "x", "--tag", "draft"), add(nuggets, "Two", "x", "--scope", "user")
+    tagged = nuggets.json("note", "tag", "One", two["id"], "--tag", "Auth Flow", "--untag", "draft")
+    assert [note["id"] for note in tagged] == [one["id"], two["id"]]
+    assert all("auth-flow" in note["tags"] and "draft" not in note["tags"] for note in nuggets.notes())
+    moved = nuggets.json("note", "move", "session", "One", "Two")
+    assert [(note["scope"], note["subject"], note["stability"]) for note in moved] == [
+        ("session", "session:current", "temporary")
+    ] * 2
+    nuggets.ok("undo")
+    assert [note["scope"] for note in nuggets.notes()] == [one["scope"], "user"]
+    nuggets.ok("undo")
+    assert [note["tags"] for note in nuggets.notes()] == [one["tags"], two["tags"]]
+
+
+def test_no_tag_an_unknown_scope_and_a_note_that_is_not_there_change_nothing(nuggets: Any) -> None:
+    add(nuggets, "One")
+    before = nuggets.notes()
+    nuggets.fails("note", "tag", "One")
+    nuggets.fails("note", "move", "galaxy", "One")
+    nuggets.fails("note", "move", "project", "One", "nowhere", code=1)
+    assert nuggets.notes() == before

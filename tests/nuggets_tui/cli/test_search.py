@@ -168,3 +168,13 @@ def test_long_titles_are_cut_within_a_reason(filled: Any) -> None:
     assert "like “zebra crossing" in shown
     assert all(len(line) < 260 for line in shown.splitlines())
     assert all(len(line) < 100 for line in shown.splitlines() if "like “" in line)
+
+
+def test_conditions_alone_give_a_place_and_what_keeps_a_note_out_in_json_as_well(filled: Any) -> None:
+    (hit,) = filled.json("search", "nugget:life", "--explain", "Lunch")
+    assert (hit["rank"], hit["total"], hit["obstacle"], hit["reasons"]) == (1, 1, None, [])
+    (other,) = filled.json("search", "nugget:life", "--explain", "Auth middleware")
+    assert (other["rank"], other["obstacle"]) == (0, "filters")
+    filled.ok("note", "hide", "Lunch")
+    (hidden,) = filled.json("search", "nugget:life", "--explain", "Lunch")
+    assert (hidden["rank"], hidden["total"], hidden["obstacle"]) == (0, 0, "hidden")

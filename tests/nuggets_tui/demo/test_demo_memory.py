@@ -22,7 +22,7 @@ from core.model.snapshot import Snapshot
 from core.reflection import reflect
 from nuggets_tui.demo import DEMO_NOW, copy_for_session, demo_change_set, write_demo
 from nuggets_tui.demo.build import numbered
-from nuggets_tui.demo.handwritten import NUGGETS, entries
+from nuggets_tui.demo.handwritten import NUGGETS, entries, read_table
 
 BY_HAND = len(entries())
 SIZES = (1, 10, 150, BY_HAND, BY_HAND + 1, 1000, 5000)
@@ -239,18 +239,131 @@ def test_made_up_notes_read_like_notes() -> None:
     assert "{" not in "".join(note.title for note in more)
 
 
-def test_written_memory_opens_as_it_was_made(tmp_path: Path) -> None:
+def same_memory(one: Snapshot, other: Snapshot) -> bool:
+    facts = [{nugget.name: nugget.facts for nugget in snapshot.nuggets} for snapshot in (one, other)]
+    return one.notes == other.notes and facts[0] == facts[1]
+
+
+@pytest.mark.parametrize("size", [None, 1, 150, BY_HAND - 1, BY_HAND + 20])
+def test_the_story_ends_in_the_very_memory_that_one_import_makes(tmp_path: Path, size: int | None) -> None:
     from core.memory import Memory
 
-    home = write_demo(tmp_path / "demo")
-    snapshot = Memory.open(home).snapshot
-    changes = made()
-    assert snapshot.problems == ()
-    assert list(snapshot.notes) == notes_in(changes)
-    assert snapshot.fact_count == len(changes.facts)
-    assert {n.name: n.facts for n in snapshot.nuggets} == {
-        name: nugget.facts for name, nugget in nuggets_in(changes).items()
-    }
+    told = Memory.open(write_demo(tmp_path / "told", size)).snapshot
+    imported = Memory.open(tmp_path / "imported", clock=lambda: DEMO_NOW, ids=numbered())
+    imported.apply(demo_change_set(imported.draft(), size))
+    assert told.problems == ()
+    assert len(told.notes) == (size or BY_HAND)
+    assert same_memory(told, imported.snapshot)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo memory, written once; nothing changes it."""
+    return write_demo(tmp_path_factory.mktemp("story") / "memory")
+
+
+def test_the_log_tells_a_story_by_many_hands(home: Path) -> None:
+    from core.memory import Memory
+
+    entries = Memory.open(home).log(limit=None)
+    times = [entry.change_set.at for entry in reversed(entries)]
+    authors = {str(entry.change_set.author) for entry in entries}
+    assert 25 <= len(entries) <= 60
+    assert times == sorted(times)
+    assert times[0].startswith("2026-08-20")
+    assert times[-1] <= iso(DEMO_NOW)
+    assert {"mira", "claude", "codex", "pi", "reflection", "another program"} <= authors
+    assert {entry.change_set.kind for entry in entries} == {"edit", "hit", "reflection", "undo", "outside"}
+    assert [entry.state for entry in entries] == ["done"] * len(entries)
+    assert all(entry.change_set.reason and not entry.change_set.empty for entry in entries)
+    assert sum(entry.undone for entry in entries) == 1
+
+
+def test_the_story_names_only_what_the_demo_holds() -> None:
+    names = {entry.name for entry in entries()}
+    table = read_table("data/history.toml")
+    named = [name for row in table["entry"] for name in (*row.get("names", ()), *row.get("wrong", ()))]
+    linked = [name for row in table["entry"] for pair in row.get("links", ()) for name in pair]
+    assert names >= {*named, *linked, *table["was"]}
+    texts = {entry.name: entry.content for entry in entries()}
+    for name, replaced in table["was"].items():
+        for now, _ in replaced:
+            assert now in texts[name]
+
+
+def test_the_same_story_is_told_each_time(home: Path, tmp_path: Path) -> None:
+    from core.memory import Memory
+
+    again = write_demo(tmp_path / "again")
+    told = [[entry.change_set for entry in Memory.open(one).log(limit=None)] for one in (home, again)]
+    assert told[0] == told[1]
+
+
+def test_each_state_on_the_way_is_sound(home: Path) -> None:
+    from core.memory import Memory
+
+    timeline = Memory.open(home).timeline()
+    counts = []
+    for position in range(len(timeline), -1, -1):
+        state = timeline.at(position)
+        counts.append(len(state.notes))
+        links = set(links_of(list(state.notes)))
+        assert {(target, source, reason, at) for source, target, reason, at in links} == links
+        facts = {(n.name, f.key): (f.value, f.hits) for n in state.nuggets for f in n.facts}
+        visible = [note for note in state.notes if note.is_fact and not note.hidden]
+        assert {(note.nugget_name, note.key): (note.content, note.hits) for note in visible} == facts
+        for note in state.notes:
+            assert note.vector == vector_spec(note)
+            later = (note.created_at, note.updated_at, note.archived_at or "")
+            assert max(later) <= timeline.time_at(position)
+    assert counts == sorted(counts)
+    assert counts[0] == 0
+
+
+def test_opening_the_written_memory_finds_nothing_from_outside(home: Path) -> None:
+    from core.memory import Memory
+
+    before = len(Memory.open(home).log(limit=None))
+    memory = Memory.open(home)
+    memory.refresh()
+    assert len(memory.log(limit=None)) == before
+    assert all(entry.change_set.at <= iso(DEMO_NOW) for entry in memory.log(limit=None))
+    assert memory.conflicts() == ()
+    assert memory.take_notices() == ()
+
+
+def test_made_up_notes_are_one_entry_of_their_own(tmp_path: Path) -> None:
+    from core.memory import Memory
+
+    newest, before = Memory.open(write_demo(tmp_path / "more", BY_HAND + 30)).log(limit=2)
+    assert newest.change_set.kind == "import"
+    assert len([change for change in newest.change_set.notes if change.before is None]) == 30
+    assert before.change_set.kind == "hit"
+
+
+def test_what_is_cut_off_leaves_no_half_told_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.memory import Memory
+
+    home, apply = tmp_path / "demo", Memory.apply
+
+    def cut_off(memory: Memory, changes: ChangeSet) -> ChangeSet:
+        if changes.id == "00000004":
+            raise KeyboardInterrupt
+        return apply(memory, changes)
+
+    monkeypatch.setattr(Memory, "apply", cut_off)
+    with pytest.raises(KeyboardInterrupt):
+        write_demo(home)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    assert len(Memory.open(write_demo(home, 12)).snapshot.notes) == 12
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes are POSIX")
+def test_what_is_written_is_for_its_owner_alone(tmp_path: Path) -> None:
+    home = write_demo(tmp_path / "deep" / "demo", 3)
+    for path in (home, *home.rglob("*")):
+        assert path.stat().st_mode & 0o077 == 0
 
 
 def test_two_written_memories_are_equal_byte_for_byte(tmp_path: Path) -> None:
@@ -259,6 +372,21 @@ def test_two_written_memories_are_equal_byte_for_byte(tmp_path: Path) -> None:
         assert (folder / "graph" / "graph.json").is_file()
     names = sorted(path.relative_to(one) for path in one.rglob("*.json"))
     assert [(one / name).read_bytes() for name in names] == [(other / name).read_bytes() for name in names]
+
+
+def test_a_large_memory_begins_without_a_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from core.memory import Memory
+
+    small, large = write_demo(tmp_path / "small", 40), tmp_path / "not" / "there" / "large"
+    monkeypatch.setattr("nuggets_tui.demo._MOST_IN_THE_LOG", 39)
+    assert write_demo(large, 40) == large
+    names = sorted(path.relative_to(small) for path in small.rglob("*.json"))
+    assert sorted(path.relative_to(large) for path in large.rglob("*") if path.is_file()) == names
+    opened = Memory.open(large)
+    assert opened.snapshot.by_id == Memory.open(small).snapshot.by_id
+    assert opened.log() == ()
+    opened.close()
+    assert list(large.parent.iterdir()) == [large]
 
 
 def test_a_folder_that_holds_a_memory_is_refused_and_left_alone(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from app_kit import agent_on, opened
 
 from core.graph.edits import create_note
-from nuggets_tui.commands import CommandProvider
+from nuggets_tui.palette import CommandProvider
 from nuggets_tui.screens.help import help_lines
 from nuggets_tui.widgets.audit import AuditPane
 

@@ -375,7 +375,7 @@ async def test_a_list_that_ends_early_and_one_without_scores_say_so(tmp_path: Pa
         assert "best 50 ·" in app.text
         assert "Results · best first" in app.text
         await search(app, "nugget:project")
-        assert "newest 50 ·" in app.text
+        assert "60 hits ·" in app.text
         assert "Results · newest first" in app.text
         await search(app, "text title:59")
         assert "1 hit ·" in app.text
@@ -387,3 +387,21 @@ async def test_asking_why_without_a_search_says_to_search_first(home: Path, key:
         await app.press(key)
         assert "Search first (/)" in app.notices
         assert app.app.screen is app.main
+
+
+async def test_in_the_empty_box_up_brings_back_what_was_searched_before(home: Path) -> None:
+    async with opened(home) as app:
+        box = app.main.query_one(SearchBox)
+        for text in ("auth", "jwt tokens"):
+            await app.press("slash")
+            box.value = text
+            await app.press("enter", "escape")
+            await app.until(lambda: not box.value)
+        await app.press("slash", "up")
+        assert box.value == "jwt tokens"
+        await app.press("up")
+        assert box.value == "auth"
+        await app.press("up")
+        assert box.value == "auth"
+        await app.press("x")
+        assert box.value == "authx"

@@ -6,12 +6,12 @@ import itertools
 
 import pytest
 from hostile import HOSTILE
-from hypothesis import given, settings
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from nuggets_tui.widgets.graph_data import GraphEdge, GraphNode
-from nuggets_tui.widgets.graph_layout import UNTITLED, lay_out
+from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode
+from nuggets_tui.widgets.graph_layout import UNTITLED, lay_out, lay_out_fitting
 from nuggets_tui.widgets.graph_picture import DOWN, LEFT, RIGHT, UP, Cell, NodeBox, Picture, Wire, mixed
 from nuggets_tui.widgets.graph_walk import Direction, step
 
@@ -21,6 +21,7 @@ SIDES = {UP: (0, -1), DOWN: (0, 1), LEFT: (-1, 0), RIGHT: (1, 0)}
 OPPOSITE = {UP: DOWN, DOWN: UP, LEFT: RIGHT, RIGHT: LEFT}
 
 titles = st.one_of(st.text(max_size=30), st.sampled_from([*HOSTILE, MEGABYTE, "語" * 40]))
+details = st.integers(0, 2)
 sizes = st.tuples(st.integers(-1, 170), st.integers(-1, 45))
 
 
@@ -28,7 +29,14 @@ sizes = st.tuples(st.integers(-1, 170), st.integers(-1, 45))
 def graphs(draw: st.DrawFn) -> tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]]:
     count = draw(st.integers(0, 24))
     nodes = [
-        GraphNode(f"n{n}", draw(titles), draw(st.booleans()), draw(st.sampled_from(["note", "fact"])))
+        GraphNode(
+            f"n{n}",
+            draw(titles),
+            draw(st.booleans()),
+            draw(st.sampled_from(["note", "fact"])),
+            tags=draw(st.sampled_from(["", "#auth #jwt", *HOSTILE])),
+            first_line=draw(titles),
+        )
         for n in range(count)
     ]
     ends = st.integers(0, max(count, 1))
@@ -77,12 +85,12 @@ def touched(wire: Wire, picture: Picture) -> set[str]:
 
 
 @settings(max_examples=100, deadline=None)
-@given(graphs(), sizes)
+@given(graphs(), sizes, details)
 def test_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int]
+    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
 ) -> None:
     nodes, edges, left_out = graph
-    picture = lay_out(nodes, edges, "n0", *size, left_out)
+    picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
     taken: set[Cell] = set()
     for box in picture.boxes:
         cells = cells_of(box)
@@ -92,8 +100,9 @@ def test_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(
         assert box.x + box.width <= picture.width
         assert box.y >= 0
         assert box.y + box.height <= picture.height
-        assert cell_len(box.text) + (4 if box.role == "focus" else 2) == box.width
-        assert "\x1b" not in box.text
+        frame = 4 if box.role == "focus" or detail else 2
+        assert max(map(cell_len, (box.text, *box.lines))) + frame == box.width
+        assert "\x1b" not in box.text + "".join(box.lines)
     for x, y in picture.glyphs:
         assert (x, y) not in taken
         assert 0 <= x < picture.width
@@ -101,12 +110,12 @@ def test_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(
 
 
 @settings(max_examples=100, deadline=None)
-@given(graphs(), sizes)
+@given(graphs(), sizes, details)
 def test_every_wire_is_one_line_between_the_notes_of_a_link(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int]
+    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
 ) -> None:
     nodes, edges, left_out = graph
-    picture = lay_out(nodes, edges, "n0", *size, left_out)
+    picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
     linked = {frozenset((edge.a, edge.b)) for edge in edges}
     for wire in picture.wires:
         assert not wire.b or frozenset((wire.a, wire.b)) in linked
@@ -121,14 +130,14 @@ def test_every_wire_is_one_line_between_the_notes_of_a_link(
 
 
 @settings(max_examples=100, deadline=None)
-@given(graphs(), sizes)
+@given(graphs(), sizes, details)
 def test_everything_is_drawn_or_counted(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int]
+    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
 ) -> None:
     nodes, edges, left_out = graph
-    picture = lay_out(nodes, edges, "n0", *size, left_out)
+    picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
     if not picture.boxes:
-        assert not nodes or size[0] < 6 or size[1] < 1
+        assert not nodes or size[0] < 6 or size[1] < 2 * detail + 1
         return
     counted = sum(int(box.text.split()[1]) for box in picture.boxes if box.role == "more" and box.width > 8)
     if all(box.width > 8 for box in picture.boxes if box.role == "more"):
@@ -154,12 +163,12 @@ def test_the_same_graph_gives_the_same_picture(
 
 
 @settings(max_examples=50, deadline=None)
-@given(graphs(), sizes)
+@given(graphs(), sizes, details)
 def test_arrow_keys_reach_every_note_of_a_picture(
-    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int]
+    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
 ) -> None:
     nodes, edges, left_out = graph
-    picture = lay_out(nodes, edges, "n0", *size, left_out)
+    picture = lay_out(nodes, edges, "n0", *size, left_out, detail)
     reached = [picture.focus]
     for id in reached:
         for direction in DIRECTIONS:
@@ -244,6 +253,83 @@ def test_hidden_notes_are_ghosts_with_a_sign_and_facts_have_theirs() -> None:
         ("◇ d", "ghost"),
     ]
     assert picture.way_to["b"].stroke == "ghost"
+
+
+def columns(picture: Picture) -> dict[str, int]:
+    """The column of each note, 0 for the focus, counted from it to the right."""
+    return {box.id: box.side * box.level for box in picture.boxes if box.id}
+
+
+def orders(picture: Picture, among: set[str]) -> dict[int, list[str]]:
+    """The notes of each column from above, of some notes."""
+    found: dict[int, list[str]] = {}
+    for box in sorted(picture.boxes, key=lambda box: box.y):
+        if box.id in among:
+            found.setdefault(box.side * box.level, []).append(box.id)
+    return found
+
+
+def chain_of(id: str, picture: Picture) -> list[str]:
+    """The notes by which a note hangs on the focus."""
+    found = []
+    while id != picture.focus:
+        id = picture.way_to[id].a
+        found.append(id)
+    return found
+
+
+ROOM = (1500, 400)
+
+
+@settings(max_examples=100, deadline=None)
+@given(graphs(), details, st.data())
+def test_one_note_or_link_more_or_less_leaves_all_others_in_their_columns_and_in_their_order(
+    graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], detail: int, data: st.DataObject
+) -> None:
+    """The law of stability, for notes whose distance from the focus and whose way to it stay the same."""
+    nodes, edges, _ = graph
+    nodes = nodes or [GraphNode("n0", "n0")]
+    before = lay_out(nodes, edges, "n0", *ROOM, detail=detail)
+    change = data.draw(st.sampled_from(["note", "no note", "link", "no link"]))
+    ends = st.sampled_from([node.id for node in nodes])
+    if change == "note":
+        nodes = [*nodes, GraphNode("new", "new")]
+        pair = ("new", data.draw(ends))
+        edges = [*edges, GraphEdge(*(pair if data.draw(st.booleans()) else pair[::-1]))]
+    elif change == "no note":
+        gone = data.draw(ends.filter(lambda id: id != "n0")) if len(nodes) > 1 else ""
+        nodes = [node for node in nodes if node.id != gone]
+    elif change == "link":
+        edges = [*edges, GraphEdge(data.draw(ends), data.draw(ends))]
+    else:
+        edges = edges[1:]
+    after = lay_out(nodes, edges, "n0", *ROOM, detail=detail, former=before)
+    was, now = columns(before), columns(after)
+    stay = {id for id in was if id in now and abs(was[id]) == abs(now[id])}
+    moved = {id for id in stay if was[id] != now[id]}
+    event(f"{change}: {len(moved)} of {len(stay)} change sides")
+    # Only a link between the two sides brings what it joins to one side.
+    assert not moved or change == "link"
+    held = {id for id in stay - moved if chain_of(id, after) == chain_of(id, before)}
+    assert orders(after, held) == orders(before, held)
+
+
+def test_without_a_change_the_picture_before_is_drawn_again() -> None:
+    nodes, edges = star(6)
+    edges.append(GraphEdge("leaf 0", "leaf 4"))
+    before = lay_out(nodes, edges, "middle", 60, 20)
+    assert lay_out(nodes, edges, "middle", 60, 20, former=before) == before
+
+
+def test_a_canvas_fits_all_notes_of_an_enlarged_picture() -> None:
+    nodes, edges = star(40)
+    data = GraphData(tuple(nodes), tuple(edges), "middle")
+    for detail in (1, 2):
+        picture = lay_out_fitting(data, 60, 12, detail)
+        assert picture.box_of.keys() == {node.id for node in nodes}
+        assert picture.width >= 60
+        assert picture.height >= 40 * (2 * detail + 1)
+    assert lay_out_fitting(data, 60, 12, None) == lay_out(nodes, edges, "middle", 60, 12)
 
 
 def test_one_more_leaf_leaves_the_order_of_the_others() -> None:

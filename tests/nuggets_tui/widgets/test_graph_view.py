@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.pilot import Pilot
 from textual.widgets import Input
 
-from core.model.note import Link, Note
+from core.model.note import Link, Note, replace
 from core.model.snapshot import Snapshot
 from nuggets_tui.widgets.graph_view import GraphData, GraphEdge, GraphNode, GraphView, graph_data
 
@@ -38,9 +38,6 @@ class Harness(App[None]):
         self.heard.append(event)
 
     def on_graph_view_node_chosen(self, event: GraphView.NodeChosen) -> None:
-        self.heard.append(event)
-
-    def on_graph_view_hops_changed(self, event: GraphView.HopsChanged) -> None:
         self.heard.append(event)
 
     @property
@@ -103,17 +100,55 @@ async def test_the_surroundings_are_drawn_around_the_marked_note() -> None:
         assert app.graph.cursor_id == "auth"
 
 
-async def test_plus_and_minus_widen_and_narrow_the_picture() -> None:
+async def test_as_much_of_each_note_is_drawn_as_finds_room_and_plus_and_minus_change_it() -> None:
     app = Harness()
-    async with running(app) as pilot:
+    async with running(app, (70, 30)) as pilot:
+        app.graph.show(MEMORY, "auth", 1)
+        await drawn(pilot)
+        assert {box.height for box in app.graph.picture.boxes} == {3}
+        app.graph.styles.height = 6
+        await pilot.pause()
+        await drawn(pilot)
+        assert {box.height for box in app.graph.picture.boxes} == {1, 3}
+        await pilot.press("plus", "plus")
+        await drawn(pilot)
+        assert {box.height for box in app.graph.picture.boxes} == {5}
+        await pilot.press("minus", "minus", "minus")
+        await drawn(pilot)
+        assert {box.height for box in app.graph.picture.boxes if box.role != "focus"} == {1}
+
+
+async def test_large_boxes_hold_title_tags_and_first_line_and_the_picture_moves_with_the_cursor() -> None:
+    texts = replace(
+        note("auth", "jwt", "cors"), tags=("project", "login"), content="\n Who may come in.\nMore"
+    )
+    app = Harness()
+    async with running(app, (60, 10)) as pilot:
+        app.graph.detail = 2
+        app.graph.show(Snapshot(notes=(texts, *(note(f"far {n}", "auth") for n in range(9)))), "auth")
+        await drawn(pilot)
+        assert app.graph.picture.box_of["auth"].lines == ("#login", "Who may come in.")
+        assert "#login" in "\n".join(screen(app.graph))
+        assert screen(app.graph)[-1].rstrip().endswith("↑↓")
+        await pilot.press("right")
+        for _ in range(12):
+            await pilot.press("down")
+            assert app.graph.cursor_id in "\n".join(screen(app.graph))
+        assert "far 0" not in "\n".join(screen(app.graph))
+
+
+async def test_the_reason_of_the_chosen_link_stands_at_its_line_where_there_is_room() -> None:
+    app = Harness()
+    async with running(app, (90, 24)) as pilot:
         app.graph.show(MEMORY, "auth")
-        await pilot.press("plus")
         await drawn(pilot)
-        assert "list" in "\n".join(screen(app.graph))
-        await pilot.press("minus", "minus")
-        await drawn(pilot)
-        assert "list" not in "\n".join(screen(app.graph))
-        assert [event.hops for event in app.heard if isinstance(event, GraphView.HopsChanged)] == [2, 1]
+        assert not any("auth to cors" in line for line in screen(app.graph)[:-1])
+        await pilot.press("right")
+        while app.graph.cursor_id != "cors":
+            await pilot.press("down")
+        shown = screen(app.graph)
+        assert sum("auth to cors" in line for line in shown[:-1]) == 1
+        assert shown[-1].startswith("auth to cors")
 
 
 async def test_hidden_notes_are_ghosts_only_when_asked_for() -> None:
@@ -123,6 +158,18 @@ async def test_hidden_notes_are_ghosts_only_when_asked_for() -> None:
         app.graph.show(MEMORY, "auth")
         await drawn(pilot)
         assert "○ ghost" in "\n".join(screen(app.graph))
+
+
+async def test_a_note_merged_away_is_a_ghost_with_a_line_to_its_survivor() -> None:
+    gone = replace(note("gone", hidden=True), extra={"mergedInto": "kept"})
+    app = Harness()
+    async with running(app) as pilot:
+        app.graph.show_hidden = True
+        app.graph.show(Snapshot(notes=(note("kept"), gone)), "kept")
+        await drawn(pilot)
+        assert "○ gone" in "\n".join(screen(app.graph))
+        await pilot.press("right")
+        assert screen(app.graph)[-1].startswith("merged into it · kept ← gone")
 
 
 async def test_arrows_walk_along_links_and_say_why_the_link_is_there() -> None:
@@ -176,7 +223,7 @@ async def test_a_click_on_a_line_says_why_it_is_there() -> None:
         app.graph.show(MEMORY, "auth")
         await drawn(pilot)
         box = app.graph.picture.box_of["cors"]
-        await pilot.click(GraphView, offset=(box.x - 1, box.y))
+        await pilot.click(GraphView, offset=(box.x - 1, box.middle[1]))
         assert screen(app.graph)[-1].startswith("auth to cors")
         assert app.graph.cursor_id == "auth"
 
@@ -283,6 +330,7 @@ async def test_a_failing_layout_is_told_and_the_next_one_works() -> None:
 async def test_the_cursor_is_told_apart_without_colour() -> None:
     app = Harness()
     async with running(app) as pilot:
+        app.graph.detail = 0
         app.graph.show(MEMORY, "auth")
         await drawn(pilot)
         assert any("┏" in line for line in screen(app.graph))

@@ -51,7 +51,5 @@ def test_the_key_line_fits_and_keeps_help_and_quit_longest(width: int) -> None:
         assert "search" in line
 
 
-def test_no_two_commands_share_a_key() -> None:
-    keys = [key for command in COMMANDS for key in command.keys.split(",") if key]
-    assert len(keys) == len(set(keys))
+def test_no_two_commands_share_a_name() -> None:
     assert len({command.name for command in COMMANDS}) == len(COMMANDS)

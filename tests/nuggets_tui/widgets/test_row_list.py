@@ -239,6 +239,92 @@ async def test_shift_with_the_arrows_selects_a_range() -> None:
         assert app.rows.selected == {"d"}
 
 
+@pytest.mark.parametrize(
+    ("keys", "selected"),
+    [
+        (["shift+down", "shift+down", "shift+up"], "01"),
+        (["shift+down", "shift+up", "shift+up"], "0"),
+        (["down", "down", "shift+up", "shift+up", "shift+down"], "12"),
+        (["space", "shift+down"], "012"),
+        (["space", "down", "shift+down"], "023"),
+        (["space", "space", "end", "shift+home"], "0123456789"),
+        (["end", "space", "home", "shift+down"], "019"),
+        (["down", "shift+end", "shift+home"], "01"),
+        (["pagedown", "shift+pageup"], "0123456789"),
+        (["space", "down", "down", "shift+space"], "0123"),
+        (["ctrl+a"], "0123456789"),
+        (["down", "space", "ctrl+a", "ctrl+a"], ""),
+        (["shift+down", "space", "space"], "02"),
+    ],
+)
+async def test_ranges_begin_at_their_anchor_and_follow_the_cursor_back(
+    keys: list[str], selected: str
+) -> None:
+    app = Harness(multi_select=True)
+    async with running(app) as pilot:
+        app.rows.set_rows(rows_of(*map(str, range(10))))
+        await pilot.press(*keys)
+        assert app.rows.selected == set(selected)
+
+
+async def test_what_was_selected_before_a_range_stays_and_a_reload_moves_its_anchor_along() -> None:
+    app = Harness(multi_select=True)
+    async with running(app) as pilot:
+        app.rows.set_rows(rows_of(*"abcdef", headings=("d",)))
+        app.rows.select(["f"])
+        await pilot.press("shift+down")
+        app.rows.set_rows(rows_of("new", *"abcdef", headings=("d",)))
+        await pilot.press("shift+down", "shift+down")
+        assert app.rows.selected == {"a", "b", "c", "e", "f"}
+        await pilot.press("shift+up", "shift+up")
+        assert app.rows.selected == {"a", "b", "f"}
+
+
+async def test_shift_and_a_click_select_from_the_row_selected_last() -> None:
+    app = Harness(multi_select=True)
+    async with running(app) as pilot:
+        app.rows.set_rows(rows_of(*"abcdef"))
+        await pilot.click(RowList, offset=(5, 1), control=True)
+        await pilot.click(RowList, offset=(5, 4))
+        assert app.rows.selected == {"b"}
+        await pilot.click(RowList, offset=(5, 3), shift=True)
+        assert app.rows.selected == {"b", "c", "d"}
+        await pilot.click(RowList, offset=(5, 0), shift=True)
+        assert app.rows.selected == {"a", "b", "c", "d"}
+        assert app.opened == []
+
+
+async def test_rows_are_selected_by_the_marks_that_their_owner_gives_and_stay_selected_where_it_keeps_them() -> (
+    None
+):
+    app = Harness(multi_select=True)
+    app.rows._keep_selected = True
+    async with running(app) as pilot:
+        marks = {0: "x", 1: "", 2: "x"}
+        app.rows.set_source(3, lambda n: rows_of(*"abc")[n], mark_at=marks.__getitem__)
+        await pilot.press("space", "space")
+        assert app.rows.selected == {"x"}
+        assert [line[1] for line in screen(app.rows)[:3]] == ["✓", " ", "✓"]
+        app.rows.set_rows(rows_of("a"))
+        assert app.rows.selected == {"x"}
+
+
+async def test_a_hundred_thousand_rows_are_selected_without_making_them() -> None:
+    app = Harness(multi_select=True)
+    made: list[int] = []
+    keys = tuple(map(str, range(100_000)))
+
+    def make(index: int) -> Row:
+        made.append(index)
+        return rows_of(keys[index])[0]
+
+    async with running(app) as pilot:
+        app.rows.set_source(len(keys), make, key_at=keys.__getitem__, mark_at=keys.__getitem__)
+        await pilot.press("ctrl+a", "space", "shift+end")
+        assert app.rows.selected == set(keys) - {"0"}
+        assert len(set(made)) < 100
+
+
 async def test_without_multi_select_space_is_left_to_others() -> None:
     app = Harness()
     async with running(app) as pilot:

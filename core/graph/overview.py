@@ -1,0 +1,231 @@
+"""The whole memory as points on a plane: nuggets as discs, in them communities, in them notes near what they link to.
+
+Where a note lies depends on its id, its community and its links, so that a change moves what it touches and
+little else: communities keep their places while their sizes stay about the same, and the pull of links fades
+with every link (it is a contraction). Coordinates have no unit; a disc of n notes has a radius of about sqrt(n).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from core.graph.communities import Numbers, communities
+from core.graph.discs import MOST_RELAXED, Place, Points, around, drawn_together, kept, packed, stepped_radius
+from core.graph.overview_input import Gathered, gather, telling_word, title_words
+from core.model.snapshot import Snapshot
+
+_PULL: Final = 0.7
+_PULLS: Final = 8
+# How far links may pull a note from the place that its id gives it, in radii of its community.
+_REACH: Final = 0.7
+# More than 0.5 makes the middle of a disc denser than its rim.
+_DENSE_MIDDLE: Final = 0.62
+# Screens are wider than high.
+_WIDE: Final = 1.35
+_ROOM: Final = 1.05
+_AT_ONCE: Final = 1000
+
+
+@dataclass(frozen=True)
+class Disc:
+    """Where notes that belong together lie: how many they are, the middle, the radius, and what names them.
+
+    `name` is "" for the notes of a nugget that are in no community; `nugget` numbers the disc of the nugget.
+    """
+
+    name: str
+    key: str
+    nugget: int
+    count: int
+    x: float
+    y: float
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
+class Overview:
+    """Notes as points, hidden ones among them.
+
+    place: shape (notes, 2). community, nugget: numbers of discs, shape (notes,). links: rows (note, note), each
+    pair once, no note with itself; merged-away notes are linked to their survivors.
+    """
+
+    ids: tuple[str, ...]
+    place: Points
+    community: Numbers
+    nugget: Numbers
+    hidden: NDArray[np.bool_]
+    links: Numbers
+    communities: tuple[Disc, ...]
+    nuggets: tuple[Disc, ...]
+
+    @cached_property
+    def number(self) -> Mapping[str, int]:
+        """The number of each note, by id."""
+        return {id: number for number, id in enumerate(self.ids)}
+
+    def linked(self, note: int) -> Numbers:
+        """Numbers of the notes that one is linked with, in order."""
+        here = self.links[(self.links[:, 0] == note) | (self.links[:, 1] == note)]
+        return np.unique(here[here != note])
+
+
+def lay_out_overview(
+    snapshot: Snapshot, former: Overview | None = None, pause: Callable[[], None] = lambda: None
+) -> Overview:
+    """Places every note of a memory. The same notes give the same places.
+
+    former: the places before, which communities and nuggets keep as far as they can. pause: called after every
+    few milliseconds of work that holds the interpreter; what it raises ends the work.
+    """
+    gathered = gather(snapshot, pause)
+    nugget, links = gathered.material.nugget, gathered.material.links
+    label = communities(gathered.material)
+    pause()
+    # Numbers for (nugget, community); the notes of a nugget that are in none count as one.
+    labels = len(gathered.tags) + len(gathered.notes) + 1
+    pairs, community = np.unique(nugget * labels + label + 1, return_inverse=True)
+    home, label = np.divmod(pairs, labels)
+    count = np.bincount(community, minlength=len(pairs))
+    names = _names(gathered, community, label - 1, pause)
+    keys = [f"{gathered.nuggets[at]}\0{key}" for at, (_, key) in zip(home.tolist(), names, strict=True)]
+    before = _Former.of(former)
+    radius = np.array([stepped_radius(int(number)) for number in count])
+    joined = community[links] if len(links) else np.empty((0, 2), dtype=np.int64)
+    middle = np.zeros((len(pairs), 2))
+    outer = np.ones(len(gathered.nuggets))
+    for number, name in enumerate(gathered.nuggets):
+        pause()
+        inside = np.flatnonzero(home == number)
+        between = _matrix(joined, inside, len(pairs))
+        middle[inside] = packed([keys[at] for at in inside], radius[inside], between, before.within(name))
+        outer[number] = around(middle[inside], radius[inside]) * _ROOM
+    if before.nuggets and len(radius) <= MOST_RELAXED:
+        # Not packed: parts of nuggets may reach into the discs of others.
+        ground = kept(gathered.nuggets, outer, before.nuggets, _WIDE)
+    else:
+        apart = _matrix(nugget[links] if len(links) else joined, np.arange(len(outer)), len(outer))
+        ground = packed(gathered.nuggets, outer, apart, before.nuggets, _WIDE)
+    if keys != before.keys or not np.allclose(radius, before.radii, rtol=1e-3):
+        ground = drawn_together(ground, middle, home, radius, _WIDE, settled=former is not None)
+    middle += ground[home]
+    # Column by column, as it is read wherever it is drawn.
+    place = np.asfortranarray(_places(gathered, community, middle, radius, pause))
+    sizes = np.bincount(nugget, minlength=len(outer))
+    return Overview(
+        tuple(note.id for note in gathered.notes),
+        place,
+        community,
+        nugget,
+        gathered.hidden,
+        np.asfortranarray(links),
+        tuple(
+            Disc(name, keys[at], int(home[at]), int(count[at]), *_place(middle[at], radius[at]))
+            for at, (name, _) in enumerate(names)
+        ),
+        tuple(
+            Disc(name, name, at, int(sizes[at]), *_place(ground[at], outer[at]))
+            for at, name in enumerate(gathered.nuggets)
+        ),
+    )
+
+
+def _place(middle: Points, radius: float) -> Place:
+    return float(middle[0]), float(middle[1]), float(radius)
+
+
+@dataclass(frozen=True)
+class _Former:
+    """Where discs were before: nuggets by name, and by nugget its communities, as seen from its middle."""
+
+    nuggets: Mapping[str, Place]
+    communities: Mapping[str, Mapping[str, Place]]
+    keys: Sequence[str] = ()
+    radii: Sequence[float] = ()
+
+    @classmethod
+    def of(cls, former: Overview | None) -> _Former:
+        if former is None:
+            return cls({}, {})
+        inner: dict[str, dict[str, Place]] = {}
+        for disc in former.communities:
+            home = former.nuggets[disc.nugget]
+            inner.setdefault(home.key, {})[disc.key] = (disc.x - home.x, disc.y - home.y, disc.radius)
+        return cls(
+            {disc.key: (disc.x, disc.y, disc.radius) for disc in former.nuggets},
+            inner,
+            [disc.key for disc in former.communities],
+            [disc.radius for disc in former.communities],
+        )
+
+    def within(self, nugget: str) -> Mapping[str, Place]:
+        return self.communities.get(nugget, {})
+
+
+def _names(
+    gathered: Gathered, community: Numbers, label: Numbers, pause: Callable[[], None]
+) -> list[tuple[str, str]]:
+    """What names each community, and a key that stays the same from one layout to the next."""
+    tags = len(gathered.tags)
+    everywhere = Counter[str]()
+    if (label >= tags).any():
+        for number, note in enumerate(gathered.notes):
+            if number % _AT_ONCE == 0:
+                pause()
+            everywhere.update(title_words(note))
+    found: list[tuple[str, str]] = []
+    for number, each in enumerate(label.tolist()):
+        if each < 0:
+            found.append(("", ""))
+        elif each < tags:
+            found.append((gathered.tags[each], f"tag {gathered.tags[each]}"))
+        else:
+            word = telling_word(gathered, np.flatnonzero(community == number), everywhere)
+            found.append((word, f"note {gathered.notes[each - tags].id}"))
+    return found
+
+
+def _matrix(joined: Numbers, inside: Numbers, discs: int) -> Points:
+    """How many links join two discs, for the discs named by `inside`."""
+    place = np.full(discs, -1)
+    place[inside] = np.arange(len(inside))
+    ends = place[joined]
+    ends = ends[(ends >= 0).all(axis=1) & (ends[:, 0] != ends[:, 1])]
+    flat = np.bincount(ends[:, 0] * len(inside) + ends[:, 1], minlength=len(inside) ** 2)
+    matrix = flat.reshape(len(inside), len(inside)).astype(np.float64)
+    return matrix + matrix.T
+
+
+def _places(
+    gathered: Gathered, community: Numbers, middle: Points, radius: Points, pause: Callable[[], None]
+) -> Points:
+    """Each note by chance in its community's disc, then drawn towards what it is linked with."""
+    angle = gathered.chance[:, 0] * 2 * np.pi
+    out = gathered.chance[:, 1] ** _DENSE_MIDDLE * radius[community]
+    home = middle[community] + np.stack((np.cos(angle) * out, np.sin(angle) * out), axis=1)
+    links = gathered.material.links
+    if not len(links):
+        return home
+    start, end = np.concatenate((links, links[:, ::-1])).T
+    near = np.maximum(np.bincount(end, minlength=len(home)), 1)[:, None]
+    linked = (np.bincount(end, minlength=len(home)) > 0)[:, None]
+    reach = (_REACH * radius[community])[:, None]
+    place = home
+    for _ in range(_PULLS):
+        pause()
+        seen = np.stack([np.bincount(end, place[start, axis], len(home)) for axis in (0, 1)], axis=1)
+        pull = np.where(linked, seen / near - home, 0) * _PULL
+        length = np.hypot(pull[:, 0], pull[:, 1])[:, None]
+        # Bent off smoothly, so that notes drawn from afar do not all lie on one circle.
+        place = home + pull * (reach / (reach + length))
+    inward = place - middle[community]
+    far = np.hypot(inward[:, 0], inward[:, 1])
+    held = np.minimum(1, radius[community] / np.maximum(far, 1e-9))
+    return middle[community] + inward * held[:, None]

@@ -1,0 +1,215 @@
+"""Memories that other programs keep on this machine: found, counted and read, never written."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Literal
+
+from core.folder import FACT_SUFFIXES, GRAPH_FILE, HOME_VARIABLE
+from core.promotion.target import MEMORY_FILE
+
+# Where Claude Code keeps its folder when it is not ~/.claude.
+CLAUDE_VARIABLE: Final = "CLAUDE_CONFIG_DIR"
+PAGE_LIMIT: Final = 500_000
+MOST_PAGES: Final = 500
+_MOST_FOLDERS: Final = 2000
+_DEPTH: Final = 3
+_PAGES: Final = (".md", ".markdown", ".txt")
+
+Kind = Literal["claude", "nuggets"]
+
+
+@dataclass(frozen=True)
+class FoundMemory:
+    """A folder with memories in it.
+
+    kind: "claude" for pages of Markdown, "nuggets" for facts and notes as this program keeps them. name: of the
+    project or folder. files: how many, of `size` bytes in all. at: ISO 8601 time of the newest change, "" for none.
+    problem: why it cannot be read, "" when it can.
+    """
+
+    kind: Kind
+    path: str
+    name: str
+    files: int = 0
+    size: int = 0
+    at: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class Page:
+    """A file of a memory that is kept in Markdown.
+
+    name: its path in the folder. link: where it leads when it is a symbolic link, else "". problem: why it cannot be
+    read, "" when it can.
+    """
+
+    path: str
+    name: str
+    size: int = 0
+    at: str = ""
+    link: str = ""
+    problem: str = ""
+
+
+@dataclass(frozen=True)
+class PageText:
+    """What a page says. cut: whether it goes on beyond `PAGE_LIMIT` bytes. problem: why there is nothing."""
+
+    text: str = ""
+    cut: bool = False
+    problem: str = ""
+
+
+def found_memories(
+    home_dir: Path, environ: Mapping[str, str], beside: Iterable[Path] = ()
+) -> tuple[FoundMemory, ...]:
+    """The memories on this machine: Claude Code's, the newest first, then folders as this program keeps them.
+
+    home_dir: the person's own folder. beside: folders in which others may lie, besides that one.
+    """
+    claude = Path(environ.get(CLAUDE_VARIABLE, "").strip() or home_dir / ".claude")
+    kept = [one for folder in _claude_folders(claude) if (one := _pages_memory(folder)) is not None]
+    kept.sort(key=lambda one: one.at, reverse=True)
+    named = environ.get(HOME_VARIABLE, "").strip()
+    folders = [Path(named).expanduser()] if named.startswith(("~", "/")) else []
+    folders += [home_dir / ".nuggets", *_likely_folders([home_dir, *beside])]
+    nuggets = (_nuggets_memory(folder) for folder in dict.fromkeys(folders))
+    return (*kept, *(one for one in nuggets if one is not None))
+
+
+def _claude_folders(claude: Path) -> Iterator[Path]:
+    for project in sorted(_entries(claude / "projects")):
+        folder = project / "memory"
+        if folder.is_dir():
+            yield folder
+
+
+def _likely_folders(places: Iterable[Path]) -> Iterator[Path]:
+    for place in dict.fromkeys(places):
+        yield place
+        for entry in sorted(_entries(place)):
+            if "nuggets" in entry.name.lower():
+                yield entry
+                yield entry / ".nuggets"
+
+
+def _entries(folder: Path) -> list[Path]:
+    """What lies in a folder, up to a bound; nothing for one that cannot be looked into."""
+    found: list[Path] = []
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                found.append(Path(entry.path))
+                if len(found) >= _MOST_FOLDERS:
+                    break
+    except OSError:
+        return found
+    return found
+
+
+def _pages_memory(folder: Path) -> FoundMemory | None:
+    """A folder of pages; None for one that holds none."""
+    project = folder.parent.name
+    try:
+        os.scandir(folder).close()
+    except OSError as error:
+        return FoundMemory("claude", str(folder), project, problem=error.strerror or "cannot be read")
+    found = pages(folder)
+    if not found:
+        return None
+    newest = max((page.at for page in found), default="")
+    return FoundMemory("claude", str(folder), project, len(found), sum(page.size for page in found), newest)
+
+
+def _nuggets_memory(folder: Path) -> FoundMemory | None:
+    """A folder with facts or a note graph in it; None for any other."""
+    files = [path for path in _entries(folder) if path.name.endswith(FACT_SUFFIXES)] + [folder / GRAPH_FILE]
+    known = [(found.st_size, found.st_mtime) for path in files if (found := _regular(path)) is not None]
+    if not known:
+        return None
+    newest = _time(max(changed for _, changed in known))
+    return FoundMemory(
+        "nuggets", str(folder), folder.name, len(known), sum(size for size, _ in known), newest
+    )
+
+
+def _regular(path: Path) -> os.stat_result | None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):
+        return None
+    return found if stat.S_ISREG(found.st_mode) else None
+
+
+def pages(folder: Path) -> tuple[Page, ...]:
+    """The pages of a folder and the folders in it, MEMORY.md first; the first `MOST_PAGES` of them."""
+    found: list[Page] = []
+    for path in _page_paths(folder, _DEPTH):
+        found.append(_page(path, str(path.relative_to(folder))))
+        if len(found) >= MOST_PAGES:
+            break
+    return tuple(sorted(found, key=lambda page: (page.name != MEMORY_FILE, page.name.casefold(), page.name)))
+
+
+def _page_paths(folder: Path, depth: int) -> Iterator[Path]:
+    folders = []
+    for path in sorted(_entries(folder)):
+        # Folders behind a link are left out: they may lead round in a circle, or anywhere.
+        if path.is_dir() and not path.is_symlink():
+            folders.append(path)
+        elif path.suffix.lower() in _PAGES:
+            yield path
+    if depth > 1:
+        for inner in folders:
+            yield from _page_paths(inner, depth - 1)
+
+
+def _page(path: Path, name: str) -> Page:
+    link = ""
+    try:
+        if path.is_symlink():
+            link = os.readlink(path)
+        found = path.stat()
+    except OSError as error:
+        said = "the link leads nowhere" if link else error.strerror or "cannot be read"
+        return Page(str(path), name, link=link, problem=said)
+    if not stat.S_ISREG(found.st_mode):
+        return Page(str(path), name, link=link, problem="no regular file")
+    return Page(str(path), name, found.st_size, _time(found.st_mtime), link)
+
+
+def _time(seconds: float) -> str:
+    try:
+        return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def read_page(path: str) -> PageText:
+    """The text of a page, as much of it as anybody reads. What is no UTF-8 shows as U+FFFD; never raises."""
+    try:
+        # Without waiting: what looked like a file a moment ago may be a pipe by now.
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return PageText(problem="no regular file")
+            data = file.read(PAGE_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        return PageText(problem=getattr(error, "strerror", None) or str(error))
+    text = data[:PAGE_LIMIT].decode("utf-8", errors="replace")
+    return PageText(text.removeprefix("\ufeff").replace("\r\n", "\n"), len(data) > PAGE_LIMIT)
+
+
+def nearest_memories(wanted: Path, found: Iterable[FoundMemory], count: int = 3) -> tuple[FoundMemory, ...]:
+    """Of the memories that this program can open, those whose paths are most like one that is not there."""
+    from rapidfuzz.fuzz import ratio
+
+    openable = [one for one in found if one.kind == "nuggets"]
+    return tuple(sorted(openable, key=lambda one: (-ratio(str(wanted), one.path), one.path))[:count])

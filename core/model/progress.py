@@ -1,0 +1,19 @@
+"""How long work tells how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, TypeVar
+
+Progress = Callable[[int, int], None]
+"""Told now and then how much of how much is done. What it raises ends the work, which has changed nothing by then."""
+_Item = TypeVar("_Item")
+_TOLD_EVERY: Final = 16
+
+
+def counted(items: Sequence[_Item], progress: Progress | None) -> Iterator[_Item]:
+    """The items one by one; `progress` is told between them how many of how many went by."""
+    for count, item in enumerate(items):
+        if progress is not None and not count % _TOLD_EVERY:
+            progress(count, len(items))
+        yield item

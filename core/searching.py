@@ -1,0 +1,99 @@
+"""A memory that can be searched: its hits, why they are hits, and how its kept searches stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from core.kept import KeepingMemory
+
+if TYPE_CHECKING:
+    from core.finder import Finder
+    from core.model.kept import KeptSearch
+    from core.search import Explanation, Filters, Hit, SearchIndex
+    from core.search.goldens import Verdict
+    from core.search.index import Progress
+    from core.settings import SearchSettings, Settings
+
+
+class SearchingMemory(KeepingMemory):
+    """A memory with the index of its notes."""
+
+    @cached_property
+    def _finder(self) -> Finder:
+        from core.finder import Finder
+
+        return Finder(self.home, self.settings.search, self._clock)
+
+    def _take_settings(self, settings: Settings) -> None:
+        super()._take_settings(settings)
+        if "_finder" in vars(self):
+            self._finder.use(settings.search)
+
+    def search(
+        self,
+        text: str,
+        limit: int = 10,
+        filters: Filters | None = None,
+        *,
+        new_since: str | None = None,
+        stopped: Callable[[], bool] | None = None,
+        settings: SearchSettings | None = None,
+    ) -> tuple[Hit, ...]:
+        """The best notes over all nuggets, best first, each with `.note`, `.score` and `.breakdown`.
+
+        text: words, and what `core.search.language` reads: "phrases", -exclusions, conditions such as tag:auth; any
+        text at all is a query. limit: how many at most. filters: by default all visible notes. new_since: what
+        is:new means, an ISO 8601 time; None: a day ago. stopped: asked now and then, once it says yes the search is
+        given up. settings: other weights for this search alone. No hit for a text that nothing answers.
+        """
+        return self._finder.search(self._snapshot, text, limit, filters, new_since, stopped, settings)
+
+    def explain(
+        self,
+        text: str,
+        note_id: str,
+        filters: Filters | None = None,
+        *,
+        new_since: str | None = None,
+        shown: int = 10,
+        settings: SearchSettings | None = None,
+    ) -> Explanation | None:
+        """Why a note stands where it does in a search, or why it is no hit. None for no such note.
+
+        shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
+        settings: other weights for this search alone.
+        """
+        return self._finder.explain(self._snapshot, text, note_id, filters, new_since, shown, settings)
+
+    def judge_searches(
+        self,
+        searches: Iterable[KeptSearch] | None = None,
+        *,
+        settings: SearchSettings | None = None,
+        new_since: str | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> Iterator[Verdict]:
+        """How it stands with kept searches (None: all of them), one after the other, each judged when it is asked for.
+
+        settings: other weights for this judging alone. stopped: asked now and then, once it says yes there is no more.
+        """
+        wanted = self.searches if searches is None else searches
+        return self._finder.judge(self._snapshot, wanted, settings, new_since, stopped)
+
+    def index(self, progress: Progress | None = None) -> SearchIndex:
+        """The search index, brought up to the present snapshot. progress: told how many notes of how many are read,
+        while a first index is built; what it raises ends the building.
+        """
+        return self._finder.index(self._snapshot, progress)
+
+    def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
+        """Does ahead what searches need: index, its cache, phase vectors. Meant for a thread in the background, again
+        after changes. stopped: asked now and then. Returns how many vectors were made.
+        """
+        return self._finder.prepare(self._snapshot, stopped)
+
+    def keep_index(self) -> bool:
+        """Writes the search index into the cache, where that is worth it; whether it was written."""
+        return self._finder.keep()

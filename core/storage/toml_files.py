@@ -1,0 +1,156 @@
+"""Small TOML files of a person, such as settings.toml: values changed in place, every other byte kept."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from typing import Any, Final
+
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, StorageError
+
+# The names of tables that lead to a value, and its own.
+Path = tuple[str, ...]
+_KEPT: Final = "nothing was written, the file is as it was"
+_ABSENT: Final = object()
+
+
+def values(data: bytes | None, where: str) -> dict[Path, Any]:
+    """The values of a TOML file with the paths to them; None for no file. Raises BrokenFileError."""
+    return dict(_leaves(_parsed(data, where)))
+
+
+def _parsed(data: bytes | None, where: str) -> dict[str, Any]:
+    try:
+        return tomllib.loads((data or b"").decode("utf-8"))
+    except ValueError as error:  # No UTF-8, no TOML, a number of thousands of digits.
+        raise BrokenFileError(
+            f"cannot be read ({error})", where=where, kept=_KEPT, todo="mend the file or move it away"
+        ) from error
+
+
+def _leaves(table: Mapping[str, Any], path: Path = ()) -> list[tuple[Path, Any]]:
+    found: list[tuple[Path, Any]] = []
+    for name, value in table.items():
+        found += _leaves(value, (*path, name)) if isinstance(value, dict) else [((*path, name), value)]
+    return found
+
+
+def with_values(data: bytes | None, changes: Mapping[Path, Any], where: str) -> bytes:
+    """The file with some values changed; None takes a value out, and its table with it when nothing is left there.
+
+    Comments, order, spelling and line ends of all else stay. Raises BrokenFileError for a file that cannot be read,
+    StorageError for one in which a value cannot be changed without touching another, InvalidInputError for a text that
+    no file can hold.
+    """
+    before = values(data, where)
+    wanted = {path: value for path, value in before.items() if path not in changes}
+    wanted |= {path: value for path, value in changes.items() if value is not None}
+    text = (data or b"").decode("utf-8")
+    try:
+        for way in (_appended, _edited):
+            made = way(text, before, changes)
+            if made is not None and _reads_as(made, wanted):
+                return made.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise InvalidInputError("holds characters that no file can", where=where, kept=_KEPT) from error
+    raise StorageError(
+        "is laid out in a way in which this value cannot be changed alone",
+        where=where, kept=_KEPT, todo="change it by hand",
+    )  # fmt: skip
+
+
+def _reads_as(text: str, wanted: Mapping[Path, Any]) -> bool:
+    try:
+        return values(text.encode("utf-8"), "") == wanted
+    except BrokenFileError:
+        return False
+
+
+def _appended(text: str, before: Mapping[Path, Any], changes: Mapping[Path, Any]) -> str | None:
+    """The text with new tables at its end; None where more is asked for. Quick also for a file of thousands."""
+    from tomlkit import item
+    from tomlkit.items import SingleKey
+
+    known = {path[:depth] for path in before for depth in range(1, len(path) + 1)}
+    wanted = {path: value for path, value in changes.items() if value is not None or path in before}
+    if not text or any(path[:-1] in known or len(path) < 2 for path in wanted):
+        return None
+    tables: dict[Path, list[str]] = {}
+    for path, value in wanted.items():
+        line = f"{SingleKey(path[-1]).as_string()} = {item(value).as_string()}\n"
+        tables.setdefault(path[:-1], []).append(line)
+    made = text if text.endswith("\n") else text + "\n"
+    for table, lines in tables.items():
+        name = ".".join(SingleKey(part).as_string() for part in table)
+        made += f"\n[{name}]\n{''.join(lines)}"
+    return _with_line_ends(made, text)
+
+
+def _with_line_ends(made: str, text: str) -> str:
+    return re.sub(r"(?<!\r)\n", "\r\n", made) if "\r\n" in text else made
+
+
+def _edited(text: str, before: Mapping[Path, Any], changes: Mapping[Path, Any]) -> str | None:
+    """The text with values changed where they stand; None for a layout that does not allow it."""
+    import tomlkit
+    from tomlkit.exceptions import TOMLKitError
+
+    try:
+        document = tomlkit.parse(text)
+        for path, value in changes.items():
+            if value is None:
+                _take_out(document, path)
+            elif before.get(path, _ABSENT) != value:
+                _put(document, path, value)
+        return _with_line_ends(document.as_string(), text)
+    except (TOMLKitError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _put(document: Any, path: Path, value: Any) -> None:
+    import tomlkit
+
+    table = document
+    for depth, name in enumerate(path[:-1]):
+        if name not in table:
+            # Only the innermost table gets a heading of its own.
+            table[name] = tomlkit.table(is_super_table=depth < len(path) - 2)
+        table = table[name]
+    table[path[-1]] = value
+
+
+def _take_out(document: Any, path: Path) -> None:
+    tables = [document]
+    for name in path[:-1]:
+        if name not in tables[-1]:
+            return
+        tables.append(tables[-1][name])
+    if path[-1] in tables[-1]:
+        del tables[-1][path[-1]]
+    for name, outer, table in reversed(list(zip(path, tables, tables[1:], strict=False))):
+        if len(table) or "#" in table.as_string():
+            break
+        del outer[name]
+
+
+def brought_onto(before: bytes | None, after: bytes | None, now: bytes | None, where: str) -> bytes | None:
+    """What changed between two versions of a file, made on a third: value by value.
+
+    Raises ConflictError for a value that was changed in two ways, BrokenFileError, StorageError.
+    """
+    if now in (before, after):
+        return after
+    old, new, present = (values(data, where) for data in (before, after, now))
+    changes: dict[Path, Any] = {}
+    for path in old.keys() | new.keys():
+        ours, base, theirs = new.get(path), old.get(path), present.get(path)
+        if ours in (base, theirs):
+            continue
+        if theirs != base:
+            raise ConflictError(
+                f"{'.'.join(path)} was changed meanwhile", where=where, kept=_KEPT, todo="look at it again",
+                base=str(base), ours=str(ours), theirs=str(theirs), field=".".join(path),
+            )  # fmt: skip
+        changes[path] = ours
+    return with_values(now, dict(sorted(changes.items())), where)

@@ -1,0 +1,189 @@
+"""The memory as it was at any moment that its log reaches back to, told from the present one by unwinding the log."""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left, bisect_right
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final, TypeVar
+
+from core.errors import NotFoundError
+from core.model.change import ChangeSet
+from core.model.snapshot import Snapshot
+from core.model.unwind import at_moment
+from core.storage.ledger import Ledger
+from core.storage.ledger_archive import archives
+from core.storage.ledger_schema import BrokenLedgerError, unreadable
+from core.storage.ledger_times import Mark as Mark
+from core.storage.ledger_times import archived_marks, change_sets, marks
+
+# Every so many changes a state is kept, so that any other is few changes away from one.
+_STRIDE: Final = 64
+# So many of the states that were asked for last are kept beside those.
+_RECENT: Final = 32
+
+_Result = TypeVar("_Result")
+Read = Callable[[Collection[int]], Mapping[int, ChangeSet]]
+
+
+class Timeline:
+    """The states of a memory one after the other, from the present one backwards. Safe to use from several threads.
+
+    A position is the number of entries of the log that are taken off: 0 is the present, as it was when this was made,
+    `len(timeline)` the state before the oldest known entry. Nothing is written, and what is logged later is not seen.
+    `marks` holds the entries newest first, so that the newest one that a position still has is `marks[position]`.
+    """
+
+    def __init__(
+        self, present: Snapshot, marks: Iterable[Mark], read: Read, archives: Iterable[Path] = ()
+    ) -> None:
+        """read: the change sets of entries by their numbers; those that are gone are left out of what it returns.
+        archives: of older entries, newest first; each is opened when somebody goes so far back.
+        """
+        self.marks: list[Mark] = list(marks)
+        # Where a person stops: at each change that is no mere recall, at the present, and at the beginning.
+        self.stops: list[int] = []
+        self._read = read
+        self._archives = list(archives)
+        self._archived: dict[int, ChangeSet] = {}
+        self._kept: dict[int, Snapshot] = {0: present}
+        self._recent: OrderedDict[int, Snapshot] = OrderedDict()
+        self._lost: set[int] = set()
+        self._guard = threading.RLock()
+        self._find_stops()
+
+    def __len__(self) -> int:
+        return len(self.marks)
+
+    # Positions
+
+    @property
+    def reach(self) -> str:
+        """The time of the oldest entry that is known so far, as files hold it; "" for an empty log."""
+        return self.marks[-1].at if self.marks else ""
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether archives may tell of times before `reach`."""
+        return bool(self._archives)
+
+    @property
+    def lost(self) -> int:
+        """How many entries, of those that were unwound, could not be read: what they did is not taken off."""
+        return len(self._lost)
+
+    def time_at(self, position: int) -> str:
+        """When the state at a position came to be, as files hold it; "" for the one before the log."""
+        return self.marks[position].at if position < len(self.marks) else ""
+
+    def changes_after(self, position: int) -> int:
+        """How many changes that are no mere recalls were made since."""
+        return bisect_left(self._changes_at, position)
+
+    def earlier(self, position: int) -> int:
+        """The stop before this position; the same position when it is the first that is known."""
+        found = bisect_right(self.stops, position)
+        return self.stops[found] if found < len(self.stops) else position
+
+    def later(self, position: int) -> int:
+        """The stop after this position; 0 after the newest."""
+        found = bisect_left(self.stops, position)
+        return self.stops[found - 1] if found else 0
+
+    def position_at(self, moment: str) -> int:
+        """The position of the state that was there at a time: the one that the last entry made by then left.
+
+        Opens archives as far as need be. Raises NotFoundError for a time before the log begins.
+        """
+        with self._guard:
+            while True:
+                for position, mark in enumerate(self.marks):
+                    if mark.at <= moment:
+                        return position
+                if not self.dig():
+                    break
+        if not self.marks:
+            raise NotFoundError("nothing is in the log yet", where=moment)
+        raise NotFoundError(
+            "the log does not reach back so far", where=moment, todo=f"it begins at {self.reach}"
+        )
+
+    def dig(self) -> bool:
+        """Opens the next archive of older entries; False when there is none."""
+        with self._guard:
+            if not self._archives:
+                return False
+            known = {mark.seq for mark in self.marks}
+            found = [one for one in archived_marks(self._archives.pop(0)) if one[0].seq not in known]
+            self.marks = [*self.marks, *(mark for mark, _ in found)]
+            self._archived.update((mark.seq, change_set) for mark, change_set in found)
+            self._find_stops()
+            return True
+
+    def _find_stops(self) -> None:
+        self._changes_at = [place for place, mark in enumerate(self.marks) if not mark.recall]
+        self.stops = sorted({0, *self._changes_at, len(self.marks)})
+
+    # States
+
+    def at(self, position: int) -> Snapshot:
+        """The memory at a position, from 0 to `len(timeline)`. Raises StorageError, BrokenLedgerError."""
+        with self._guard:
+            position = max(0, min(position, len(self.marks)))
+            known = self._known(position)
+            if known is not None:
+                return known
+            start = max(place for place in (*self._kept, *self._recent) if place < position)
+            state = self._known(start)
+            assert state is not None
+            while start < position:
+                end = min(position, (start // _STRIDE + 1) * _STRIDE)
+                state = at_moment(state, self._change_sets(start, end))
+                if end % _STRIDE == 0:
+                    self._kept[end] = state
+                start = end
+            self._recent[position] = state
+            if len(self._recent) > _RECENT:
+                self._recent.popitem(last=False)
+            return state
+
+    def _known(self, position: int) -> Snapshot | None:
+        if position in self._recent:
+            self._recent.move_to_end(position)
+            return self._recent[position]
+        return self._kept.get(position)
+
+    def _change_sets(self, start: int, end: int) -> list[ChangeSet]:
+        """The change sets between two positions, newest first."""
+        numbers = [mark.seq for mark in self.marks[start:end]]
+        wanted = [number for number in numbers if number not in self._archived]
+        found = {**self._read(wanted), **self._archived} if wanted else self._archived
+        self._lost.update(number for number in numbers if number not in found)
+        return [found[number] for number in numbers if number in found]
+
+
+def timeline_of(
+    present: Snapshot, home: Path, ledger: Callable[[], Ledger | None], guard: AbstractContextManager[object]
+) -> Timeline:
+    """The states of a memory that is at `present`. ledger: the one that is open now, None for none; guard: held while
+    it is read. Raises StorageError.
+    """
+
+    def read(numbers: Collection[int]) -> dict[int, ChangeSet]:
+        with guard:
+            opened = ledger()
+            return _reading(opened, lambda one: dict(change_sets(one, numbers))) if opened is not None else {}
+
+    opened = ledger()
+    known = _reading(opened, marks) if opened is not None else []
+    return Timeline(present, known, read, archives(home))
+
+
+def _reading(ledger: Ledger, read: Callable[[Ledger], _Result]) -> _Result:
+    try:
+        return read(ledger)
+    except BrokenLedgerError as error:
+        raise unreadable(ledger.path, str(error)) from error

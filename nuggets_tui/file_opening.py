@@ -1,0 +1,132 @@
+"""Files that a note speaks of: where they lie on this machine, and how an editor is told to open one at its line."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from core.text.file_references import FileReference
+
+_CODE: Final = frozenset(("code", "code-insiders", "code-oss", "codium", "vscodium", "cursor", "windsurf"))
+_COLON: Final = frozenset(("subl", "sublime_text", "zed", "zeditor", "hx", "helix"))
+_JETBRAINS: Final = frozenset(
+    ("idea", "pycharm", "webstorm", "goland", "clion", "rubymine", "phpstorm", "rider", "rustrover", "studio")
+)
+_PLUS_LINE: Final = frozenset(
+    ("vim", "nvim", "vi", "view", "gvim", "nano", "emacs", "emacsclient", "micro", "kak", "joe", "ne", "mcedit",
+     "gedit", "nvi", "elvis", "jed", "pico")
+)  # fmt: skip
+# These take a column behind the line, each in its way.
+_PLUS_COLUMN: Final = {"nano": ",", "pico": ",", "emacs": ":", "emacsclient": ":", "micro": ":", "kak": ":"}
+_OTHERS: Final = {"kate": ("-l", "-c"), "mate": ("-l", "")}
+# These open a window of their own and need no terminal.
+_WINDOWED: Final = _CODE | _JETBRAINS | (_COLON - {"hx", "helix"}) | {"gvim", "gedit", "kate", "mate"}
+_ENDINGS: Final = (".exe", ".cmd", ".bat", ".sh")
+
+
+class Found(NamedTuple):
+    """A reference and the file that it means here, None for none. surprising: it lies outside of the project."""
+
+    reference: FileReference
+    path: Path | None = None
+    surprising: bool = False
+
+
+@lru_cache(maxsize=64)
+def names_a_file(text: str) -> bool:
+    """Whether a text speaks of a file, wherever that may be."""
+    from core.text.file_references import file_references
+
+    return bool(file_references(text))
+
+
+def files_named(text: str, folder: Path) -> list[Found]:
+    """The files that a text speaks of, each once, looked up from a working directory; for a thread."""
+    from core.text.file_references import file_references
+
+    said = {(each.path, each.line, each.column): each for each in reversed(file_references(text))}
+    return [find(reference, folder) for reference in reversed(said.values())]
+
+
+def find(reference: FileReference, folder: Path) -> Found:
+    """The ordinary file that a reference means: below a working directory, else below the root of its repository.
+
+    An absolute path, and one from "~", is taken as it is. A relative one never leads out of the project.
+    """
+    roots = roots_of(folder)
+    spelled = reference.path
+    # What was written on Windows is looked for elsewhere too.
+    for path in dict.fromkeys((spelled, spelled.replace("\\", "/"))):
+        for candidate in _candidates(path, roots):
+            if _is_file(candidate):
+                inside = any(candidate.is_relative_to(root) for root in roots)
+                return Found(reference, candidate, not inside)
+    return Found(reference)
+
+
+def roots_of(folder: Path) -> tuple[Path, ...]:
+    """The folders in which relative paths are looked up: the working directory, the root of its git repository."""
+    folder = Path(os.path.abspath(folder))
+    for parent in (folder, *folder.parents):
+        if (parent / ".git").exists():
+            return (folder,) if parent == folder else (folder, parent)
+    return (folder,)
+
+
+def _candidates(path: str, roots: Sequence[Path]) -> list[Path]:
+    try:
+        spelled = Path(path).expanduser() if path.startswith("~") else Path(path)
+    except RuntimeError:
+        # There is no such user.
+        return []
+    if spelled.is_absolute():
+        return [Path(os.path.normpath(spelled))]
+    outer = roots[-1]
+    found = (Path(os.path.normpath(root / spelled)) for root in roots)
+    return [candidate for candidate in found if candidate.is_relative_to(outer)]
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
+
+
+def editor_command(words: Sequence[str], path: Path, line: int = 0, column: int = 0) -> list[str]:
+    """The command that opens a file at a line (from 1; 0: where the editor likes), as arguments without a shell.
+
+    words: of the editor's own command. An editor that is not known gets the path alone.
+    """
+    name, spelled = _name(words[0]), str(path)
+    if line <= 0:
+        return [*words, spelled]
+    place = f"{spelled}:{line}" + (f":{column}" if column > 0 else "")
+    if name in _CODE:
+        return [*words, "-g", place]
+    if name in _COLON:
+        return [*words, place]
+    if name in _JETBRAINS:
+        return [*words, "--line", str(line), *(["--column", str(column)] if column > 0 else []), spelled]
+    if name in _OTHERS:
+        by_line, by_column = _OTHERS[name]
+        columns = [by_column, str(column)] if by_column and column > 0 else []
+        return [*words, by_line, str(line), *columns, spelled]
+    if name in _PLUS_LINE:
+        between = _PLUS_COLUMN.get(name, "")
+        return [*words, f"+{line}" + (f"{between}{column}" if between and column > 0 else ""), spelled]
+    return [*words, spelled]
+
+
+def has_a_window(words: Sequence[str]) -> bool:
+    """Whether an editor opens a window of its own, so that the terminal stays the app's."""
+    return _name(words[0]) in _WINDOWED
+
+
+def _name(program: str) -> str:
+    name = program.replace("\\", "/").rpartition("/")[2].lower()
+    return next((name.removesuffix(ending) for ending in _ENDINGS if name.endswith(ending)), name)

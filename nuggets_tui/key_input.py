@@ -1,0 +1,165 @@
+"""Keys in turn: each is obeyed, and the dialog it opens stands, before the next one is looked at; vim's keys move."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Final, NamedTuple
+
+from textual import events
+from textual.app import App
+from textual.message_pump import MessagePump
+from textual.screen import Screen
+from textual.scroll_view import ScrollView
+from textual.widget import Widget
+from textual.worker import Worker
+
+# Work of this group ends in a dialog: keys that were typed for it wait, but not for longer than somebody would.
+OPENS_A_DIALOG: Final = "open"
+_PATIENCE: Final = 0.3
+_GLANCE: Final = 0.01
+# A widget that goes while a key is on its way through it must not hold the keyboard.
+_LOST_AFTER: Final = 1.0
+_AS_ARROWS: Final = {"h": "left", "j": "down", "k": "up", "l": "right"}
+_MOVES: Final = frozenset(("up", "down", "left", "right", "home", "end", "pageup", "pagedown"))
+_HALF_PAGES: Final = {"ctrl+d": 1, "ctrl+u": -1}
+
+
+class Before(NamedTuple):
+    """What there was before a key: the screen on top, and work under way that ends in a dialog."""
+
+    screen: Screen[object]
+    openings: frozenset[Worker[object]]
+
+
+class KeysInTurn(App[None]):
+    """An app that obeys one key after the other.
+
+    Textual hands a key to the widget in focus and looks at the next one while the first is still on its way up to
+    the bindings. So a word typed right behind the key that opens a field would be obeyed letter by letter.
+    """
+
+    # Whether h, j, k and l move.
+    vim = False
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._keys_waiting: deque[events.Key | events.Paste] = deque()
+        self._key_under_way = False
+        self._alarm: asyncio.TimerHandle | None = None
+
+    async def on_event(self, event: events.Event) -> None:
+        """Keys and pasted text wait for those before them."""
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded or not self.screen_stack:
+            await super().on_event(event)
+            return
+        self._keys_waiting.append(event)
+        await self._obey_waiting()
+
+    async def _obey_waiting(self) -> None:
+        while self._keys_waiting and not self._key_under_way:
+            await self._obey_next()
+
+    async def _obey_next(self) -> None:
+        event: events.Key | events.Paste | None = self._keys_waiting.popleft()
+        if isinstance(event, events.Key) and self.vim:
+            event = self._moved(event)
+        if event is None:
+            return
+        if self._opens_nothing(event):
+            await super().on_event(event)
+            return
+        self._key_under_way = True
+        before = Before(self.screen, self._openings())
+        node: MessagePump = self.focused or self.screen
+        await super().on_event(event)
+        if event.is_forwarded:
+            self._go_on_in(_LOST_AFTER, lambda: self._settle(before))
+            self._follow(event, node, self._alarm, lambda: self._settle(before))
+        else:
+            self._settle(before)
+
+    def _follow(self, event: events.Event, node: MessagePump, turn: object, then: Callable[[], None]) -> None:
+        """Calls `then` once an event that goes up from a node has been handled, wherever it was stopped."""
+
+        def passed() -> None:
+            parent = node._parent
+            if turn is not self._alarm:
+                return
+            # An event that the app sent is marked as stopped on its way back to it, too.
+            stopped = event._stop_propagation and parent is not self
+            if stopped or parent is None or node is self:
+                then()
+            else:
+                self._follow(event, parent, turn, then)
+
+        # Behind the event in the node's own queue.
+        if not node.call_later(passed) and turn is self._alarm:
+            then()
+
+    def _settle(self, before: Before, waited: float = 0.0) -> None:
+        """Goes on once a dialog that the last key opens is ready for the next one."""
+        screen = self.screen if self.screen_stack else before.screen
+        if screen is not before.screen:
+            # Behind what puts the focus where it begins.
+            self._go_on_in(_LOST_AFTER, self._go_on)
+            turn = self._alarm
+            screen.call_later(lambda: self._go_on() if turn is self._alarm else None)
+        elif waited < _PATIENCE and not all(one.is_finished for one in self._openings() - before.openings):
+            self._go_on_in(_GLANCE, lambda: self._settle(before, waited + _GLANCE))
+        else:
+            self._go_on()
+
+    def _openings(self) -> frozenset[Worker[object]]:
+        return frozenset(worker for worker in self.workers if worker.group == OPENS_A_DIALOG)
+
+    def _go_on_in(self, seconds: float, then: Callable[[], None]) -> None:
+        """Goes on after a while, unless something else does before; the alarm also tells one turn from the next."""
+        if self._alarm is not None:
+            self._alarm.cancel()
+        self._alarm = asyncio.get_running_loop().call_later(seconds, then)
+
+    def _go_on(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        self._key_under_way = False
+        if self._keys_waiting:
+            self.call_later(self._obey_waiting)
+
+    def _opens_nothing(self, event: events.Key | events.Paste) -> bool:
+        """Whether an event only types or moves: nothing behind it has to wait, so typing and scrolling cost no more."""
+        if isinstance(event, events.Paste):
+            return True
+        return event.key in _MOVES or self._is_typed(event)
+
+    def _is_typed(self, event: events.Key) -> bool:
+        focused = self.focused
+        return focused is not None and focused.check_consume_key(event.key, event.character)
+
+    # Vim
+
+    def _moved(self, event: events.Key) -> events.Key | None:
+        """The key as it is meant where h, j, k and l move; None when that was all there is to it."""
+        key, focused = event.key, self.focused
+        if key not in _AS_ARROWS and key not in _HALF_PAGES:
+            return event
+        if self._is_typed(event) or key in self.screen.active_bindings:
+            return event
+        if key in _AS_ARROWS:
+            return events.Key(_AS_ARROWS[key], None)
+        if isinstance(focused, Widget):
+            half_page(focused, _HALF_PAGES[key])
+        return None
+
+
+def half_page(widget: Widget, step: int) -> None:
+    """Moves the cursor of a list, or scrolls a text, by half of what is seen."""
+    lines = max(widget.scrollable_content_region.height // 2, 1)
+    move: Callable[[], object] | None = getattr(widget, f"action_cursor_{'down' if step > 0 else 'up'}", None)
+    if move is not None:
+        for _ in range(lines):
+            move()
+    elif isinstance(widget, ScrollView):
+        widget.scroll_relative(y=step * lines, animate=False)

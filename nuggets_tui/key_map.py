@@ -1,0 +1,146 @@
+"""The key map: which keys each command has, once settings.toml and the vim option have been read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from nuggets_tui.commands import BY_NAME, COMMANDS, PALETTE_KEY, Command, unbound
+from nuggets_tui.keys import WrongKeyError, nearest, read_keys, shown_key
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
+
+    from core.settings import Settings
+
+# What the option for vim changes about the commands, so that l is free to move.
+_VIM: Final = {"link": "L"}
+# Keys of lists, panes and fields: a command that took one would work in some places only.
+_FIXED: Final = frozenset(
+    (
+        "up", "down", "left", "right", "home", "end", "pageup", "pagedown", "j", "k", "enter", "space", "tab",
+        "shift+tab", "escape", "shift+up", "shift+down", "ctrl+p", "ctrl+q", "ctrl+c",
+    )
+)  # fmt: skip
+_FIXED_BY_VIM: Final = frozenset(("h", "l", "ctrl+d", "ctrl+u"))
+_PLACE: Final = re.compile(r"\{([a-z_]+)\}")
+_NAMED: Final = 40
+
+
+class KeyMap(msgspec.Struct, frozen=True, eq=False, dict=True):
+    """The commands with the keys that they have. wrong: what of the settings could not be followed, as sentences."""
+
+    commands: tuple[Command, ...] = COMMANDS
+    vim: bool = False
+    wrong: tuple[str, ...] = ()
+
+    @cached_property
+    def by_name(self) -> Mapping[str, Command]:
+        """The commands by name."""
+        return {command.name: command for command in self.commands}
+
+    def key(self, name: str) -> str:
+        """The first key of a command as a person reads it; how to reach it without one."""
+        command = self.by_name[name]
+        return next(iter(command.shown_keys), f"{PALETTE_KEY[0]} {command.label}")
+
+    def filled(self, text: str) -> str:
+        """A text of ours with a command's key in place of its name in braces: "{undo} takes it back"."""
+        return _PLACE.sub(lambda found: self.key(found[1]) if found[1] in self.by_name else found[0], text)
+
+    @property
+    def bound(self) -> dict[str, str]:
+        """The keys that are other than in the catalogue, by command, as Textual takes them."""
+        changed = {command.name for command in self.commands if command.keys != BY_NAME[command.name].keys}
+        freed = {key for name in changed for key in BY_NAME[name].keys.split(",") if key}
+        # Textual takes a key from all that share it, so those who keep it are given it anew.
+        return {
+            command.name: command.keys or unbound(command.name)
+            for command in self.commands
+            if command.name in changed or freed & set(command.keys.split(","))
+        }
+
+
+DEFAULT: Final = KeyMap()
+
+
+def key_map(settings: Settings) -> KeyMap:
+    """The key map that some settings ask for. What cannot be followed keeps the keys it has in the catalogue."""
+    if not settings.keys and not settings.app.vim:
+        return DEFAULT
+    vim = settings.app.vim
+    standard = {
+        name: _VIM.get(name, command.keys) if vim else command.keys for name, command in BY_NAME.items()
+    }
+    wanted: dict[str, str] = {}
+    wrong = []
+    for name, text in settings.keys:
+        try:
+            wanted[name] = _wanted(name, text, standard, vim)
+        except WrongKeyError as error:
+            wrong.append(str(error) + ("" if str(error).endswith("?") else "."))
+    wrong += _settle_doubles(wanted, standard)
+    keys = standard | wanted
+    commands = tuple(replace(command, keys=keys[command.name]) for command in COMMANDS)
+    return KeyMap(commands, vim, tuple(wrong))
+
+
+def _wanted(name: str, text: str | None, standard: Mapping[str, str], vim: bool) -> str:
+    """The keys that a line of the settings asks for. Raises WrongKeyError."""
+    if name not in BY_NAME:
+        near = nearest(name[:_NAMED], tuple(BY_NAME))
+        raise WrongKeyError(
+            f'There is no command "{name[:_NAMED]}"' + (f"; did you mean {near}?" if near else "")
+        )
+    stays = f"; {_stays(name, standard)}"
+    if text is None:
+        raise WrongKeyError(f'{name} must be a text such as "k" or "k,ctrl+k"{stays}')
+    try:
+        keys = read_keys(text[:1000])
+    except WrongKeyError as error:
+        raise WrongKeyError(f"{name}: {str(error)[:200].rstrip('?')}{stays}") from None
+    fixed = (_FIXED | _FIXED_BY_VIM if vim else _FIXED) - set(standard[name].split(","))
+    taken = next((key for key in keys if key in fixed), "")
+    if taken:
+        raise WrongKeyError(f"{name}: {shown_key(taken)} has its own use in lists and fields{stays}")
+    return ",".join(keys)
+
+
+def _settle_doubles(wanted: dict[str, str], standard: Mapping[str, str]) -> list[str]:
+    """Takes out of what is wanted what would give a key to two commands, the later line first; says so."""
+    wrong = []
+    while (found := _double(wanted, standard)) is not None:
+        key, loser, owner = found
+        wrong.append(f"{loser}: {shown_key(key)} is the key of {owner} already; {_stays(loser, standard)}.")
+        del wanted[loser]
+    return wrong
+
+
+def _double(wanted: Mapping[str, str], standard: Mapping[str, str]) -> tuple[str, str, str] | None:
+    """A key that a command would get although it is another's, that command, and the other."""
+    owners = {
+        key: name for name, keys in standard.items() if name not in wanted for key in keys.split(",") if key
+    }
+    for name, keys in wanted.items():
+        for key in filter(None, keys.split(",")):
+            # Two commands may share a key in the catalogue, where never both can be meant.
+            if owners.get(key, name) != name and key not in standard[name].split(","):
+                return key, name, owners[key]
+            owners[key] = name
+    return None
+
+
+def _stays(name: str, standard: Mapping[str, str]) -> str:
+    keys = [shown_key(key) for key in standard[name].split(",") if key]
+    return f"{' '.join(keys)} stays" if keys else "it stays without a key"
+
+
+def keys_of(node: DOMNode) -> KeyMap:
+    """The key map of the app, or of the app that something is part of."""
+    found = getattr(node, "key_map", None) or getattr(node.app, "key_map", DEFAULT)
+    return found if isinstance(found, KeyMap) else DEFAULT

@@ -1,0 +1,131 @@
+"""The notes of a memory in an order: made once for each snapshot, of many notes in a thread while the list stands."""
+
+from __future__ import annotations
+
+import threading
+from bisect import insort
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from heapq import merge
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from nuggets_tui.orders import Order, care_reasons
+
+MANY: Final = 20_000
+"""Notes above which an order is made in a thread."""
+# A sort holds the interpreter from its beginning to its end: larger ones are made of pieces of so many notes.
+_PIECE: Final = 4_000
+# So many new notes are put in their places one by one sooner than everything is sorted again.
+_FEW: Final = 500
+# Orders kept of one snapshot: the one shown, and the one that everybody comes back to.
+_KEPT: Final = 2
+
+
+@dataclass(frozen=True, eq=False)
+class Listing:
+    """Notes in an order, their ids, and the place of each by its id."""
+
+    notes: Sequence[Note] = ()
+    ids: Sequence[str] = ()
+    places: Mapping[str, int] = field(default_factory=dict)
+
+
+Wanted = tuple[Order, bool]
+_made: Final[WeakKeyDictionary[Snapshot, dict[Wanted, Listing]]] = WeakKeyDictionary()
+_guard: Final = threading.Lock()
+
+
+def listing_at_hand(snapshot: Snapshot, order: Order, show_hidden: bool) -> Listing | None:
+    """The listing if it need not be waited for: made before, or of so few notes that it is made at once."""
+    with _guard:
+        known = _made.get(snapshot, {}).get((order, show_hidden))
+    if known is not None or len(snapshot.notes) > MANY:
+        return known
+    return listing(snapshot, order, show_hidden)
+
+
+def listing(snapshot: Snapshot, order: Order, show_hidden: bool) -> Listing:
+    """The notes of the Notes pane in the order asked for; safe to call in any thread."""
+    with _guard:
+        known = _made.get(snapshot, {}).get((order, show_hidden))
+    if known is None:
+        known = _listing(snapshot, order, show_hidden)
+        with _guard:
+            kept = _made.setdefault(snapshot, {})
+            kept[order, show_hidden] = known
+            while len(kept) > _KEPT:
+                kept.pop(next(iter(kept)))
+    return known
+
+
+def filtered(notes: Sequence[Note], snapshot: Snapshot, order: Order) -> Listing:
+    """Some notes of a memory, given newest first, in the order asked for."""
+    return _of(notes if order == "newest" else _sorted(notes, snapshot, order))
+
+
+def _listing(snapshot: Snapshot, order: Order, show_hidden: bool) -> Listing:
+    notes = snapshot.notes if show_hidden else snapshot.visible
+    former = _former(snapshot, (order, show_hidden)) if order == "newest" else None
+    amended = _amended(former.notes, notes) if former is not None else None
+    return _of(amended if amended is not None else _sorted(notes, snapshot, order))
+
+
+def _former(snapshot: Snapshot, wanted: Wanted) -> Listing | None:
+    """The same listing of the newest other state of the memory, while that is shown somewhere."""
+    with _guard:
+        others = [
+            (other.revision, made[wanted])
+            for other, made in _made.items()
+            if wanted in made and other is not snapshot and other.home == snapshot.home
+        ]
+    return max(others, key=lambda pair: pair[0])[1] if others else None
+
+
+def _amended(former: Sequence[Note], notes: Sequence[Note]) -> list[Note] | None:
+    """Notes newest first, made of such a list that differs in a few of them; None where it differs in many."""
+    present, known = set(map(id, notes)), set(map(id, former))
+    fresh = [note for note in notes if id(note) not in known]
+    oldest_first = [note for note in reversed(former) if id(note) in present]
+    if len(fresh) > _FEW or len(oldest_first) + len(fresh) != len(notes):
+        return None
+    for note in fresh:
+        insort(oldest_first, note, key=_newest)
+    oldest_first.reverse()
+    return oldest_first
+
+
+def _of(ordered: Sequence[Note]) -> Listing:
+    ids = tuple(note.id for note in ordered)
+    return Listing(ordered, ids, {id: place for place, id in enumerate(ids)})
+
+
+def _sorted(notes: Sequence[Note], snapshot: Snapshot, order: Order) -> list[Note]:
+    if order == "newest":
+        return _ordered(notes, _newest, reverse=True)
+    if order == "recalls":
+        return _ordered(notes, lambda note: (-note.hits, note.title.casefold()))
+    if order == "title":
+        return _ordered(notes, lambda note: (note.title.casefold(), note.id))
+    return _ordered(
+        notes, lambda note: (-len(care_reasons(note, snapshot)), note.updated_at or note.created_at)
+    )
+
+
+def _newest(note: Note) -> tuple[str, str]:
+    return (max(note.updated_at, note.created_at), note.id)
+
+
+def _ordered(notes: Sequence[Note], key: Callable[[Note], Any], *, reverse: bool = False) -> list[Note]:
+    """As `sorted`, such that other threads get their turn every few milliseconds."""
+    if len(notes) <= MANY:
+        return sorted(notes, key=key, reverse=reverse)
+    sign = -1 if reverse else 1
+    # The place tells equal notes apart as a stable sort would, and keeps two notes from ever being compared.
+    keyed = [(key(note), sign * place, note) for place, note in enumerate(notes)]
+    pieces = [
+        sorted(keyed[start : start + _PIECE], reverse=reverse) for start in range(0, len(keyed), _PIECE)
+    ]
+    return [note for _, _, note in merge(*pieces, reverse=reverse)]

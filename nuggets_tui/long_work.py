@@ -1,0 +1,119 @@
+"""Long work under way: what it is called, how far it is, and how somebody stops it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
+
+from nuggets_tui.pace import PACE
+
+_Result = TypeVar("_Result")
+# Seconds of work that nothing is said of: a sign that comes and goes at once only flickers.
+PATIENCE = 0.3
+# Seconds between two looks at how far it is.
+_TOLD_EVERY: Final = 0.1
+
+
+class StoppedError(Exception):
+    """Somebody stopped the work; it has changed nothing."""
+
+
+class LongWork:
+    """One piece of reading and reckoning that somebody may stop. The screen and the thread at work share it.
+
+    words: what goes on, as "indexing". asked_for: somebody waits for it, so that esc stops it before anything else.
+    breathe: called whenever the work tells how far it is.
+    """
+
+    def __init__(
+        self,
+        words: str,
+        *,
+        stops: bool = True,
+        asked_for: bool = True,
+        breathe: Callable[[], None] = PACE.breathe,
+    ) -> None:
+        self.words = words
+        self.stops = stops
+        self.asked_for = asked_for
+        self._breathe = breathe
+        self._stopped = self._ended_early = False
+        self._done = self._total = 0
+
+    def told(self, done: int, total: int) -> None:
+        """Takes down how much of how much is done; called by the work. Raises StoppedError once it shall stop."""
+        self._breathe()
+        if self._stopped:
+            self._ended_early = True
+            raise StoppedError
+        # Of several rounds of one work the later ones may be small: what was said is not taken back.
+        if total > 0 and done * self._total >= self._done * total:
+            self._done, self._total = done, total
+
+    def stopped(self) -> bool:
+        """Whether the work shall stop; asked by work that does not count."""
+        self._breathe()
+        return self._stopped
+
+    def stop(self) -> None:
+        """The work shall stop."""
+        self._stopped = True
+
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the work ended because it was stopped."""
+        return self._ended_early
+
+    @property
+    def said(self) -> str:
+        """What goes on, how far it is, and how it is stopped."""
+        counted = f" {self._done:,} of {self._total:,}" if self._total else ""
+        if self._stopped:
+            return f"{self.words}{counted}, stopping"
+        return f"{self.words}{counted} …" + (" esc stops" if self.stops else "")
+
+
+class Works:
+    """All long work under way. `tell` is given what is to be said of the newest; "" when nothing is."""
+
+    def __init__(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._tell = tell
+        self._clock = clock
+        self._under_way: dict[LongWork, float] = {}
+        self._said = ""
+
+    async def run(self, work: LongWork, asked: Awaitable[_Result]) -> _Result:
+        """What the work brings. Raises StoppedError when it was stopped, and what it raises."""
+        self._under_way[work] = self._clock()
+        future = asyncio.ensure_future(asked)
+        try:
+            await asyncio.wait([future], timeout=PATIENCE)
+            while not future.done():
+                self._say()
+                await asyncio.wait([future], timeout=_TOLD_EVERY)
+            return future.result()
+        finally:
+            # Whoever does not wait any longer wants no more of it either.
+            work.stop()
+            future.cancel()
+            del self._under_way[work]
+            self._say()
+
+    def stop(self, *, asked_for: bool) -> bool:
+        """Stops the newest work that may be stopped; False for none."""
+        for work in reversed(self._under_way):
+            if work.stops and work.asked_for is asked_for:
+                work.stop()
+                self._say()
+                return True
+        return False
+
+    def _say(self) -> None:
+        now = self._clock()
+        long = [work for work, begun in self._under_way.items() if now - begun >= PATIENCE]
+        said = long[-1].said if long else ""
+        if said != self._said:
+            self._said = said
+            self._tell(said)

@@ -1,0 +1,141 @@
+"""What is asked before many notes are changed: which tags come and go, which scope they move to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import ClassVar, Final
+
+from textual import on
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from core.model.note import SCOPES, Note
+from core.model.snapshot import Snapshot
+from nuggets_tui.bulk import tag_counts
+from nuggets_tui.notices import say
+from nuggets_tui.safe_text import content, cut, safe_line
+from nuggets_tui.screens.choice import ChoiceScreen
+from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.forms import split_tags
+from nuggets_tui.widgets.completed_field import CompletedField, Offer, tag_offers
+from nuggets_tui.widgets.row_list import Row
+from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.words import plural
+
+_TAGS: Final = 24
+_TAG: Final = 30
+_SAID: Final = {
+    "self": "about the assistant itself",
+    "user": "about you, in every project",
+    "shared": "known to all projects",
+    "project": "about this project",
+    "session": "for this session alone; temporary, never promoted",
+}
+
+
+class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
+    """Answers with the tags to add and those to take off."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "go_on", "go on", show=False)]
+    keys = "ctrl+s  show what would change · tab  next field · esc  close"
+
+    def __init__(self, snapshot: Snapshot, notes: Sequence[Note]) -> None:
+        super().__init__(classes="small")
+        self.heading = f"Tags of {len(notes):,} selected"
+        self._snapshot = snapshot
+        self._counts = tag_counts(notes)
+
+    def compose_inside(self) -> ComposeResult:
+        """The tags that are there, and two lines."""
+        yield Static(self._present(), classes="words")
+        hint = "words, with spaces between them"
+        yield CompletedField("Add", id="add", hint=hint, offers_for=partial(tag_offers, self._snapshot))
+        yield CompletedField("Take off", id="remove", hint=hint, offers_for=self._worn)
+
+    def _worn(self, typed: str) -> list[Offer]:
+        """The tags that can be taken off and go on as the last word does."""
+        worn = {tag for tag, _ in self._counts}
+        return [offer for offer in tag_offers(self._snapshot, typed) if offer.word in worn]
+
+    def _present(self) -> Content:
+        counts = self._counts
+        if not counts:
+            return Content.styled("They have no tags yet.", MUTED)
+        parts = [
+            Content.assemble(content(cut(tag, _TAG), "$text-secondary"), (f" {count:,}", MUTED))
+            for tag, count in counts[:_TAGS]
+        ]
+        if len(counts) > _TAGS:
+            parts.append(Content.styled(f"and {len(counts) - _TAGS:,} more", MUTED))
+        return Content("   ").join(parts)
+
+    def on_mount(self) -> None:
+        """The cursor goes where typing begins."""
+        self.query_one("#add", Input).focus()
+
+    @property
+    def values(self) -> tuple[list[str], list[str]]:
+        """Tags to add, and tags to take off."""
+        add, remove = (split_tags(self.query_one(f"#{name}", Input).value) for name in ("add", "remove"))
+        return add, remove
+
+    @on(Input.Submitted)
+    def enter(self, event: Input.Submitted) -> None:
+        """Enter goes to the next line, from the last one on to the review."""
+        event.stop()
+        if event.input.id == "remove":
+            self.action_go_on()
+        else:
+            self.focus_next()
+
+    def action_go_on(self) -> None:
+        """Closes with what was typed."""
+        if any(self.values):
+            self.dismiss(self.values)
+        else:
+            say(self, "Type a tag to add or to take off.")
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something was typed."""
+        return any(self.values)
+
+    def action_close(self) -> None:
+        """Asks first when something was typed."""
+        if not self.unsaved:
+            self.dismiss(None)
+            return
+        question = ConfirmScreen(
+            "Close without changing tags?", "What you typed here will be gone.", yes="close"
+        )
+        close_if_sure(self, question)
+
+
+class ScopeScreen(ChoiceScreen):
+    """Answers with the scope that notes are to move to."""
+
+    keys = "⏎  move there · ↑↓  choose · esc  close"
+
+    def __init__(self, notes: Sequence[Note]) -> None:
+        self.heading = (
+            f"Move {len(notes):,} selected to another scope"
+            if len(notes) > 1
+            else f"Move “{safe_line(notes[0].title, 60)}” to another scope"
+        )
+        here = {scope: sum(note.scope == scope for note in notes) for scope in SCOPES}
+        super().__init__([_scope_row(scope, here[scope], len(notes)) for scope in SCOPES])
+
+    said = (
+        "The scope says what a memory is about and where it counts. Whom it is about and how long it lasts follow, "
+        "unless somebody chose them."
+    )
+
+
+def _scope_row(scope: str, count: int, total: int) -> Row:
+    here = "" if not count else "is there" if total == 1 else f"{plural(count, 'note')} there"
+    head = sides(Content.styled(scope, "bold"), Content.styled(here, "$text-secondary"))
+    return Row(scope, (head, Content.styled(f"  {_SAID[scope]}", MUTED)))

@@ -1,0 +1,53 @@
+"""The overview of the memory as points: over the whole screen, and back to what was there before."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from nuggets_tui.screens.main_state import MainState
+from nuggets_tui.widgets.panes import PaneName, Panes
+
+if TYPE_CHECKING:
+    from nuggets_tui.widgets.graph import GraphPane
+
+
+class MainGraph(MainState):
+    """The command of the overview."""
+
+    _before_overview: tuple[PaneName, bool] = ("notes", False)
+
+    def do_overview(self) -> None:
+        """All notes as points, over the whole screen; and back."""
+        pane = self._graph_pane
+        if pane is None:
+            return
+        panes = self.query_one(Panes)
+        if pane.overview and panes.zoomed and panes.active == "graph":
+            self._leave_overview(pane)
+            return
+        if not pane.overview:
+            self._before_overview = (panes.active, panes.zoomed)
+        pane.overview = True
+        panes.zoomed = True
+        self.go_to("graph")
+
+    @property
+    def _graph_pane(self) -> GraphPane | None:
+        """The Graph pane; None before it takes its place, right after the first frame."""
+        from nuggets_tui.widgets.graph import GraphPane
+
+        return next(iter(self.query(GraphPane)), None)
+
+    def on_graph_pane_overview_left(self) -> None:
+        """Back to the surroundings of a note."""
+        pane = self._graph_pane
+        if pane is not None and pane.overview:
+            self._leave_overview(pane)
+
+    def _leave_overview(self, pane: GraphPane) -> None:
+        panes = self.query_one(Panes)
+        former, panes.zoomed = self._before_overview
+        pane.overview = False
+        # A list that gets the cursor shows the note that its own stands on.
+        self.reveal()
+        self.go_to("graph" if panes.zoomed else former)

@@ -1,0 +1,359 @@
+"""The time slider on the main screen: the whole memory as it was at any moment, read only, and the way back to now."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import replace
+from textual import work
+from textual.css.query import NoMatches
+from textual.widget import Widget
+from textual.widgets import Input
+
+from core.model.change import ChangeSet
+from core.model.snapshot import Snapshot
+from nuggets_tui.commands import APP, BY_NAME, FIND, VIEW
+from nuggets_tui.log import Log
+from nuggets_tui.notices import say
+from nuggets_tui.screens.main_commands import MainCommands
+from nuggets_tui.threads import aside
+from nuggets_tui.view import Found, Past
+from nuggets_tui.waiting import Waiting
+from nuggets_tui.widgets.key_bar import KeyBar
+from nuggets_tui.widgets.row_list import RowList
+
+if TYPE_CHECKING:
+    from datetime import datetime
+    from pathlib import Path
+
+    from nuggets_tui.app import Opening
+    from nuggets_tui.past import LookingBack, PastSearch
+    from nuggets_tui.widgets.time_line import TimeLine
+
+_GROUPS: Final = (FIND, VIEW, APP)
+# What looks at the present alone, or would leave what is shown.
+_OF_THE_PRESENT: Final = ("why", "why_not", "tune", "searches", "memories", "demo", "open_file", "let_go")
+_ALSO: Final = ("copy", "copy_reference")
+_LISTS: Final = ("facts", "notes", "neighbours", "audit")
+
+
+class _Place(msgspec.Struct, frozen=True):
+    """Where somebody was when they began to look back, so that they find themselves there again."""
+
+    note_id: str
+    trail: tuple[str, ...]
+    focused: str
+    rows: dict[str, str]
+    scrolled: dict[str, float]
+
+
+class MainPast(MainCommands):
+    """The part of the main screen that looks back."""
+
+    _looking_back: LookingBack | None = None
+    _past_search: PastSearch | None = None
+    _place: _Place | None = None
+    _sliding = False
+
+    def __init__(self, opening: Opening, *, notice: str = "") -> None:
+        super().__init__(opening, notice=notice)
+        # Keys that were pressed on the slider and not followed yet.
+        self._steps: list[tuple[str, int]] = []
+
+    # In and out
+
+    def do_time(self) -> None:
+        """Looks back; once looking back, asks for a moment to be typed."""
+        if self.view.past is None:
+            self._look_back()
+            return
+        from nuggets_tui.screens.moment import MomentScreen
+
+        self.app.push_screen(MomentScreen(self.desk.clock()), self._moment_typed)
+
+    @work(group="past", exclusive=True, exit_on_error=False)
+    async def _look_back(self) -> None:
+        from nuggets_tui.past import LookingBack, PastSearch
+
+        desk = self.desk
+        looking = await self.long_work("reading the log back", aside(LookingBack, desk.memory, desk.clock))
+        if looking is None or desk is not self._desk:
+            return
+        if not looking.timeline.marks and not looking.dig():
+            say(
+                self,
+                "Nothing is in the log yet, so there is no past to look at: it begins with the first change.",
+            )
+            return
+        # Data is bound to the slider from the screen's own turn alone.
+        self.call_later(self._begin, looking, PastSearch(desk.memory, desk.clock))
+
+    async def _begin(self, looking: LookingBack, search: PastSearch) -> None:
+        from nuggets_tui.widgets.time_line import TimeLine
+
+        if self.view.past is not None or looking.memory is not self.desk.memory:
+            return
+        self._looking_back, self._past_search = looking, search
+        self._place = self._present_place()
+        self.add_class("-past")
+        line = TimeLine(looking).data_bind(MainPast.view)
+        await self.mount(line, before="#panes")
+        past, snapshot = looking.told(0), looking.timeline.at(0)
+        self.view = self.view.with_(past=past, snapshot=snapshot, fresh=frozenset())
+        line.focus()
+        self.refresh_bindings()
+
+    def leave_past(self) -> None:
+        """Back to now, with everything where it was."""
+        if self.view.past is None:
+            return
+        place, news = self._place, self.view.past.news
+        self._looking_back = self._past_search = self._place = None
+        self._steps = []
+        self.remove_class("-past")
+        self.query("#time").remove()
+        self.view = self.view.with_(
+            past=None, snapshot=self.desk.snapshot, note_id=place.note_id if place else "", suggested=()
+        )  # fmt: skip
+        if place is not None:
+            self.trail = list(place.trail)
+            # The lists hold other rows only once the view has reached them.
+            self.call_after_refresh(self._go_back_to_place, place)
+        if news:
+            super().show_snapshot(self.desk.snapshot)
+        self.look_for_suggestions()
+        self.search_again()
+        self.refresh_bindings()
+
+    def _present_place(self) -> _Place:
+        lists = {name: self.query_one(f"#{name}", RowList) for name in _LISTS}
+        rows = {name: each.cursor_row.key for name, each in lists.items() if each.cursor_row is not None}
+        scrolled = {name: self.query_one(f"#{name}").scroll_y for name in (*_LISTS, "note")}
+        focused = self.focused.id if self.focused is not None else None
+        return _Place(self.view.note_id, tuple(self.trail), focused or "notes", rows, scrolled)
+
+    def _go_back_to_place(self, place: _Place) -> None:
+        for name in _LISTS:
+            if name in place.rows:
+                self.query_one(f"#{name}", RowList).move_to(place.rows[name])
+        for name, line in place.scrolled.items():
+            self.query_one(f"#{name}", Widget).scroll_to(y=line, animate=False, force=True)
+        self.show_note(place.note_id)
+        try:
+            self.set_focus(self.query_one(f"#{place.focused}"))
+        except NoMatches:
+            self.go_to("notes")
+
+    def open_another(self, home: Path, notice: str) -> None:
+        """Another memory has another past."""
+        self.leave_past()
+        super().open_another(home, notice)
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """What changes while somebody looks back is said, and shown once they are back."""
+        past = self.view.past
+        if past is None:
+            super().show_snapshot(snapshot)
+            return
+        news = past.news or (
+            self._looking_back is not None and snapshot is not self._looking_back.timeline.at(0)
+        )
+        self.view = self.view.with_(past=replace(past, news=news), trouble="", now=self.desk.clock())
+        self.read_log()
+        self.tell_notices()
+
+    # Sliding
+
+    def on_time_line_slide(self, event: TimeLine.Slide) -> None:
+        """The slider asks for another moment."""
+        event.stop()
+        self.slide(event.by, event.step)
+
+    def on_time_line_jump(self, event: TimeLine.Jump) -> None:
+        """A part of the bar was clicked."""
+        event.stop()
+        self.slide("to", event.position)
+
+    def on_time_line_left(self, event: TimeLine.Left) -> None:
+        """The cursor goes on to the notes."""
+        event.stop()
+        self.go_to("notes")
+
+    def slide(self, by: str, step: int) -> None:
+        """Another moment: by "change", "day" or to the "end", earlier (-1) or later (1); or "to" a position."""
+        self._steps.append((by, step))
+        if not self._sliding and self._looking_back is not None:
+            self._sliding = True
+            self._slide()
+
+    @work(group="past", exit_on_error=False)
+    async def _slide(self) -> None:
+        """Goes where the keys pressed so far lead; those pressed meanwhile lead on from there, all at once."""
+        try:
+            while self._steps and self._looking_back is not None and self.view.past is not None:
+                looking, steps, self._steps = self._looking_back, self._steps, []
+                found = await self.attempt(aside(looking.follow, self.view.past.position, steps))
+                if looking is not self._looking_back or self.view.past is None:
+                    return
+                if found is not None:
+                    self._show_moment(*found)
+        finally:
+            self._steps, self._sliding = [], False
+
+    def _show_moment(self, past: Past, snapshot: Snapshot) -> None:
+        assert self.view.past is not None
+        self.view = self.view.with_(
+            past=replace(past, news=self.view.past.news), snapshot=snapshot, suggested=(), fresh=frozenset()
+        )  # fmt: skip
+        self._bring_log_to(past.seq)
+        self.look_for_suggestions()
+        self.search_again()
+        self.refresh_bindings()
+
+    def _bring_log_to(self, seq: int) -> None:
+        """Reads on in the log until the entry that is marked there is among its lines."""
+        log = self.view.log
+        if not log.complete and log.read_to > seq:
+            self.read_further()
+
+    def _show_log(self, log: Log) -> None:
+        super()._show_log(log)
+        if self.view.past is not None:
+            self._bring_log_to(self.view.past.seq)
+
+    def _moment_typed(self, typed: datetime | None) -> None:
+        if typed is not None:
+            self._go_to_moment(typed)
+
+    @work(group="past-jump", exclusive=True, exit_on_error=False)
+    async def _go_to_moment(self, moment: datetime) -> None:
+        looking = self._looking_back
+        if looking is not None:
+            position = await self.attempt(aside(looking.position_at, moment))
+            if position is not None and looking is self._looking_back:
+                self.slide("to", position)
+
+    def open_entry(self, entry_id: str) -> None:  # type: ignore[override]
+        """An entry of the log: whole; while somebody looks back, the moment right after it."""
+        if self.view.past is None or self._looking_back is None:
+            super().open_entry(entry_id)
+            return
+        line = next((line for line in self.view.log.lines if line.id == entry_id), None)
+        if line is not None:
+            self.slide("to", self._looking_back.after_entry(line.seq))
+
+    # What can be done while looking back
+
+    def works_now(self, name: str) -> bool:
+        """Whether a command looks at what is shown, whatever the time."""
+        command = BY_NAME[name]
+        return name in _ALSO or (command.group in _GROUPS and name not in _OF_THE_PRESENT)
+
+    def can(self, name: str) -> bool:
+        """Whether a command makes sense now."""
+        if self.view.past is not None and not self.works_now(name):
+            return name in _INSTEAD
+        if self.view.past is not None and self.view.empty and BY_NAME[name].needs == "memory":
+            # A time before the first note is no memory that holds nothing.
+            return not (BY_NAME[name].at_once and isinstance(self.focused, Input))
+        return super().can(name)
+
+    def answers(self, name: str) -> bool:
+        """Whether the key of a command does or says something now: what is off says why."""
+        past = self.view.past is not None and not self.works_now(name)
+        return past or super().answers(name)
+
+    def show_keys(self) -> None:
+        """Shows the keys that do something now, with what they do while somebody looks back."""
+        super().show_keys()
+        if self.view.past is not None:
+            bar = self.query_one(KeyBar)
+            bar.commands = tuple(
+                replace(each, label=_LABELS[each.name], footer=2) if each.name in _LABELS else each
+                for each in bar.commands
+            )
+
+    async def action_command(self, name: str) -> None:
+        """Carries out a command; while somebody looks back, those that change say why they do not."""
+        if self.view.past is None or self.works_now(name):
+            await super().action_command(name)
+        elif name in _INSTEAD:
+            getattr(self, _INSTEAD[name])()
+        else:
+            keys = self.view.keys
+            say(
+                self,
+                f"“{BY_NAME[name].label}” is off: this is the past, and it is read only. esc comes back to now; "
+                f"{keys.key('conflicts')} compares with now and brings back a note, {keys.key('restore')} all of it.",
+            )
+
+    def open_fact(self, nugget: str, key: str) -> None:
+        """The recall behind a fact is one of the present."""
+        if self.view.past is None:
+            super().open_fact(nugget, key)
+        else:
+            say(self, "What an agent is answered is reckoned for now alone. esc comes back to now.")
+
+    async def find_in_past(self, text: str) -> Found | None:
+        """Hits for what is typed, among the notes that are shown; None when something else is asked for by now."""
+        search = self._past_search
+        return await search.find(self.view.snapshot, text) if search is not None else None
+
+    # Comparing and going back
+
+    @work(group="past-compare", exclusive=True, exit_on_error=False)
+    async def compare_with_now(self) -> None:
+        """What differs between the moment shown and now."""
+        from nuggets_tui.screens.compare import CompareScreen, compared
+
+        past = self.view.past
+        if past is None:
+            return
+        found = await self.attempt(aside(compared, self.view.snapshot, self.desk.snapshot))
+        if found is not None and not found.empty and self.view.past is not None:
+            screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
+            self.app.push_screen(screen, self._compared)
+        elif found is not None:
+            say(self, "Nothing differs: all notes and facts are as they are now.")
+
+    def _compared(self, chosen: str | None) -> None:
+        from nuggets_tui.screens.compare import ALL
+
+        if chosen is not None:
+            self.review_going_back(None if chosen == ALL else chosen)
+
+    def go_back_to_it(self) -> None:
+        """Proposes to make the whole memory as it was at the moment shown."""
+        self.review_going_back(None)
+
+    @work(group="change", exit_on_error=False)
+    async def review_going_back(self, note: str | None) -> None:
+        """Proposes to bring back the whole memory, or one note; shown before anything is written."""
+        from nuggets_tui.screens.reviews import restore_review
+
+        past = self.view.past
+        if past is None:
+            return
+        wanted, words = self.view.snapshot, past.at or "the time before the log"
+        going_back = aside(self.desk.memory.going_back, wanted, words, note)
+        proposed = await self.long_work("looking at what would change", going_back)
+        if proposed is not None and proposed.empty:
+            say(self, "Nothing to change: all of it is as it was then.")
+        elif proposed is not None:
+            self.app.push_screen(restore_review(self.desk, proposed), self._went_back)
+
+    def _went_back(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
+        if done is not None:
+            self.leave_past()
+            self._reviewed(done)
+
+    def _moment_words(self, past: Past) -> str:
+        from nuggets_tui.past import told_moment
+
+        return told_moment(past, self.desk.clock()).partition(" · ")[0]
+
+
+# What these keys do while somebody looks back.
+_INSTEAD: Final = {"conflicts": "compare_with_now", "restore": "go_back_to_it"}
+_LABELS: Final = {"conflicts": "compare", "restore": "go back to it", "time": "type a moment"}

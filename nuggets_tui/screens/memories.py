@@ -1,0 +1,177 @@
+"""The memories found on this machine: Claude Code's pages to read, and other folders to open."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.content import Content
+from textual.widgets import Static
+
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.sides import SidesDialog
+from nuggets_tui.threads import aside
+from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.markdown_lines import markdown_lines
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
+from nuggets_tui.words import data_size, plural, time_ago
+
+if TYPE_CHECKING:
+    from core.memories import FoundMemory, Page, PageText
+
+_KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
+_SAID: Final = (
+    "Pages that Claude Code keeps are shown as they are and never written. A folder of facts and notes is opened in "
+    "place of the present one."
+)
+_LOOKING: Final = Content.styled("Looking for memories …", MUTED)
+_NONE: Final = Content(
+    "None were found.\n\nClaude Code keeps its own in ~/.claude/projects/PROJECT/memory,\nagents that use nuggets "
+    "in ~/.nuggets."
+)
+_MOST_SHOWN: Final = 30_000
+
+
+def memories_here(home: str) -> tuple[FoundMemory, ...]:
+    """The memories of the person at this machine, and those that lie beside a folder. For a thread."""
+    from core.memories import found_memories
+
+    beside = [Path(home), Path(home).parent] if home else []
+    return found_memories(Path.home(), os.environ, beside)
+
+
+class MemoriesScreen(Dialog[str]):
+    """A list of folders. Answers with the one to open; pages are shown without leaving."""
+
+    heading = "Memories found on this machine"
+    keys = "⏎  read or open · ↑↓  choose · esc  close"
+    about = _SAID
+
+    def __init__(self, home: str, now: datetime) -> None:
+        """`home`: the folder that is open."""
+        super().__init__(classes="large")
+        self._home = home
+        self._now = now
+        self._found: tuple[FoundMemory, ...] = ()
+
+    def compose_inside(self) -> ComposeResult:
+        """What can be done with them, and the list."""
+        yield Static(content(_SAID, MUTED), classes="words")
+        yield RowList(id="choices", empty_text=_LOOKING)
+
+    def on_mount(self) -> None:
+        """Looks for them."""
+        self.query_one(RowList).focus()
+        self.look()
+
+    @work(group="memories", exclusive=True, exit_on_error=False)
+    async def look(self) -> None:
+        """Fills the list; looking may take a moment on a slow disk."""
+        found = await self.attempt(aside(memories_here, self._home))
+        rows = self.query_one(RowList)
+        rows.empty_text = _NONE
+        self._found = found or ()
+        rows.set_rows([self._row(str(number), one) for number, one in enumerate(self._found)])
+
+    def _row(self, key: str, one: FoundMemory) -> Row:
+        kind = Content.styled(f"{_KINDS[one.kind]}  ", "$text-secondary")
+        title = Content.assemble(kind, content(safe_line(one.name, 120), "bold"))
+        if one.problem:
+            aside_words = content(one.problem, "$text-warning")
+        else:
+            here = "open now · " if one.path == self._home else ""
+            age = f", {time_ago(one.at, self._now)}" if one.at else ""
+            aside_words = content(f"{here}{plural(one.files, 'file')}, {data_size(one.size)}{age}", MUTED)
+        return Row(
+            key, (sides(title, aside_words), lambda width: content(cut_middle(one.path, width - 1), MUTED))
+        )
+
+    @on(RowList.RowSelected)
+    def take(self, event: RowList.RowSelected) -> None:
+        """Shows the pages of Claude Code; answers with any other folder."""
+        event.stop()
+        one = self._found[int(event.row.key)]
+        if one.kind == "claude":
+            self.app.push_screen(PagesScreen(one, self._now))
+        else:
+            self.dismiss(one.path)
+
+
+class PagesScreen(SidesDialog[None]):
+    """The pages of one folder at the left, the text of one at the right; nothing here writes."""
+
+    keys = "⏎  read · tab  switch · ↑↓  choose, scroll · esc  close"
+    about = "Pages as another program keeps them. They are read when you look at them, and never written."
+
+    def __init__(self, memory: FoundMemory, now: datetime) -> None:
+        super().__init__(classes="full")
+        self.heading = f"{_KINDS[memory.kind]}: {memory.name} · read-only"
+        self._memory = memory
+        self._now = now
+        self._pages: tuple[Page, ...] = ()
+
+    def compose_inside(self) -> ComposeResult:
+        """Where they lie, the pages, and the text of one."""
+        yield Static(content(self._memory.path, MUTED), classes="words")
+        rows = RowList(id="changes", empty_text=Content("No pages can be read here."))
+        yield from self.two_sides(rows, LineView(id="difference"), ("Pages", "Text"))
+
+    def on_mount(self) -> None:
+        """Begins with the first page."""
+        self.query_one(RowList).focus()
+        self.list_pages()
+
+    @work(group="pages", exclusive=True, exit_on_error=False)
+    async def list_pages(self) -> None:
+        """Lists what is in the folder."""
+        from core.memories import pages
+
+        self._pages = await self.attempt(aside(pages, Path(self._memory.path))) or ()
+        self.query_one(RowList).set_rows([self._row(str(n), page) for n, page in enumerate(self._pages)])
+
+    def _row(self, key: str, page: Page) -> Row:
+        if page.problem:
+            said = content(page.problem, "$text-warning")
+        else:
+            age = time_ago(page.at, self._now) if page.at else ""
+            said = content(f"{data_size(page.size)}  {age}", MUTED)
+        return Row(key, (content(safe_line(page.name, 300), "bold"), said))
+
+    @on(RowList.RowHighlighted)
+    def show_page(self, event: RowList.RowHighlighted) -> None:
+        """Reads the page under the cursor."""
+        event.stop()
+        self.read_aside(self._pages[int(event.row.key)])
+
+    @work(group="page", exclusive=True, exit_on_error=False)
+    async def read_aside(self, page: Page) -> None:
+        """Shows the text of a page, read in a thread."""
+        from core.memories import PageText, read_page
+
+        text = PageText(problem=page.problem)
+        if not page.problem:
+            text = await self.attempt(aside(read_page, page.path)) or text
+        self.query_one(LineView).show_lines(partial(page_lines, page, text))
+
+
+def page_lines(page: Page, text: PageText, width: int) -> Sequence[Content]:
+    """A page as lines of at most `width` cells: its name, where a link leads, its Markdown."""
+    lines = [*content(safe_line(page.name, 300), "bold").wrap(width)]
+    if page.link:
+        lines += content(f"a link to {safe_line(page.link, 300)}", MUTED).wrap(width)
+    if text.problem:
+        return [*lines, Content(""), *content(f"Cannot be read: {text.problem}", "$text-warning").wrap(width)]
+    lines += [Content(""), *markdown_lines(text.text, width, _MOST_SHOWN)]
+    if text.cut and len(text.text) <= _MOST_SHOWN:
+        lines.append(Content.styled("… cut here; the page goes on", MUTED))
+    if not text.text.strip():
+        lines.append(Content.styled("The page is empty.", MUTED))
+    return [part for line in lines for part in (line.wrap(width) if line.cell_length > width else [line])]

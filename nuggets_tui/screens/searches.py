@@ -1,0 +1,309 @@
+"""The kept searches: how each stands, run, changed, let go."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from core.errors import InvalidInputError
+from core.model.change import ChangeSet
+from core.model.kept import WITHIN, KeptSearch
+from core.model.note import Note
+from nuggets_tui.desk import Desk
+from nuggets_tui.key_map import keys_of
+from nuggets_tui.notices import say
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.searches_text import lost_in_words, sign_of, standing_of
+from nuggets_tui.trials import Trials
+from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, columns
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.search.goldens import Verdict
+
+_EMPTY: Final = "No search is kept yet.\nSearch for something, then {keep_search} keeps it."
+_TITLE: Final = 48
+_NAME: Final = 28
+
+
+class SearchesAnswer(NamedTuple):
+    """What is to happen next: a query to run, or nothing but that something was written."""
+
+    query: str = ""
+    written: bool = False
+
+
+class SearchesScreen(Dialog[SearchesAnswer]):
+    """Kept searches and golden ones. enter runs one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("e", "edit", "edit", show=False),
+        Binding("x", "let_go", "let go", show=False),
+        Binding("s", "mark", "select", show=False),
+        Binding("u", "undo", "undo", show=False),
+        Binding("Q,q", "close", "close", show=False),
+    ]
+    heading = "Kept searches"
+    keys = "⏎  search · e  change · s  select · x  let go · u  undo · esc  close"
+
+    def __init__(self, desk: Desk, note: Note | None) -> None:
+        """note: the one shown in Note, which a search may be made to find."""
+        super().__init__(classes="large")
+        self._desk = desk
+        self._note = note
+        self._trials = Trials(desk)
+        self.known: dict[str, Verdict] = {}
+        self._searches: tuple[KeptSearch, ...] = ()
+        self._written = False
+        # Ids of the entries that were written here and are not taken back, the latest last.
+        self._done: list[str] = []
+
+    def compose_inside(self) -> ComposeResult:
+        """The list, and what is lost."""
+        yield Static(id="searches-said", classes="headline")
+        yield RowList(id="choices", empty_text=keys_of(self).filled(_EMPTY), multi_select=True)
+
+    def on_mount(self) -> None:
+        """Shows them, and how they stand as that becomes known."""
+        self.query_one(RowList).focus()
+        self.read()
+
+    def on_unmount(self) -> None:
+        """Nobody waits any more."""
+        self._trials.stop()
+
+    @work(group="read", exclusive=True, exit_on_error=False)
+    async def read(self) -> None:
+        """The searches as they are now, judged one after the other."""
+        found = await self.attempt(asyncio.to_thread(lambda: self._desk.memory.searches))
+        if found is None or not self.is_mounted:
+            return
+        self._searches = found
+        self.known = {}
+        self._show()
+        await self.attempt(self._trials.judge(found, told=self._take))
+        if self.is_mounted:
+            self._show()
+
+    def _take(self, verdicts: tuple[Verdict, ...]) -> None:
+        self.known = {one.search.name: one for one in verdicts}
+        if self.is_mounted:
+            self._show()
+
+    def _show(self) -> None:
+        # Those that are lost come first: they are what somebody comes here for.
+        ordered = sorted(self._searches, key=lambda one: (not self._lost(one), not one.golden))
+        rows = self.query_one(RowList)
+        # Until the cursor is moved it stays on the first, whichever that comes to be.
+        rows.set_source(
+            len(ordered),
+            lambda place: _row(ordered[place], self.known.get(ordered[place].name)),
+            key_at=lambda place: ordered[place].name,
+            mark_at=lambda place: ordered[place].name,
+            keep_cursor=rows.cursor > 0,
+        )
+        said = plural(len(self._searches), "search", "searches")
+        parts = [(said, "bold")]
+        lost = lost_in_words(tuple(self.known.values()))
+        if lost:
+            parts.append((f" · ✗ {lost}", "bold $text-error"))
+        elif any(one.golden for one in self._searches) and len(self.known) == len(self._searches):
+            parts.append((" · ✓ every golden search finds its note", "$text-success"))
+        if len(self.known) < len(self._searches):
+            parts.append((f" · {len(self.known):,} looked at …", MUTED))
+        self.query_one("#searches-said", Static).update(Content.assemble(*parts))
+
+    def _lost(self, search: KeptSearch) -> bool:
+        known = self.known.get(search.name)
+        return known is not None and known.lost
+
+    @property
+    def _under_cursor(self) -> KeptSearch | None:
+        row = self.query_one(RowList).cursor_row
+        return next((one for one in self._searches if row is not None and one.name == row.key), None)
+
+    @on(RowList.RowSelected)
+    def run_one(self, event: RowList.RowSelected) -> None:
+        """Searches for it."""
+        event.stop()
+        search = self._under_cursor
+        if search is not None:
+            self.dismiss(SearchesAnswer(search.query, self._written))
+
+    def action_mark(self) -> None:
+        """Selects the row, as space does."""
+        self.query_one(RowList).action_toggle_row()
+
+    def action_close(self) -> None:
+        """Closes; says whether something was written."""
+        self.dismiss(SearchesAnswer(written=self._written))
+
+    def action_edit(self) -> None:
+        """Changes the one under the cursor."""
+        search = self._under_cursor
+        if search is None:
+            return
+        known = self._desk.snapshot.by_id.get(search.must_find)
+        self.app.push_screen(KeepScreen(self._desk, search.query, known or self._note, search), self._edited)
+
+    def _edited(self, done: ChangeSet | None) -> None:
+        if done is not None and not done.empty:
+            self._written = True
+            self._done.append(done.id)
+            self.read()
+
+    @work(group="write", exclusive=True, exit_on_error=False)
+    async def action_let_go(self) -> None:
+        """Lets the selected ones go, else the one under the cursor."""
+        rows, search = self.query_one(RowList), self._under_cursor
+        names = sorted(rows.selected) or ([search.name] if search is not None else [])
+        if not names:
+            return
+        done = await self.attempt(asyncio.to_thread(self._desk.memory.let_searches_go, names))
+        if done is not None:
+            rows.clear_selection()
+            one = (
+                f"“{safe_line(names[0], 40)}”"
+                if len(names) == 1
+                else plural(len(names), "search", "searches")
+            )
+            say(
+                self,
+                f"Let {one} go. u brings it back."
+                if len(names) == 1
+                else f"Let {one} go. u brings them back.",
+            )
+            self._edited(done)
+
+    @work(group="write", exclusive=True, exit_on_error=False)
+    async def action_undo(self) -> None:
+        """Takes back what was done here last, and nothing that was done elsewhere."""
+        if not self._done:
+            say(self, "There is nothing to take back that was done here.")
+            return
+        done = await self.attempt(self._desk.undo(self._done[-1]))
+        if done is not None:
+            self._done.pop()
+            say(self, f"T{safe_line(done.reason, 200)[1:]}.")
+            self.read()
+
+
+def _row(search: KeptSearch, verdict: Verdict | None) -> Row:
+    lost = verdict is not None and verdict.lost
+    sign = sign_of(verdict) if verdict is not None else ("·" if search.golden else "")
+    head = Content.assemble(
+        (f"{sign or ' '} ", "bold $text-error" if lost else "$text-success"), content(search.name, "bold")
+    )
+    said = standing_of(verdict) if verdict is not None else "…"
+    right = content(said, "bold $text-error" if lost else MUTED)
+    return Row(search.name, (columns(head, content(search.query, MUTED), right, wanted=_NAME, share=0.3),))
+
+
+class KeepScreen(TypedDialog[ChangeSet]):
+    """Keeps a search under a name. With a number in the last line it is a golden one."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False)]
+    keys = "ctrl+s  save · tab  next field · esc  close"
+    not_saved = "It is not kept; what you typed is still here, and ctrl+s tries again."
+
+    def __init__(
+        self, desk: Desk, query: str, note: Note | None, former: KeptSearch | None = None, *, rank: int = 0
+    ) -> None:
+        """note: the one that it may be made to find; rank: its place among the hits at present, 0 when that is not
+        known. former: the kept search that is changed.
+        """
+        super().__init__(classes="small")
+        self.heading = "Keep this search" if former is None else f"The kept search “{former.name}”"
+        self._desk = desk
+        self._note = note
+        self._rank = rank
+        self._former = former or KeptSearch(query, query)
+        self._editing = former is not None
+
+    def compose_inside(self) -> ComposeResult:
+        """The fields, and what the last one is for."""
+        begun = self.begun
+        yield Field("Name", begun["name"], id="name")
+        yield Field("Search", begun["query"], id="query")
+        if self._title:
+            said = Content.assemble(
+                "Say among how many of the first hits it must find ",
+                content(f"“{safe_line(self._title, _TITLE)}”", "bold"),
+                f" (now #{self._rank})" if self._rank else "",
+                ", and it is a golden search: when it no longer does, you are told.",
+            )
+            yield Static(said, classes="words")
+            hint = f"a number, such as {WITHIN}; leave it empty for a plain search"
+            yield Field("Among the first", begun["within"], id="within", hint=hint)
+
+    def on_mount(self) -> None:
+        """The cursor goes into the name, ready to be typed over."""
+        name = self.query_one("#name", Input)
+        name.focus()
+        name.select_all()
+
+    @property
+    def _title(self) -> str:
+        if self._note is not None:
+            return self._note.title
+        return self._former.title or self._former.must_find
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        """What stood in the fields at first."""
+        former = self._former
+        return {
+            "name": former.name[:100],
+            "query": former.query,
+            "within": str(former.within) if former.golden else "",
+        }
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands in the fields."""
+        return {field.id or "": field.value for field in self.query(Field)}
+
+    @on(Input.Submitted)
+    def go_on(self, event: Input.Submitted) -> None:
+        """Enter goes to the next field, from the last one it saves."""
+        event.stop()
+        if event.input is list(self.query(Field))[-1]:
+            self.action_save()
+        else:
+            self.focus_next()
+
+    def action_save(self) -> None:
+        """Keeps it."""
+        self._save()
+
+    @work(group="save", exclusive=True, exit_on_error=False)
+    async def _save(self) -> None:
+        async def keep() -> ChangeSet:
+            search = self._wanted()
+            former = self._former.name if self._editing else ""
+            return await asyncio.to_thread(self._desk.memory.keep_search, search, former)
+
+        done = await self.attempt(keep())
+        if done is not None:
+            self.dismiss(done)
+
+    def _wanted(self) -> KeptSearch:
+        values = self.values
+        within = values.get("within", "").strip()
+        if not within:
+            return KeptSearch(values["name"], values["query"])
+        if not (within.isascii() and within.isdigit() and len(within) < 8):
+            raise InvalidInputError("must be a number", where="within")
+        id = self._note.id if self._note is not None else self._former.must_find
+        return KeptSearch(values["name"], values["query"], id, self._title, int(within))

@@ -1,0 +1,193 @@
+"""What dialogs share in which somebody types: what is not saved yet is kept against a crash, and esc asks first."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from types import MappingProxyType
+from typing import ClassVar, Final, TypeVar
+
+from textual import on, work
+from textual.binding import Binding, BindingType
+from textual.screen import ScreenResultType
+from textual.widgets import Input, Select, TextArea
+
+from core.errors import ConflictError, InvalidInputError, NuggetsError
+from nuggets_tui.keeping import Keeping
+from nuggets_tui.notices import say, say_error
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.widgets.fields import Field
+
+_Answer = TypeVar("_Answer")
+_Result = TypeVar("_Result")
+# Seconds from a key until what is typed is on its way to disk, and at least between two writes.
+_PAUSE: Final = 0.6
+_WORDS: Final = re.compile(r"[a-z]+")
+
+
+class LeaveScreen(ConfirmScreen):
+    """Asks what becomes of a text: y lets it go, k keeps it for another time, anything else goes on with it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("k", "later", "keep", show=False)]
+    # Whether the answer is to keep the text.
+    later = False
+
+    def action_later(self) -> None:
+        """Closes with that answer."""
+        self.later = True
+        self.dismiss(True)
+
+
+class TypedDialog(Dialog[_Answer]):
+    """A dialog with fields. `keeping`: where what is typed is kept until it is saved or let go; None for nowhere.
+
+    typed: what stands in the fields in place of what they would begin with, by their names.
+    """
+
+    keeping: Keeping | None = None
+    typed: Mapping[str, str] | None = None
+    # What stood in the fields at the last key, and when it was last on its way to disk.
+    _last: Mapping[str, str] = MappingProxyType({})
+    _written: Mapping[str, str] = _last
+    _under_way = False
+    _over = False
+    _warned = False
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands in the fields, by their names."""
+        raise NotImplementedError
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        """What stood in the fields at first."""
+        raise NotImplementedError
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """The fields that hold something else than at first."""
+        begun = self.begun
+        return {name: value for name, value in self.values.items() if value != begun.get(name, "")}
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something typed here would be lost."""
+        return bool(self.changed)
+
+    # Against a crash
+
+    @on(Input.Changed)
+    @on(TextArea.Changed)
+    @on(Select.Changed)
+    def keep_typed(self) -> None:
+        """Puts what is typed on its way to disk; many keys in a row go together."""
+        if self.keeping is None or self._over:
+            return
+        self._last = self.values
+        if not self._under_way:
+            self._under_way = True
+            self.set_timer(_PAUSE, self._keep)
+
+    @work(group="keep", exit_on_error=False)
+    async def _keep(self) -> None:
+        keeping = self.keeping
+        if keeping is None or self._over or not self.is_mounted:
+            return
+        begun, values = dict(self.begun), self._last
+        self._written = values
+        try:
+            await asyncio.to_thread(keeping.write, begun, values)
+        except NuggetsError as error:
+            # Said once: it would be said at every key.
+            if not self._warned:
+                self._warned = True
+                say_error(self, error, "What you type here would be lost in a crash.")
+        self._under_way = False
+        if self._written is not self._last:
+            self.keep_typed()
+
+    def on_unmount(self) -> None:
+        """Torn down before it was closed: whatever is happening to the app, the last keys are kept too."""
+        if self.keeping is not None and not self._over and self._written is not self._last:
+            with contextlib.suppress(Exception):
+                self.keeping.write(self.begun, self._last)
+
+    def dismiss(self, result: ScreenResultType | None = None) -> object:  # type: ignore[override]
+        """Closes: what was typed is saved, or let go."""
+        if self.keeping is not None and not self._over:
+            self._aside(self.keeping.kept.end)
+        self._over = True
+        return super().dismiss(result)  # type: ignore[arg-type]
+
+    def _aside(self, work: Callable[[], None]) -> None:
+        # A thread that the program waits for at its end.
+        done = asyncio.get_running_loop().run_in_executor(None, work)
+        done.add_done_callback(lambda future: future.cancelled() or future.exception())
+
+    # What is wrong with a field
+
+    async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
+        """As in every dialog; what is wrong with a field is said beside it too."""
+
+        async def pointing() -> _Result:
+            try:
+                return await asked
+            except (InvalidInputError, ConflictError) as error:
+                self._point_at(error)
+                raise
+
+        return await super().attempt(pointing())
+
+    def _point_at(self, error: NuggetsError) -> None:
+        fields = {field.id or "": field for field in self.query(Field)}
+        said = set(_WORDS.findall(error.what.lower()))
+        at_fault = error.where if error.where in fields else next((n for n in fields if n in said), "")
+        if "already has a fact" in error.what and "title" in fields:
+            at_fault = "title"
+        if at_fault:
+            fields[at_fault].complain(error.what)
+
+    # Leaving
+
+    def action_close(self) -> None:
+        """Asks first when something was typed."""
+        if self.unsaved:
+            self.ask_to_leave("Close without saving?")
+        else:
+            self.dismiss(None)
+
+    def ask_to_leave(self, heading: str, more: str = "") -> None:
+        """Asks what becomes of what was typed."""
+        said = "What you typed here is saved nowhere." + (f" {more}" if more else "")
+        question: ConfirmScreen
+        if self.keeping is None:
+            question = ConfirmScreen(heading, said, yes="let it go", no="go on")
+        else:
+            question = LeaveScreen(heading, said, yes="let it go", no="go on")
+            question.keys = "k  keep it for later · y  let it go · n  go on"
+
+        def answered(sure: bool | None) -> None:
+            if sure and getattr(question, "later", False):
+                self._put_aside()
+            elif sure:
+                self.dismiss(None)
+
+        self.app.push_screen(question, answered)
+
+    @work(group="save", exclusive=True, exit_on_error=False)
+    async def _put_aside(self) -> None:
+        keeping = self.keeping
+        assert keeping is not None
+        unsaved = keeping.unsaved(self.begun, self.values)
+
+        async def put() -> bool:
+            await asyncio.to_thread(keeping.kept.put_aside, unsaved)
+            return True
+
+        if await self.attempt(put()):
+            self._over = True
+            say(self, "Kept for later: ^p “unsaved” goes on with it, and the next start offers it.")
+            self.dismiss(None)

@@ -1,0 +1,177 @@
+"""Texts that were being written when the app went, or were put aside: go on with one, or let it go."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from functools import partial
+from typing import ClassVar
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.content import Content
+
+from core.unsaved import Offered, Unsaved, UnsavedTexts
+from nuggets_tui.differences import DiffLine
+from nuggets_tui.safe_text import content, cut, safe_line
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.widgets.diff_lines import styled, text_difference, wrapped
+from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.words import plural, time_ago
+
+_TITLE = 60
+# What stands for "the note as it is" in the answer.
+AS_IT_IS = "as it is"
+
+
+class UnsavedScreen(Dialog[Offered | str]):
+    """Answers with the text to go on with, or AS_IT_IS for editing the note without it."""
+
+    about = (
+        "What you typed and did not save, because the app was ended or because you kept it for later. It lies outside "
+        "the memory and goes when it is saved or let go."
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter", "take", "go on", show=False),
+        Binding("x", "let_go", "let go", show=False),
+        Binding("d,tab", "switch", "what changed", show=False),
+        Binding("e", "as_it_is", "as it is", show=False),
+    ]
+
+    def __init__(
+        self, texts: UnsavedTexts, offered: Sequence[Offered], now: datetime, *, of_note: bool = False
+    ) -> None:
+        """`of_note`: the person is about to edit the note that all of these are about."""
+        super().__init__(classes="large")
+        self._texts = texts
+        self._offered = list(offered)
+        self._now = now
+        self._of_note = of_note
+        first = offered[0].unsaved
+        self.heading = "Not saved yet"
+        if len(offered) == 1:
+            age = time_ago(first.at, now)
+            self.heading = f"You were editing {named(first)} ({age}), unsaved"
+        later = "e  edit the note as it is" if of_note else "esc  later"
+        self.keys = f"⏎  go on with it · d  what changed · x  let it go · {later}"
+
+    def compose_inside(self) -> ComposeResult:
+        """The texts, and what is changed in the one under the cursor."""
+        yield RowList(self._rows(), id="texts", classes="pane")
+        difference = LineView(id="difference", classes="pane")
+        difference.border_title = Content("What you typed")
+        yield difference
+
+    def on_mount(self) -> None:
+        """Begins with the newest."""
+        self.query_one(RowList).focus()
+        self._show()
+
+    def _rows(self) -> list[Row]:
+        return [Row(str(place), (self._row(one.unsaved),)) for place, one in enumerate(self._offered)]
+
+    def _row(self, unsaved: Unsaved) -> Callable[[int], Content]:
+        size = sum(map(len, unsaved.changed.values()))
+        about = f"{plural(size, 'character')} · {time_ago(unsaved.at, self._now)}"
+        return sides(content(named(unsaved)), content(about, MUTED))
+
+    @property
+    def _current(self) -> Offered | None:
+        row = self.query_one("#texts", RowList).cursor_row
+        return self._offered[int(row.key)] if row is not None else None
+
+    @on(RowList.RowHighlighted)
+    def follow(self) -> None:
+        """Shows what is changed in the one under the cursor."""
+        self._show()
+
+    def _show(self) -> None:
+        current = self._current
+        if current is not None:
+            self.query_one("#difference", LineView).show_lines(partial(_changes, current.unsaved))
+
+    @on(RowList.RowSelected)
+    def chosen(self, event: RowList.RowSelected) -> None:
+        """Enter or a click goes on with it."""
+        event.stop()
+        self.action_take()
+
+    def action_take(self) -> None:
+        """Goes on with the text."""
+        current = self._current
+        if current is not None:
+            self.dismiss(current)
+
+    def action_as_it_is(self) -> None:
+        """Edits the note as it is; the text stays where it is."""
+        if self._of_note:
+            self.dismiss(AS_IT_IS)
+
+    def action_switch(self) -> None:
+        """To what changed, and back."""
+        rows, difference = self.query_one(RowList), self.query_one("#difference")
+        (rows if self.focused is difference else difference).focus()
+
+    def action_let_go(self) -> None:
+        """Asks, then removes the text."""
+        current = self._current
+        if current is None:
+            return
+        size = sum(map(len, current.unsaved.changed.values()))
+        question = ConfirmScreen(
+            f"Let go of {named(current.unsaved)}?",
+            f"The {plural(size, 'character')} you typed stand nowhere else.",
+            yes="let it go",
+            no="keep it",
+        )
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                self._let_go(current)
+
+        self.app.push_screen(question, answered)
+
+    @work(group="change", exit_on_error=False)
+    async def _let_go(self, offered: Offered) -> None:
+        async def gone() -> bool:
+            await asyncio.to_thread(self._texts.let_go, offered)
+            return True
+
+        if not await self.attempt(gone()):
+            return
+        self._offered.remove(offered)
+        if self._offered:
+            self.query_one("#texts", RowList).set_rows(self._rows())
+            self._show()
+        else:
+            self.dismiss(None)
+
+
+def named(unsaved: Unsaved) -> str:
+    """What a text is, in a few words."""
+    title = f"“{cut(unsaved.title, _TITLE)}”" if unsaved.title.strip() else "without a title"
+    if unsaved.kind == "tags":
+        return f"the tags of {title}"
+    if unsaved.kind == "conflict":
+        return f"the result for {title}"
+    if unsaved.kind == "fact":
+        return f"a new fact {title}"
+    return title if unsaved.about else f"a new note {title}"
+
+
+def _changes(unsaved: Unsaved, width: int) -> list[Content]:
+    lines: list[Content] = []
+    for name, value in unsaved.changed.items():
+        lines.append(content(safe_line(name.capitalize(), 30), "bold"))
+        before = unsaved.begun.get(name, "")
+        if "\n" in value or "\n" in before:
+            lines += text_difference(before, value)
+        else:
+            lines += [styled(line) for line in (DiffLine("-", before), DiffLine("+", value)) if line.text]
+        lines.append(Content(""))
+    return wrapped(lines, width)

@@ -1,0 +1,48 @@
+"""Kept searches in words: how each stands, for the app and the command line alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.search.goldens import Verdict
+
+# Colour is never the only sign.
+FOUND, LOST = "✓", "✗"
+
+
+def sign_of(verdict: Verdict) -> str:
+    """✓ or ✗ for a golden search, nothing for another."""
+    return "" if not verdict.search.golden else LOST if verdict.lost else FOUND
+
+
+def rank_of(verdict: Verdict) -> str:
+    """Where the note stands that must be found; "–" for nowhere."""
+    return f"#{verdict.rank}" if verdict.rank else "–"
+
+
+def standing_of(verdict: Verdict) -> str:
+    """One search's standing in a few words; a note of a person's own name is not in them."""
+    hits = plural(verdict.total, "hit")
+    if not verdict.search.golden:
+        return hits
+    within = verdict.search.within
+    if verdict.trouble == "deleted":
+        return "lost: its note was deleted"
+    if verdict.trouble == "hidden":
+        return "lost: its note is hidden"
+    if verdict.trouble == "no hit":
+        return f"lost: its note is none of {hits}"
+    through = " through the note it was merged into" if verdict.merged else ""
+    if verdict.trouble:
+        return f"lost: {rank_of(verdict)}, must be in the first {within}{through}"
+    return f"found at {rank_of(verdict)} of {hits}{through}"
+
+
+def lost_in_words(verdicts: Sequence[Verdict]) -> str:
+    """How many golden searches are lost; "" for none."""
+    lost = sum(verdict.lost for verdict in verdicts)
+    return f"{plural(lost, 'golden search', 'golden searches')} lost" if lost else ""

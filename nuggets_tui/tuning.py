@@ -1,0 +1,177 @@
+"""The weights of the search as a person turns them: what each does, its steps, and how hits move by it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from msgspec.structs import replace
+
+from core.settings import SearchSettings
+
+if TYPE_CHECKING:
+    from core.search import Hit
+
+USUAL: Final = SearchSettings()
+
+
+@dataclass(frozen=True)
+class Weight:
+    """One setting of the search. name: in settings.toml. step, fine: how far a key moves it; full: the most it can
+    be moved to. meaning: what it does, in plain words.
+    """
+
+    name: str
+    label: str
+    meaning: str
+    step: float
+    fine: float
+    full: float
+    least: float = 0.0
+
+    def of(self, settings: SearchSettings) -> float:
+        """Its value."""
+        return float(getattr(settings, self.name))
+
+    @property
+    def usual(self) -> float:
+        """Its default."""
+        return self.of(USUAL)
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is a whole number."""
+        return isinstance(getattr(USUAL, self.name), int)
+
+    def shown(self, settings: SearchSettings) -> str:
+        """Its value as it is shown: as many places as its steps have."""
+        value = self.of(settings)
+        if self.whole:
+            return f"{value:.0f}"
+        return f"{value:.3f}" if round(value, 2) != round(value, 3) else f"{value:.2f}"
+
+    def stepped(self, settings: SearchSettings, steps: float, *, fine: bool = False) -> SearchSettings:
+        """The settings with this value some steps further, within what it can be."""
+        size = self.fine if fine else self.step
+        value = self.of(settings)
+        # A value that somebody wrote beyond the end of the bar is not pulled back by a step upwards.
+        wanted = min(max(value + steps * size, self.least), max(self.full, value))
+        return self.put(settings, round(wanted, 4))
+
+    def put(self, settings: SearchSettings, value: float) -> SearchSettings:
+        """The settings with this value."""
+        changes: dict[str, Any] = {self.name: round(value) if self.whole else value}
+        return replace(settings, **changes)
+
+
+WEIGHTS: Final = (
+    Weight(
+        "text_weight",
+        "words",
+        "How much the words themselves count: how rare those are that a note shares with the query, "
+        "and how many of the query's words it holds.",
+        0.05,
+        0.01,
+        1.0,
+    ),
+    Weight(
+        "vector_weight",
+        "vector",
+        "How much likeness as a whole counts: words, likely readings and neighbouring pairs, compared as one vector.",
+        0.05,
+        0.01,
+        1.0,
+    ),
+    Weight(
+        "associative_weight",
+        "like",
+        "How much a note gains by being like the best hits, though it may share few words with the query.",
+        0.05,
+        0.01,
+        1.0,
+    ),
+    Weight("link_weight", "link", "How much a note gains when a good hit links to it.", 0.02, 0.005, 0.5),
+    Weight("durable_boost", "durable", "What a note gains that is meant to last.", 0.01, 0.002, 0.3),
+    Weight("own_boost", "own", "What a note gains that concerns you or the assistant itself.", 0.01, 0.002, 0.3),
+    Weight("confidence_boost", "confidence", "What a note gains for being sure, in proportion.", 0.01, 0.002, 0.3),
+    Weight(
+        "pair_weight",
+        "pairs",
+        "How much words in the same order count within the vector part; 0 leaves single words.",
+        0.1,
+        0.02,
+        3.0,
+    ),
+    Weight(
+        "relevance_floor",
+        "floor",
+        "The share of the query that a note must hold to be a hit at all. Higher: fewer hits and surer ones.",
+        0.05,
+        0.01,
+        1.0,
+    ),
+    Weight(
+        "temperature",
+        "temperature",
+        "How evenly the best hits share their score, which agents see. It moves no hit.",
+        0.05,
+        0.01,
+        2.0,
+        0.01,
+    ),
+    Weight("softmax_over", "score among", "Among how many of the best hits that score is shared. It moves no hit.",
+           5, 1, 100, 1),
+)  # fmt: skip
+
+
+def changes(before: SearchSettings, after: SearchSettings) -> Mapping[str, float]:
+    """What differs, as `Memory.save_settings` takes it."""
+    return {
+        f"search.{name}": getattr(after, name)
+        for name in SearchSettings.__struct_fields__
+        if getattr(after, name) != getattr(before, name)
+    }
+
+
+# Moves
+
+
+@dataclass(frozen=True)
+class Moved:
+    """How hits lie against an order before. up: by note, how many places it rose (below 0: fell); those that were not
+    there are missing. new, gone: how many came and went.
+    """
+
+    up: Mapping[str, int]
+    new: int
+    gone: int
+
+    @property
+    def count(self) -> int:
+        """How many hits have another place than before."""
+        return sum(1 for places in self.up.values() if places)
+
+
+def moved(before: Sequence[Hit], after: Sequence[Hit]) -> Moved:
+    """How one list of hits lies against another."""
+    former = {hit.note.id: hit.rank for hit in before}
+    up = {hit.note.id: former[hit.note.id] - hit.rank for hit in after if hit.note.id in former}
+    return Moved(up, len(after) - len(up), len(before) - len(up))
+
+
+def move_sign(places: int | None) -> str:
+    """ "↑2", "↓1", "new" (None), or nothing for a hit that stayed."""
+    if places is None:
+        return "new"
+    return f"↑{places}" if places > 0 else f"↓{-places}" if places < 0 else ""
+
+
+def moves_said(found: Moved) -> str:
+    """The moves in a few words."""
+    said = [
+        f"{count} {word}"
+        for count, word in ((found.count, "moved"), (found.new, "new"), (found.gone, "gone"))
+        if count
+    ]
+    return " · ".join(said) or "as before"

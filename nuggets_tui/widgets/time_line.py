@@ -1,0 +1,140 @@
+"""The time slider: when things changed as a bar, where one stands in it, and keys and mouse that move there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import ClassVar, Final
+
+from textual.binding import Binding, BindingType
+from textual.content import Content
+from textual.events import Click
+from textual.message import Message
+from textual.reactive import reactive
+from textual.widget import Widget
+
+from core.model.names import parse_iso
+from nuggets_tui.past import LookingBack, bar_signs, told_moment
+from nuggets_tui.view import View
+
+_NOW: Final = " now"
+_MARK: Final = "┃"
+# A bar shorter than this says nothing.
+_LEAST_BAR: Final = 10
+# What the frame takes of a line on it.
+_CORNERS: Final = 4
+
+
+class TimeLine(Widget, can_focus=True):
+    """One line between the search box and the panes. `looking`: the past it moves in."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("left", "slide('change', -1)", "change before", show=False),
+        Binding("right", "slide('change', 1)", "next change", show=False),
+        Binding("shift+left,pageup", "slide('day', -1)", "day before", show=False),
+        Binding("shift+right,pagedown", "slide('day', 1)", "next day", show=False),
+        Binding("home", "slide('end', -1)", "oldest", show=False),
+        Binding("end", "slide('end', 1)", "now", show=False),
+        Binding("down,enter", "to_panes", "to the panes", show=False),
+    ]
+
+    view: reactive[View] = reactive(View())
+
+    @dataclass
+    class Slide(Message):
+        """Another moment is wanted: a change, a day or all the way earlier (-1) or later (1)."""
+
+        by: str
+        step: int
+
+    @dataclass
+    class Jump(Message):
+        """The moment at a position is wanted."""
+
+        position: int
+
+    @dataclass
+    class Left(Message):
+        """The cursor is to go to the panes."""
+
+    def __init__(self, looking: LookingBack) -> None:
+        super().__init__(id="time")
+        self.looking = looking
+        self._signs: tuple[int, int, str] = (0, 0, "")
+
+    def watch_view(self, before: View, after: View) -> None:
+        """Says which moment is shown."""
+        if after.past is None:
+            return
+        self.border_title = Content.assemble("◷ ", told_moment(after.past, self._now))
+        self._say_keys()
+        self.refresh()
+
+    def on_resize(self) -> None:
+        """As many keys as there is room for."""
+        self._say_keys()
+
+    def _say_keys(self) -> None:
+        keys, room = self.view.keys, self.size.width - _CORNERS
+        said: list[Content] = []
+        for key, label in (
+            ("esc", "now"), ("← →", "change"), ("⇧← ⇧→", "day"), (keys.key("conflicts"), "compare"),
+            (keys.key("restore"), "go back to it"), (keys.key("time"), "type a moment"), ("home end", "first, last"),
+        ):  # fmt: skip
+            hint = Content.assemble((key, "bold"), f" {label}")
+            room -= hint.cell_length + 2
+            if room < 0:
+                break
+            said.append(hint)
+        self.border_subtitle = Content("  ").join(said)
+
+    @property
+    def _now(self) -> datetime:
+        return self.view.now or self.looking.now
+
+    def render(self) -> Content:
+        """The bar between the oldest time and now."""
+        past = self.view.past
+        width, begin, bar = self._parts()
+        if past is None or width < _LEAST_BAR:
+            return Content("")
+        counts = (width, len(self.looking.timeline))
+        if self._signs[:2] != counts:
+            self._signs = (*counts, bar_signs(self.looking.density(width)))
+        signs, place = self._signs[2], self.looking.cell(past.position, width)
+        return Content.assemble(
+            (begin, "$text-muted"),
+            (signs[:place], "$text-secondary"),
+            (_MARK, "bold reverse $text-warning"),
+            (signs[place + 1 :], "$text-disabled"),
+            (bar, "$text-muted"),
+        )
+
+    def _parts(self) -> tuple[int, str, str]:
+        """Cells of the bar, and what stands at its two ends."""
+        moment = parse_iso(self.looking.timeline.reach)
+        begin = ""
+        if moment is not None:
+            local = moment.astimezone()
+            year = "" if local.year == self._now.astimezone().year else f" {local:%y}"
+            more = "… " if self.looking.timeline.goes_on else ""
+            begin = f"{more}{local.day} {local:%b}{year} "
+        return self.content_size.width - len(begin) - len(_NOW), begin, _NOW
+
+    def on_click(self, event: Click) -> None:
+        """Jumps to the part of the bar under the mouse."""
+        offset = event.get_content_offset(self)
+        if offset is None:
+            return
+        event.stop()
+        width, begin, _ = self._parts()
+        cell = max(0, min(width - 1, offset.x - len(begin)))
+        self.post_message(self.Jump(self.looking.in_cell(cell, width)))
+
+    def action_slide(self, by: str, step: int) -> None:
+        """Asks for another moment."""
+        self.post_message(self.Slide(by, step))
+
+    def action_to_panes(self) -> None:
+        """The cursor goes on to the panes."""
+        self.post_message(self.Left())

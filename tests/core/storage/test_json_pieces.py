@@ -1,0 +1,87 @@
+"""A long document is read in pieces, and that makes no difference to what is read."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.storage import json_text
+from core.storage.json_text import JsonError, split_array, split_document, split_object
+
+TEXTS = st.text(max_size=8) | st.sampled_from(["\n    },\n    {", "\n  ]", '\n  "notes": [', "\\", '"', "é"])
+VALUES = st.recursive(
+    st.none() | st.integers() | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=6,
+)
+NOTES = st.dictionaries(st.sampled_from(["id", "title", "notes", "links"]), VALUES, max_size=3) | VALUES
+OTHERS = st.dictionaries(st.sampled_from(["version", "x", "notes ", "other"]), VALUES, max_size=2)
+
+
+@pytest.fixture(autouse=True)
+def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "_PIECE", 8)
+
+
+def whole(text: bytes) -> tuple[dict[str, bytes], list[bytes]] | None:
+    """The same without pieces; None for a document that is refused."""
+    try:
+        fields = split_object(text, once="notes")
+        return fields | {"notes": b"[]"}, split_array(fields["notes"]) if "notes" in fields else []
+    except JsonError:
+        return None
+
+
+def in_pieces(text: bytes) -> tuple[dict[str, bytes], list[bytes]] | None:
+    try:
+        return split_document(text, "notes")
+    except JsonError:
+        return None
+
+
+@given(OTHERS, st.lists(NOTES, max_size=5), OTHERS, st.sampled_from([None, 1, 2, 4]))
+def test_pieces_are_those_of_the_whole(
+    before: dict[str, Any], notes: list[Any], after: dict[str, Any], indent: int | None
+) -> None:
+    text = json.dumps(before | {"notes": notes} | after, indent=indent, ensure_ascii=False).encode()
+    found = in_pieces(text)
+    assert found == whole(text)
+    assert found is not None
+    assert [json.loads(one) for one in found[1]] == notes
+    assert list(found[0]) == list(before | {"notes": notes} | after)
+
+
+@given(st.lists(NOTES, min_size=1, max_size=4), st.data())
+def test_a_damaged_document_is_refused_or_read_as_the_whole_is(notes: list[Any], data: st.DataObject) -> None:
+    text = json.dumps({"version": 3, "notes": notes, "x": [[1], {"notes": []}]}, indent=2).encode()
+    place = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(place, min(place + 6, len(text))))
+    damaged = (
+        text[:place] + data.draw(st.sampled_from([b"", b",", b"]", b"}", b'"', b"[", b"\xff"])) + text[end:]
+    )
+    assert in_pieces(damaged) == whole(damaged)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{\n  "notes": [\n    {\n    },\n    {\n    },\n  ]\n}',
+        b'{\n  "notes": [\n    {\n    },\n    {\n    }\n  ],\n  "notes": [\n    {\n    }\n  ]\n}',
+        b'{\n  "x": {\n  "notes": [\n    {\n    },\n    {\n    }\n  ]\n},\n  "notes": []\n}',
+        b'{\n  "notes": [\n    {\n    },\n    {\n    }\n  ],\n  "x": [\n    1\n  ]\n}',
+        b'{\n  "notes": [\n    {\n    },\n    {\n    }\n  ]\n}\n}',
+        b'[\n  "notes": [\n    {\n    },\n    {\n    }\n  ]\n]',
+    ],
+)
+def test_what_only_looks_like_the_list_is_not_taken_for_it(text: bytes) -> None:
+    assert in_pieces(text) == whole(text)
+
+
+def test_pieces_are_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(json_text, "split_array", lambda _: pytest.fail("read as a whole"))
+    text = json.dumps({"version": 3, "notes": [{"id": str(number)} for number in range(50)]}, indent=2)
+    assert len(split_document(text.encode(), "notes")[1]) == 50

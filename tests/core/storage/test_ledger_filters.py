@@ -1,0 +1,93 @@
+"""Filters of the ledger: an index that older ledgers get, and words found however they are written in the bytes."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from drafts import make_note
+from memory_files import note_object, write_graph
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.change import PERSON, ChangeSet, FactChange, FileChange, NoteChange
+from core.model.fact import Fact
+from core.storage.ledger import Ledger
+from core.storage.ledger_codec import write_change_set
+from core.storage.ledger_filters import says
+
+
+def ledger_of(home: Path) -> Path:
+    """A ledger with two entries, as an earlier version made it."""
+    write_graph(home, [note_object(1)])
+    memory = Memory.open(home)
+    for title in ("One", "Two"):
+        memory.change(f"added {title}", partial(create_note, nugget="memory", title=title, content="x"))
+    memory.close()
+    path = home / "ledger.db"
+    ledger = Ledger(path)
+    ledger.rows("DROP INDEX entry_listed")
+    ledger.close()
+    return path
+
+
+def test_an_older_ledger_gets_its_index_and_lists_the_same(tmp_path: Path) -> None:
+    path = ledger_of(tmp_path)
+    read_only = Ledger(path, read_only=True)
+    before = read_only.entries(author="person", text="added")
+    assert [entry.change_set.reason for entry in before] == ["added Two", "added One"]
+    read_only.close()
+    ledger = Ledger(path)
+    assert ledger.rows("SELECT name FROM sqlite_master WHERE name = 'entry_listed'")
+    assert ledger.entries(author="person", text="added") == before
+    ledger.close()
+
+
+def test_lists_are_narrowed_without_reading_the_entries(tmp_path: Path) -> None:
+    path = ledger_of(tmp_path)
+    ledger = Ledger(path)
+    plan = ledger.rows(
+        "EXPLAIN QUERY PLAN SELECT seq FROM entry WHERE state <> 'pending' AND kind IN ('edit') "
+        "ORDER BY seq DESC LIMIT 5"
+    )
+    assert any("COVERING INDEX entry_listed" in row[3] for row in plan)
+    ledger.close()
+
+
+def change_set(title: str, reason: str = "why") -> ChangeSet:
+    """A change set that renames a note, changes a fact and writes a file."""
+    fact = Fact(key="deploy command", value="make ship")
+    return ChangeSet(
+        id="1", at="2026-01-01T00:00:00.000Z", author=PERSON, reason=reason,
+        notes=(NoteChange(id="n", before=make_note(1, title="Former"), after=make_note(1, title=title)),),
+        facts=(FactChange(nugget="memory", key=fact.key, before=None, after=fact),),
+        files=(FileChange(path="/home/a/MEMORY.md", before=None, after=b"text"),),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Auth middleware", "auth MIDDLE"),
+        ("Auth middleware", "former"),
+        ("Auth middleware", "deploy memory.md why"),
+        ('say "hello" \\ there', '"hello" \\'),
+        ("Straße", "STRASSE"),
+        ("lone \ud800 half", "lone half"),
+        ("日本語のノート", "日本語"),
+        ("x " * 3000 + "end", "end"),
+    ],
+)
+def test_words_of_titles_keys_paths_and_reason_are_found(title: str, words: str) -> None:
+    assert says(write_change_set(change_set(title)), words.casefold())
+
+
+@pytest.mark.parametrize("words", ["nowhere", "auth nowhere", "ship", "2026-01-01"])
+def test_words_that_stand_elsewhere_are_not(words: str) -> None:
+    assert not says(write_change_set(change_set("Auth middleware")), words)
+
+
+@pytest.mark.parametrize("body", [b"", b"\x78broken", b"{", b"null"])
+def test_bytes_that_are_no_change_set_say_nothing(body: bytes) -> None:
+    assert not says(body, "word")

@@ -1,0 +1,218 @@
+"""The memory at any moment: every state that ever was, in whatever order one asks for them, and the way back to it."""
+
+from __future__ import annotations
+
+import contextlib
+import tempfile
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import agent_on, small_memory
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from steps import SEQUENCES, Step, make_folder, take_step
+
+from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.graph.edits import create_note, delete_note, edit_note
+from core.memory import Memory
+from core.model.snapshot import Snapshot
+from core.storage.ledger_archive import archive_oldest
+from core.timeline import Timeline
+
+FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def state(snapshot: Snapshot) -> tuple[object, ...]:
+    """What a memory holds."""
+    return snapshot.notes, [(nugget.name, nugget.facts) for nugget in snapshot.nuggets]
+
+
+def live(memory: Memory, steps: list[Step]) -> list[tuple[str, tuple[object, ...]]]:
+    """Takes steps, one change and one undo at times; each state with the time of the entry that led to it."""
+    states = []
+    for number, step in enumerate(steps):
+        done = take_step(memory, step)
+        if done is not None and number % 4 == 3:
+            with contextlib.suppress(ConflictError):
+                done = memory.undo(done)
+        newest = memory.log(limit=1)
+        if done is not None and not done.empty and newest:
+            states.append((newest[0].change_set.at, state(memory.snapshot)))
+    return states
+
+
+def files(home: Path) -> dict[str, bytes]:
+    """The files of notes and facts, byte for byte."""
+    found = [*home.glob("*.json"), *home.glob("graph/*.json")]
+    return {str(path.relative_to(home)): path.read_bytes() for path in found}
+
+
+@FEW
+@given(steps=SEQUENCES, data=st.data())
+def test_every_state_that_ever_was_is_there_at_its_time(steps: list[Step], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        memory = make_folder(Path(name))
+        begin = state(memory.snapshot)
+        # Recalls that follow each other are one entry with the time of the last.
+        states = dict(live(memory, [step for step in steps if step[0] != "hit"]))
+        if not states:
+            return
+        for at in data.draw(st.permutations(list(states))):
+            assert state(memory.at(at)) == states[at]
+        timeline = memory.timeline()
+        assert state(timeline.at(len(timeline))) == begin
+        assert state(timeline.at(0)) == state(memory.snapshot)
+
+
+@FEW
+@given(steps=SEQUENCES, walk=st.lists(st.integers(0, 12), max_size=12), stride=st.sampled_from((1, 3, 64)))
+def test_sliding_back_and_forth_ends_where_it_began(steps: list[Step], walk: list[int], stride: int) -> None:
+    with tempfile.TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("core.timeline._STRIDE", stride)
+        patch.setattr("core.timeline._RECENT", 2)
+        memory = make_folder(Path(name))
+        live(memory, steps)
+        timeline = memory.timeline()
+        before = [state(timeline.at(position)) for position in range(len(timeline) + 1)]
+        for position in walk:
+            assert state(timeline.at(position)) == before[min(position, len(timeline))]
+        assert timeline.at(0) is memory.snapshot
+
+
+@FEW
+@given(steps=SEQUENCES, data=st.data())
+def test_going_back_and_undoing_it_gives_the_same_bytes(steps: list[Step], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        memory = make_folder(Path(name))
+        live(memory, steps)
+        timeline = memory.timeline()
+        position = data.draw(st.integers(0, len(timeline)))
+        before = files(Path(name))
+        done = memory.apply(memory.going_back(timeline.at(position), "then"))
+        if done.empty:
+            return
+        assert state(memory.snapshot)[0] == state(timeline.at(position))[0]
+        memory.undo(done)
+        after = files(Path(name))
+        # A nugget that came back leaves its file behind, without facts, as always when facts go.
+        assert {name: after[name] for name in before} == before
+
+
+@pytest.fixture
+def memory(tmp_path: Path) -> Memory:
+    """A small memory with one entry in its log."""
+    return small_memory(tmp_path / "memory")
+
+
+def test_a_time_before_the_log_is_refused_with_how_far_it_reaches(memory: Memory) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        memory.at("2001-01-01T00:00:00Z")
+    assert memory.timeline().reach in caught.value.todo
+    with pytest.raises(InvalidInputError):
+        memory.at("when it was better")
+
+
+def test_a_memory_without_a_log_has_no_past(tmp_path: Path) -> None:
+    timeline = Memory.open(tmp_path / "none").timeline()
+    assert (len(timeline), timeline.reach, timeline.stops) == (0, "", [0])
+    assert timeline.at(5).notes == ()
+    with pytest.raises(NotFoundError, match="nothing is in the log"):
+        timeline.position_at("2026-11-18T12:00:00.000Z")
+
+
+def test_a_person_stops_at_changes_and_passes_over_recalls(memory: Memory) -> None:
+    agent = agent_on(memory.home)
+    agent.recall("test command", session="one")
+    memory.change("added", partial(create_note, nugget="project", title="Later", content="x"))
+    agent.recall("deploy command", session="two")
+    timeline = memory.timeline()
+    assert [mark.recall for mark in timeline.marks] == [True, False, True, False]
+    assert timeline.stops == [0, 1, 3, 4]
+    assert [timeline.earlier(position) for position in (0, 1, 2, 3, 4)] == [1, 3, 3, 4, 4]
+    assert [timeline.later(position) for position in (4, 3, 2, 1, 0)] == [3, 1, 1, 0, 0]
+    assert [timeline.changes_after(position) for position in range(5)] == [0, 0, 1, 1, 2]
+
+
+def test_what_waits_as_a_conflict_never_was_and_is_passed_over(memory: Memory) -> None:
+    note = next(note for note in memory.snapshot.notes if note.title == "Deploy day")
+    draft = memory.draft()
+    edit_note(draft, note.id, content="Mine.")
+    agent_on(memory.home).change("theirs", partial(edit_note, id=note.id, content="Theirs."))
+    with pytest.raises(ConflictError):
+        memory.apply(draft.change_set("mine", author=memory.author))
+    assert len(memory.conflicts()) == 1
+    timeline = memory.timeline()
+    texts = [timeline.at(position).note(note.id).content for position in range(len(timeline))]
+    assert texts == ["Theirs.", note.content]
+
+
+def test_what_was_masked_is_masked_at_every_time(memory: Memory) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    _, added = memory.change(
+        "added", partial(create_note, nugget="project", title="CI", content=f"token {secret} works")
+    )
+    note_id = added.notes[0].id
+    memory.change("edited", partial(edit_note, id=note_id, content=f"now {secret} and more"))
+    memory.mask_secrets(memory.masking())
+    timeline = memory.timeline()
+    for position in range(len(timeline) + 1):
+        assert all(secret not in note.content for note in timeline.at(position).notes)
+
+
+def test_entries_in_the_archive_are_found_when_one_goes_so_far_back(memory: Memory) -> None:
+    for title in "abcdef":
+        memory.change(
+            f"added {title}", partial(create_note, nugget="project", title=title, content="x" * 500)
+        )
+    whole = memory.timeline()
+    states = [state(whole.at(position)) for position in range(len(whole) + 1)]
+    ledger = memory._store.ledger
+    assert ledger is not None
+    sizes = ledger.rows("SELECT sum(size) FROM entry")[0][0]
+    assert archive_oldest(ledger, memory.home, sizes / 2_000_000) is not None
+    timeline = memory.timeline()
+    assert len(timeline) < len(whole)
+    assert timeline.goes_on
+    while timeline.dig():
+        pass
+    assert not timeline.goes_on
+    assert [state(timeline.at(position)) for position in range(len(timeline) + 1)] == states
+    assert state(memory.at(whole.reach)) == state(whole.at(whole.position_at(whole.reach)))
+
+
+def test_an_entry_that_cannot_be_read_is_passed_over_and_counted(memory: Memory) -> None:
+    memory.change("added", partial(create_note, nugget="project", title="Later", content="x"))
+    ledger = memory._store.ledger
+    assert ledger is not None
+    with ledger.transaction() as connection:
+        connection.execute("UPDATE entry SET body = x'78ff' WHERE seq = 2")
+    timeline = memory.timeline()
+    assert "Later" in [note.title for note in timeline.at(1).notes]
+    assert timeline.lost == 1
+
+
+def test_one_note_comes_back_as_it_was_and_nothing_else_changes(memory: Memory) -> None:
+    before = memory.snapshot
+    note = next(note for note in before.notes if note.title == "Auth middleware")
+    other = next(note for note in before.notes if note.title == "Deploy day")
+    memory.change("deleted", partial(delete_note, id=note.id))
+    memory.change("edited", partial(edit_note, id=other.id, content="Other."))
+    then = memory.timeline().at(2)
+    memory.apply(memory.going_back(then, "then", note.id))
+    assert memory.snapshot.note(note.id).content == note.content
+    assert memory.snapshot.note(other.id).content == "Other."
+    assert memory.log(limit=1)[0].change_set.kind == "restore"
+
+
+def test_states_asked_for_at_once_by_several_threads_are_the_same(memory: Memory) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    for title in "abcdef":
+        memory.change(f"added {title}", partial(create_note, nugget="project", title=title, content="x"))
+    timeline: Timeline = memory.timeline()
+    positions = [*range(len(timeline) + 1)] * 8
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(timeline.at, positions))
+    for position, snapshot in zip(positions, found, strict=True):
+        assert state(snapshot) == state(timeline.at(position))

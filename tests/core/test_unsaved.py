@@ -1,0 +1,214 @@
+"""Unsaved texts outlive their process, are offered to the next one, and never to two."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.errors import StorageError
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.storage.unsaved_files import unsaved_folder
+from core.unsaved import Unsaved, UnsavedTexts, _decoded, _encoded
+
+ROOT = Path(__file__).parents[2]
+TEXT = Unsaved("note", "note-1", "Auth", {"text": "old"}, {"text": "new"}, "2026-11-18T12:00:00.000Z")
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    made = tmp_path / "memory"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> dict[str, str]:
+    return {"NUGGETS_STATE": str(tmp_path / "state")}
+
+
+def texts_of(home: Path, state: dict[str, str]) -> UnsavedTexts:
+    found = UnsavedTexts.of(home, state)
+    assert found is not None
+    return found
+
+
+def files_of(home: Path, state: dict[str, str]) -> list[str]:
+    folder = unsaved_folder(home, state)
+    assert folder is not None
+    return sorted(path.name for path in folder.glob("*.json"))
+
+
+def offered(texts: UnsavedTexts) -> list[Unsaved]:
+    return [one.unsaved for one in texts.offered()]
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_what_is_kept_is_offered_to_the_next_process_as_it_was(
+    home: Path, state: dict[str, str], hostile: str
+) -> None:
+    text = Unsaved("note", hostile[:50], hostile, {"text": ""}, {"text": hostile, hostile[:9]: hostile}, "at")
+    first = texts_of(home, state)
+    first.keep().write(text)
+    first.close()
+    assert offered(texts_of(home, state)) == [text]
+
+
+@given(st.dictionaries(st.text(max_size=5), st.text(st.characters(), max_size=30), max_size=4))
+def test_every_text_survives_its_way_through_a_file(values: dict[str, str]) -> None:
+    text = Unsaved("note", values=values)
+    assert _decoded(_encoded(text)) == text
+
+
+@given(st.binary(max_size=60))
+def test_a_damaged_file_is_no_text(body: bytes) -> None:
+    assert _decoded(body) is None
+
+
+def test_the_text_of_a_living_process_is_offered_to_nobody(home: Path, state: dict[str, str]) -> None:
+    living, other = texts_of(home, state), texts_of(home, state)
+    living.keep().write(TEXT)
+    assert offered(other) == []
+    assert offered(living) == []
+    living.close()
+    assert offered(other) == [TEXT]
+
+
+def test_a_killed_process_leaves_its_text(home: Path, state: dict[str, str]) -> None:
+    code = f"""
+import os, signal
+from pathlib import Path
+from core.unsaved import Unsaved, UnsavedTexts
+texts = UnsavedTexts.of(Path({str(home)!r}))
+texts.keep().write(Unsaved("note", values={{"text": "typed"}}))
+print("kept", flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | state, cwd=ROOT, capture_output=True, timeout=60
+    )
+    assert (done.stdout.strip(), done.returncode) == (b"kept", -9)
+    assert [text.values for text in offered(texts_of(home, state))] == [{"text": "typed"}]
+
+
+def test_only_one_of_two_gets_an_offered_text(home: Path, state: dict[str, str]) -> None:
+    gone = texts_of(home, state)
+    gone.keep().write(TEXT)
+    gone.close()
+    one, other = texts_of(home, state), texts_of(home, state)
+    (mine,), (theirs,) = one.offered(), other.offered()
+    kept = one.take(mine)
+    assert kept is not None
+    assert other.take(theirs) is None
+    assert offered(other) == []
+    kept.end()
+    one.close()
+    assert offered(other) == []
+    assert files_of(home, state) == []
+
+
+def test_what_is_put_aside_is_offered_at_once_and_what_is_ended_never(
+    home: Path, state: dict[str, str]
+) -> None:
+    texts = texts_of(home, state)
+    later, done, let_go = texts.keep(), texts.keep(), texts.keep()
+    for kept in (later, done, let_go):
+        kept.write(TEXT)
+    later.put_aside(TEXT)
+    done.end()
+    # A write that comes late brings nothing back.
+    done.write(TEXT)
+    later.write(TEXT)
+    let_go.put_aside(TEXT)
+    texts.let_go(texts.offered()[0])
+    assert offered(texts) == [TEXT]
+    assert len(files_of(home, state)) == 1
+
+
+def test_the_newest_is_offered_first_and_what_cannot_be_read_not_at_all(
+    home: Path, state: dict[str, str]
+) -> None:
+    texts = texts_of(home, state)
+    for at in ("2", "3", "1"):
+        texts.keep().put_aside(Unsaved("note", values={"text": at}, at=at))
+    folder = unsaved_folder(home, state)
+    assert folder is not None
+    (folder / f"{'0' * 16}-{'a' * 16}.json").write_bytes(b'{"version": 1, "values": [1]}')
+    (folder / f"{'0' * 16}-{'b' * 16}.json").symlink_to(folder / files_of(home, state)[0])
+    assert [text.at for text in offered(texts)] == ["3", "2", "1"]
+
+
+def test_each_memory_has_texts_of_its_own_that_nobody_else_may_read(
+    home: Path, state: dict[str, str]
+) -> None:
+    other = home.with_name("other")
+    texts = texts_of(home, state)
+    texts.keep().put_aside(TEXT)
+    assert offered(texts_of(other, state)) == []
+    folder = unsaved_folder(home, state)
+    assert folder is not None
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert {stat.S_IMODE(path.stat().st_mode) for path in folder.iterdir()} == {0o600}
+    assert (folder / "memory.txt").read_text() == f"{home.resolve()}\n"
+    assert not list(home.iterdir())
+
+
+def test_a_person_may_have_none_and_none_lie_inside_the_memory(home: Path) -> None:
+    assert UnsavedTexts.of(home, {"NUGGETS_STATE": "off"}) is None
+    assert UnsavedTexts.of(home, {"NUGGETS_STATE": str(home / "state")}) is None
+
+
+def test_looking_for_texts_makes_no_file(home: Path, state: dict[str, str]) -> None:
+    assert texts_of(home, state).offered() == ()
+    assert not Path(state["NUGGETS_STATE"]).exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    texts = texts_of(home, {"NUGGETS_STATE": str(tmp_path / "file")})
+    with pytest.raises(StorageError):
+        texts.keep().write(TEXT)
+
+
+def test_locks_of_processes_that_ended_long_ago_are_cleared_away(home: Path, state: dict[str, str]) -> None:
+    texts = texts_of(home, state)
+    texts.keep().write(TEXT)
+    folder = unsaved_folder(home, state)
+    assert folder is not None
+    old, young = folder / f"{'a' * 16}.lock", folder / f"{'b' * 16}.lock"
+    for path in (old, young):
+        path.touch()
+    os.utime(old, (1, 1))
+    held = next(path for path in folder.glob("*.lock") if path not in (old, young))
+    os.utime(held, (1, 1))
+    texts_of(home, state).offered()
+    assert not old.exists()
+    assert young.exists()
+    assert held.exists()
+
+
+def test_a_masked_credential_stands_in_no_text_that_nobody_writes(tmp_path: Path) -> None:
+    token = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
+    memory = Memory.open(tmp_path / "memory")
+    note, _ = memory.change(
+        "one", lambda draft: create_note(draft, "project", "Access", f"Use {token} here.")
+    )
+    begun, values = {"text": f"Use {token} here."}, {"text": f"Use {token} here, and more."}
+    left, again = UnsavedTexts.of(memory.home), UnsavedTexts.of(memory.home)
+    assert left is not None
+    assert again is not None
+    left.keep().write(Unsaved("note", note.id, "Access", begun, values))
+    left.close()
+    memory.mask_secrets(memory.masking([note.id]))
+    (text,) = offered(again)
+    assert token not in str(text)
+    assert text.values["text"].endswith("here, and more.")
+    assert text.begun["text"] == memory.snapshot.note(note.id).content

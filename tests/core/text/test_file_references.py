@@ -1,0 +1,106 @@
+"""Which parts of a text are read as files, and which are not."""
+
+from __future__ import annotations
+
+import pytest
+from hostile import HOSTILE, RAW
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.text.file_references import FileReference, file_references
+
+
+def read(text: str) -> list[str]:
+    return [str(reference) for reference in file_references(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "files"),
+    [
+        ("Handled in src/auth/middleware.ts:47.", ["src/auth/middleware.ts:47"]),
+        ("Handled in `src/auth/middleware.ts`, with tokens", ["src/auth/middleware.ts"]),
+        ("./x.py:12:3 fails", ["./x.py:12:3"]),
+        ("path/to/file.md#L10 and (docs/x.md#L3-L9)", ["path/to/file.md:10", "docs/x.md:3"]),
+        ("src/a.py#L10C4", ["src/a.py:10:4"]),
+        ("src/a.py:9: error: no such thing", ["src/a.py:9"]),
+        ("src/a.rs:1-9", ["src/a.rs:1"]),
+        ("[the text](docs/note.md)", ["docs/note.md"]),
+        ("--config=conf/app.toml:2", ["conf/app.toml:2"]),
+        ("tests/test_a.py::test_name", ["tests/test_a.py"]),
+        (
+            "Makefile:3, bin/run:12, .github/workflows/ci.yml",
+            ["Makefile:3", "bin/run:12", ".github/workflows/ci.yml"],
+        ),
+        ("~/notes/a.md and /etc/hosts:3", ["~/notes/a.md", "/etc/hosts:3"]),
+        (r"C:\code\a.py:12", [r"C:\code\a.py:12"]),
+        ("日本/語.py:3", ["日本/語.py:3"]),
+        ("a.py, b.py; c.py.", ["a.py", "b.py", "c.py"]),
+    ],
+)
+def test_files_are_read_as_people_and_compilers_write_them(text: str, files: list[str]) -> None:
+    assert read(text) == files
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://example.com/a/b.py:3",
+        "see http://localhost:8080/x.py#L3",
+        "file:///etc/passwd",
+        "mailto:a@b.py",
+        "www.example.com/x.html",
+        "//host/share/x.py",
+        r"\\host\share\x.py",
+        "github.com/foo/bar and example.com/index.html",
+        "e.g. this and/or that, i.e. those",
+        "at 10:30, localhost:8080, 1.2.3, v2.0.1, 3/4, 12:30:45",
+        "someone@example.com user@host.py",
+        "tid:3 and auth:1",
+        "... / . .. ~ :1 #L1",
+    ],
+)
+def test_what_is_no_file_is_not_read(text: str) -> None:
+    assert read(text) == []
+
+
+def test_a_reference_says_where_it_stands() -> None:
+    text = "日本 see `src/a.py:3`."
+    (reference,) = file_references(text)
+    assert text[reference.start : reference.end] == "src/a.py:3"
+    assert reference == FileReference("src/a.py", 3, 0, 8, 18)
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_text_around_a_file_changes_nothing_about_it(hostile: str) -> None:
+    assert "src/a.py:3" in read(f"{hostile[:5000]}\nsrc/a.py:3 {hostile}")
+
+
+@given(st.text(max_size=200))
+def test_a_path_is_one_harmless_word_of_the_text(text: str) -> None:
+    end = 0
+    for reference in file_references(text):
+        said = text[reference.start : reference.end]
+        assert said.startswith(reference.path)
+        assert reference.start >= end
+        end = reference.end
+        assert not RAW.search(reference.path)
+        assert not set(reference.path) & set(" \n\t\"'`;|<>*?(){}[]!")
+        assert "://" not in said
+        assert reference.line >= 0 <= reference.column
+
+
+@given(
+    st.lists(
+        st.sampled_from(["a/", "..", ":1", "#L1", ".py", "x.py:1", "\\", "-", "~", "@", " ", "="]),
+        max_size=60,
+    )
+)
+def test_pieces_of_paths_in_any_order_are_read_without_harm(pieces: list[str]) -> None:
+    text = "".join(pieces)
+    for reference in file_references(text):
+        assert text[reference.start : reference.end].startswith(reference.path)
+
+
+def test_a_long_text_names_so_many_files_at_most() -> None:
+    assert len(file_references("src/a.py:1 " * 10_000)) == 200
+    assert read("a/" * 50_000) == []

@@ -1,0 +1,89 @@
+"""Tests of the help: where you are comes first, every dialog has its own, and a word is looked for by typing it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, opened
+from textual.content import Content
+
+from nuggets_tui.key_map import key_map
+from nuggets_tui.pane_help import PLACES, dialog_here
+from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.screens.editor import EditorScreen
+from nuggets_tui.screens.help import HelpScreen, help_sections, section_lines
+from nuggets_tui.screens.picker import PickerScreen
+from nuggets_tui.widgets.line_view import LineView
+
+
+def lines_of(screen: HelpScreen) -> list[str]:
+    return screen.query_one(LineView).text.splitlines()
+
+
+async def test_the_help_begins_with_the_pane_in_use(home: Path) -> None:
+    async with opened(home) as app:
+        for key, begins in (("1", "Here: Facts"), ("5", "Here: Graph"), ("6", "Here: Audit log")):
+            await app.press(key, "question_mark")
+            screen = await app.screen(HelpScreen)
+            assert lines_of(screen)[0] == begins
+            assert "Moving" in lines_of(screen)
+            await app.press("escape")
+            await app.back_on_main()
+
+
+async def test_a_dialog_answers_with_its_own_keys_in_a_field_by_f1(home: Path) -> None:
+    async with opened(home, NARROW) as app:
+        await app.show("Session store")
+        await app.press("n")
+        editor = await app.screen(EditorScreen)
+        await app.press("question_mark")
+        assert app.app.screen is editor
+        await app.press("f1")
+        screen = await app.screen(HelpScreen)
+        said = lines_of(screen)
+        assert said[0] == f"Here: {editor.heading}"
+        assert any(line.split() == ["ctrl+s", "save"] for line in said)
+        await app.press("f1")
+        await app.until(lambda: app.app.screen is editor)
+        await app.press("backspace", "escape")
+        await app.back_on_main()
+        await app.press("l")
+        await app.screen(PickerScreen)
+        await app.press("f1")
+        screen = await app.screen(HelpScreen)
+        assert any("choose" in line for line in lines_of(screen)[:6])
+
+
+async def test_typing_after_a_slash_leaves_what_holds_the_words(home: Path) -> None:
+    async with opened(home) as app:
+        await app.press("question_mark")
+        screen = await app.screen(HelpScreen)
+        whole = len(lines_of(screen))
+        await app.press("slash", *"back log")
+        await app.until(lambda: len(lines_of(screen)) < whole / 3)
+        assert any("delete" in line for line in lines_of(screen))
+        await app.press("enter", "slash", "end", *"zzz")
+        await app.until(lambda: "Nothing in the help" in app.text)
+        await app.press("escape")
+        await app.until(lambda: len(lines_of(screen)) == whole)
+        await app.press("escape")
+        await app.back_on_main()
+
+
+@pytest.mark.parametrize("width", [12, 30, 60, 120])
+@pytest.mark.parametrize("place", [None, *PLACES])
+def test_the_help_of_every_place_fits_into_any_width(width: int, place: str | None) -> None:
+    from core.settings import AppSettings, Settings
+
+    keys = key_map(Settings(keys=(("hide", ""), ("undo", "ctrl+alt+shift+f12")), app=AppSettings(vim=True)))
+    here = PLACES[place] if place else None
+    lines = section_lines(help_sections(keys, here), width)
+    assert not any("{" in line.plain and "}" in line.plain for line in lines if "  { " not in line.plain)
+    assert max(line.cell_length for line in lines) <= width
+
+
+def test_the_keys_of_a_dialog_are_read_off_its_line() -> None:
+    here = dialog_here("A dialog", "about", key_content("ctrl+s  save it · ↑↓  choose, scroll · esc  close"))
+    assert here.keys == (("ctrl+s", "save it"), ("↑↓", "choose, scroll"), ("esc", "close"))
+    assert dialog_here("A dialog", "", Content("")).keys == ()

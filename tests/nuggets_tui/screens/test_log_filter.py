@@ -1,0 +1,194 @@
+"""Filtering the audit log from its key, and what the pane says of filters, days, runs and a log that cannot be read."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, NOW, WIDE, Driver, agent_on, opened
+from hostile import HOSTILE
+
+from core.errors import StorageError
+from core.graph.edits import create_note, edit_note
+from core.memory import Memory
+from core.model.change import Author, ChangeSet
+from nuggets_tui.log import Log, LogLine, Scope
+from nuggets_tui.screens.entry import EntryScreen
+from nuggets_tui.screens.log_filter import LogFilterScreen
+from nuggets_tui.view import Past, View
+from nuggets_tui.widgets.audit import AuditPane
+from nuggets_tui.widgets.audit_rows import AuditRows
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.words import Deed
+
+
+def tag_all(memory: Memory, author: Author, kind: str = "edit") -> ChangeSet:
+    """Tags every note, as one entry."""
+    draft = memory.draft()
+    for note in memory.snapshot.notes:
+        edit_note(draft, note.id, add_tags=["checked"])
+    return memory.apply(draft.change_set("cleanup", author=author, kind=kind))  # type: ignore[arg-type]
+
+
+async def choose(app: Driver, *sought: str, words: str = "") -> None:
+    """Opens the filter, selects the rows that say this, and shows what fits."""
+    await app.press("F")
+    screen = await app.screen(LogFilterScreen)
+    choices = screen.query_one(RowList)
+    for each in sought:
+        index = next(i for i in range(choices.count) if each in said(choices.row(i)))
+        choices.cursor = index
+        await app.press("space")
+    if words:
+        app.fill("#words", words)
+    await app.press("ctrl+s")
+    await app.back_on_main()
+
+
+def said(row: Row, width: int = 60) -> str:
+    """A row's first line."""
+    line = row.lines[0]
+    return (line(width) if callable(line) else line).plain
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_a_filter_is_told_in_the_pane_and_the_same_key_lets_it_go(
+    home: Path, size: tuple[int, int]
+) -> None:
+    agent_on(home).change("theirs", partial(create_note, nugget="project", title="Theirs", content="x"))
+    tag_all(Memory.open(home, clock=lambda: NOW), Author("reflection"), "reflection")
+    async with opened(home, size) as app:
+        every = len(app.log)
+        await choose(app, "agents", "last 7 days")
+        await app.until(lambda: [line.reason for line in app.log] == ["theirs"])
+        assert "by agents · last 7 days" in app.text
+        await app.press("F")
+        await app.until(lambda: len(app.log) == every)
+        assert "by agents" not in app.text
+        await choose(app, "reflection runs")
+        await app.until(lambda: [line.kind for line in app.log] == ["reflection"])
+        assert "◈" in app.text
+        await app.press("escape")
+        await app.until(lambda: len(app.log) == every)
+
+
+async def test_words_are_looked_for_and_nothing_found_names_the_way_out(home: Path) -> None:
+    agent_on(home).change("theirs", partial(create_note, nugget="project", title="Ünï code", content="x"))
+    async with opened(home) as app:
+        await choose(app, words="ünï CODE")
+        await app.until(lambda: [line.reason for line in app.log] == ["theirs"])
+        await app.press("F")
+        await choose(app, words="no such words")
+        await app.until(lambda: "Nothing in the log fits" in app.text)
+        assert "F  shows all again" in app.text
+
+
+async def test_the_header_tells_the_newest_change_whatever_is_filtered(home: Path) -> None:
+    agent_on(home).change("theirs", partial(create_note, nugget="project", title="Theirs", content="x"))
+    async with opened(home) as app:
+        await choose(app, "you")
+        await app.until(lambda: app.view.log.scope.filtered and app.view.log.loaded)
+        assert "claude added Theirs" in app.text.split("\n")[0]
+
+
+async def test_an_entry_of_ten_thousand_changes_opens_and_one_of_them_is_taken_back(tmp_path: Path) -> None:
+    from memory_files import note_object, write_graph
+
+    write_graph(tmp_path, [note_object(number) for number in range(1, 10_001)])
+    memory = Memory.open(tmp_path, clock=lambda: NOW)
+    done = tag_all(memory, Author("agent", "claude"))
+    assert done.size == 10_000
+    memory.close()
+    async with opened(tmp_path) as app:
+        await app.press("a", "enter")
+        screen = await app.screen(EntryScreen)
+        changes = screen.query_one(RowList)
+        assert changes.count == 10_000
+        await app.press("end")
+        row = changes.cursor_row
+        assert row is not None
+        await app.press("space")
+        await app.until(lambda: "1 taken back" in app.text)
+    assert Memory.open(tmp_path).taken_back() == {row.key}
+
+
+def test_a_pane_whose_log_cannot_be_read_says_so() -> None:
+    pane = AuditPane()
+    problem = StorageError(
+        "the log of changes cannot be read", where="ledger.db", todo="look at who may read it"
+    )
+    pane._say_what_is_shown(View(log=Log(loaded=True, complete=True, problem=problem.message)))
+    assert "cannot be read" in str(pane.empty_text)
+    assert "ledger.db" in str(pane.empty_text)
+
+
+# Rows
+
+
+def line(
+    seq: int, *, days: float = 0.0, what: str = "a note", author: str = "claude", counts: str = ""
+) -> LogLine:
+    """A line of the log, so many days old."""
+    moment = NOW - timedelta(days=days)
+    return LogLine(
+        seq=seq, id=f"e{seq}", at=moment.isoformat(), author=Author("agent", author), kind="edit", reason="",
+        told=Deed("edited", what), counts=counts, day=moment.astimezone().toordinal(),
+    )  # fmt: skip
+
+
+def rows(*lines: LogLine, past: Past | None = None) -> AuditRows:
+    """The rows of some lines, newest first."""
+    return AuditRows(View(log=Log(lines=lines, loaded=True), now=NOW, past=past))
+
+
+def test_days_head_what_was_done_on_them_and_today_needs_no_heading() -> None:
+    found = rows(line(5), line(4), line(3, days=1), line(2, days=2), line(1, days=400))
+    texts = [said(found.row(index)) for index in range(found.count)]
+    assert [found.row(index).selectable for index in range(found.count)] == [
+        True, True, False, True, False, True, False, True,
+    ]  # fmt: skip
+    assert texts[2].startswith("Yesterday, ")
+    assert texts[6].endswith(" 2025")
+    assert [found.key(index) for index in (0, 1, 3)] == ["e5", "e4", "e3"]
+
+
+def test_older_entries_have_their_date_beside_the_hour_where_there_is_room() -> None:
+    found = rows(line(2), line(1, days=2))
+    local = (NOW - timedelta(days=2)).astimezone()
+    assert f"{local.day:>2} {local:%b %H:%M}" in said(found.row(2), 100)
+    assert f"{local:%b}" not in said(found.row(2), 60)
+    assert f"{NOW.astimezone():%b}" not in said(found.row(0), 100)
+
+
+def test_authors_have_the_room_that_they_need_and_no_more() -> None:
+    assert "claude edited" in said(rows(line(1)).row(0))
+    long = rows(line(2, author="a very long name of an agent"), line(1))
+    assert "claude          edited" in said(long.row(1), 100)
+    assert "…" in said(long.row(0), 100)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("width", [20, 60, 120])
+def test_hostile_texts_keep_to_the_width_of_a_row(text: str, width: int) -> None:
+    found = rows(line(2, what=text, author=text[:200]), line(1, what=text, counts=text))
+    for index in range(found.count):
+        shown = found.row(index).lines[0]
+        assert (shown(width) if callable(shown) else shown).cell_length <= width
+
+
+def test_the_moment_looked_back_to_is_marked_by_a_sign_at_the_newest_entry_it_has() -> None:
+    moment = Past(position=1, at="", seq=2, changes_after=1)
+    found = rows(line(3), line(2), line(1), past=moment)
+    assert [("here" in said(found.row(index))) for index in range(3)] == [False, True, False]
+    assert found.entry_at_or_before(2) == "e2"
+    assert rows(line(9), line(1)).entry_at_or_before(5) == "e1"
+    assert rows(line(9)).entry_at_or_before(5) == ""
+
+
+def test_scopes_say_what_they_ask_for() -> None:
+    scope = Scope(authors=("agent", "bob"), deeds=("merged", "undo"), run="x", text="auth", note_id="n")
+    assert scope.told() == "by agents or bob · merged or taken back · one run · “auth”"
+    assert scope.cleared() == Scope(note_id="n")
+    assert not scope.cleared().filtered

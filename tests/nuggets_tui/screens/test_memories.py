@@ -1,0 +1,146 @@
+"""Tests of the first minutes: what an empty or missing memory says, and the memories of other programs, read-only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, WIDE, agent_on, assert_harmless, opened, small_memory
+from hostile import HOSTILE
+
+from core.facts.edits import remember
+from core.memories import PAGE_LIMIT, FoundMemory, Page, PageText
+from nuggets_tui.safe_text import safe_line
+from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen, page_lines
+
+
+@pytest.fixture
+def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A person's folder with pages of Claude Code in it and a memory as agents keep it."""
+    home = tmp_path / "person"
+    pages = home / ".claude" / "projects" / "-work-web" / "memory"
+    pages.mkdir(parents=True)
+    (pages / "MEMORY.md").write_text("# What I know\n\n- Tests run with `pytest -q`\n")
+    (pages / "debugging.md").write_text("\x1b]0;owned\x07 [/red] **bold** \u202e\n")
+    small_memory(home / ".nuggets")
+    monkeypatch.setenv("HOME", str(home))
+    return home
+
+
+def files(folder: Path) -> dict[Path, tuple[int, bytes]]:
+    return {
+        path: (path.stat().st_mtime_ns, path.read_bytes()) for path in folder.rglob("*") if path.is_file()
+    }
+
+
+async def test_the_pages_of_claude_code_are_read_and_never_written(person: Path, home: Path) -> None:
+    before = files(person / ".claude")
+    async with opened(home) as app:
+        await app.press("C")
+        screen = await app.screen(MemoriesScreen)
+        await app.until(lambda: "-work-web" in app.text)
+        assert "2 files" in app.text
+        await app.press("enter")
+        await app.screen(PagesScreen)
+        await app.until(lambda: "Tests run with pytest -q" in app.text)
+        assert "read-only" in app.text
+        await app.press("down")
+        await app.until(lambda: "bold" in app.text)
+        assert_harmless(app)
+        await app.press("n", "e", "x", "X", "ctrl+s", "f1")
+        await app.press("escape", "escape")
+        await app.until(lambda: app.app.screen is screen)
+        await app.press("escape")
+        await app.back_on_main()
+    assert files(person / ".claude") == before
+
+
+async def test_another_memory_is_opened_in_place_of_the_present_one(person: Path, tmp_path: Path) -> None:
+    present = tmp_path / "present"
+    small_memory(present)
+    agent_on(present).change("more", lambda draft: remember(draft, "here", "colour", "blue"))
+    async with opened(present, NARROW) as app:
+        await app.press("C")
+        await app.screen(MemoriesScreen)
+        await app.until(lambda: "open now" in app.text)
+        await app.press("down", "enter")
+        await app.back_on_main()
+        await app.until(lambda: app.view.loaded and app.view.home == str(person / ".nuggets"))
+        assert "Now open" in app.notices
+
+
+async def test_a_mistyped_folder_is_no_new_memory_but_a_question(person: Path) -> None:
+    slip = person / ".nugets"
+    async with opened(slip) as app:
+        assert "There is no such folder." in app.text
+        await app.until(lambda: "Memories that are there" in app.text)
+        assert "~/.nuggets" in app.text
+        assert "Welcome" not in app.text
+        await app.press("C", "down", "enter")
+        await app.until(lambda: app.view.home == str(person / ".nuggets") and app.view.loaded)
+        assert "Auth middleware" in app.text
+    assert not slip.exists()
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_without_a_memory_the_app_says_how_to_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: tuple[int, int]
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    async with opened(tmp_path / ".nuggets", size) as app:
+        assert "Welcome. There is no memory yet." in app.text
+        assert "d  look around in a copy of a sample memory" in app.text
+        await app.press("C")
+        await app.screen(MemoriesScreen)
+        await app.until(lambda: "None were found" in app.text)
+        await app.press("escape")
+        await app.back_on_main()
+        await app.press("end")
+        assert "nuggets recall" in app.text or size == NARROW
+    assert not (tmp_path / ".nuggets").exists()
+
+
+async def test_what_an_empty_memory_says_names_the_memories_that_are_there(
+    person: Path, tmp_path: Path
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    async with opened(empty) as app:
+        assert "Welcome. This memory is empty." in app.text
+        await app.until(lambda: "1 project with 2 pages" in app.text)
+        assert "~/.nuggets" in app.text
+    assert list(empty.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+@pytest.mark.parametrize("width", [8, 40])
+def test_a_page_of_any_text_is_lines_that_fit_and_are_harmless(text: str, width: int) -> None:
+    page = Page("/p", text or "MEMORY.md", link=text)
+    for shown in (PageText(text), PageText(text, cut=True), PageText(problem=text or "gone")):
+        lines = page_lines(page, shown, width)
+        assert all(line.cell_length <= width for line in lines)
+        assert all(safe_line(line.plain, 10_000) == line.plain for line in lines)
+
+
+def test_a_huge_page_is_cut_and_says_so() -> None:
+    lines = page_lines(Page("/p", "big.md"), PageText("word " * (PAGE_LIMIT // 5), cut=True), 60)
+    assert len(lines) < 2000
+    assert "cut here" in lines[-1].plain
+
+
+def test_a_page_that_cannot_be_read_says_why() -> None:
+    said = "\n".join(
+        line.plain for line in page_lines(Page("/p", "a.md"), PageText(problem="Permission denied"), 60)
+    )
+    assert "Cannot be read: Permission denied" in said
+
+
+def test_names_of_found_memories_are_harmless() -> None:
+    from app_kit import NOW
+
+    screen = MemoriesScreen("/home", NOW)
+    for text in HOSTILE:
+        row = screen._row("0", FoundMemory("claude", "/x/" + text, text, 1, 1, "", ""))
+        for line in row.lines:
+            shown = line(60) if callable(line) else line
+            assert safe_line(shown.plain, 10_000) == shown.plain

@@ -1,0 +1,186 @@
+"""Every screen as text, at two sizes: what changed on it shows as a diff of lines (--snapshot-update takes it).
+
+One run of the app for each size walks through all screens, since opening it is what takes the time.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, WIDE, Driver, opened, screen_text
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from nuggets_tui.demo import DEMO_NOW, write_demo
+from nuggets_tui.widgets.graph_overview import GraphOverview
+from nuggets_tui.widgets.panes import Panes
+from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.widgets.search_box import SearchBox
+
+_SIZES = {"120x40": WIDE, "80x24": NARROW}
+_READ = "Auth middleware"
+Go = Callable[[Driver], Awaitable[None]]
+
+
+class Screens(SingleFileSnapshotExtension):
+    """One readable file for each screen and size."""
+
+    _write_mode = WriteMode.TEXT
+    file_extension = "txt"
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo memory, written once."""
+    return write_demo(tmp_path_factory.mktemp("demo") / "memory")
+
+
+@asynccontextmanager
+async def on_demo(demo: Path, folder: Path, size: tuple[int, int]) -> AsyncIterator[Driver]:
+    """The app on a copy of the demo memory, at rest, at a moment that is always the same."""
+    home = folder / "memory"
+    shutil.copytree(demo, home)
+    moment = DEMO_NOW + timedelta(seconds=2)
+    async with opened(home, size, clock=lambda: moment) as app:
+        await app.until(lambda: app.main.complete)
+        ticks = itertools.count()
+        app.main.desk.timer = lambda: next(ticks) * 0.003
+        app.main.query_one(SearchBox).cursor_blink = False
+        yield app
+
+
+async def picture(app: Driver) -> str:
+    """The screen once it is at rest, without what moves by itself."""
+    app.app.clear_notifications()
+    before, same = "", 0
+    while same < 4:
+        for rows in app.app.screen.query(RowList):
+            rows.clear_glow()
+        await app.pilot.pause(0.03)
+        now = screen_text(app.app)
+        same = same + 1 if now == before else 0
+        before = now
+    home = str(app.main.view.home)
+    # Folders of this run are as long as they happen to be.
+    kept = [line.rstrip() for line in re.sub(re.escape(home), "HOME", before).splitlines()]
+    return "\n".join(kept) + "\n"
+
+
+def pressing(*keys: str) -> Go:
+    """Goes to a screen by keys from the main screen."""
+
+    async def go(app: Driver) -> None:
+        for key in keys:
+            await app.press(key)
+
+    return go
+
+
+def typing(query: str, *keys: str) -> Go:
+    """Searches, then presses keys."""
+
+    async def go(app: Driver) -> None:
+        await app.press("slash", *("space" if letter == " " else letter for letter in query))
+        await app.until(lambda: app.view.found is not None and app.view.found.query == query)
+        await app.until(lambda: not any(worker.group == "search" for worker in app.main.workers))
+        for key in keys:
+            await app.press(key)
+
+    return go
+
+
+async def drawing_overview(app: Driver) -> None:
+    """Goes to the overview and waits for its layout."""
+    await app.press("G")
+    await app.until(lambda: all(each.overview is not None for each in app.main.query(GraphOverview)))
+
+
+# From the main screen, with a note shown; what they leave open is closed again.
+SCREENS: dict[str, Go] = {
+    "main": pressing(),
+    "facts": pressing("1"),
+    "note": pressing("3"),
+    "neighbours": pressing("4"),
+    "graph": pressing("g"),
+    "log": pressing("6"),
+    "search": typing("auth token"),
+    "nothing-found": typing("zzqqxx"),
+    "why": typing("auth tokn", "down", "down", "w"),
+    "why-not": typing("auth", "enter", "W"),
+    "recall": pressing("1", "enter"),
+    "editor": pressing("e"),
+    "new-note": pressing("n"),
+    "new-fact": pressing("f"),
+    "tags": pressing("t"),
+    "link": pressing("l"),
+    "merge-which": pressing("m"),
+    "delete": pressing("X"),
+    "entry": pressing("6", "enter"),
+    "reflection": pressing("r"),
+    "promotion": pressing("p"),
+    "selection": pressing("space", "space", "space"),
+    "bulk-review": pressing("space", "space", "x"),
+    "move": pressing("M"),
+    "overview": drawing_overview,
+    "time": pressing("T"),
+    "compare": pressing("T", "home", "c"),
+    "log-filter": pressing("F"),
+    "weights": typing("auth token", "enter", "percent_sign"),
+    "searches": pressing("Q"),
+    "keep-search": typing("auth token", "enter", "K"),
+    "backups": pressing("B"),
+    "help": pressing("question_mark"),
+    "palette": pressing("ctrl+p"),
+}
+
+
+async def back(app: Driver) -> None:
+    """To the main screen with the same note, whatever is open."""
+    for _ in range(12):
+        if app.app.screen is app.main and _plain(app):
+            break
+        if app.app.screen is not app.main and getattr(app.app.screen, "unsaved", False):
+            app.app.screen.dismiss(None)
+            await app.pilot.pause()
+        else:
+            await app.press("escape")
+    await app.back_on_main()
+    await app.press("2")
+    await app.show(_READ)
+
+
+def _plain(app: Driver) -> bool:
+    """Whether nothing is searched, selected, maximised or looked back at."""
+    main, view = app.main, app.view
+    return not (
+        main.query_one(SearchBox).value
+        or view.selected
+        or view.past is not None
+        or main.query_one(Panes).zoomed
+    )
+
+
+@pytest.mark.parametrize("size", list(_SIZES))
+@pytest.mark.timeout(300)
+async def test_every_screen_looks_as_it_did(
+    demo: Path, tmp_path: Path, size: str, snapshot: SnapshotAssertion
+) -> None:
+    told = snapshot.use_extension(Screens)
+    changed = []
+    async with on_demo(demo, tmp_path, _SIZES[size]) as app:
+        await back(app)
+        for name, go in SCREENS.items():
+            await go(app)
+            shown = await picture(app)
+            assert max(map(len, shown.splitlines())) <= _SIZES[size][0]
+            if shown != told(name=f"{name}-{size}"):
+                changed.append(name)
+            await back(app)
+    assert not changed, f"look at the diff of these, then take them with --snapshot-update: {changed}"

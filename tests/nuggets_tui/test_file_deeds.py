@@ -1,0 +1,43 @@
+"""What the log says of changed settings and searches."""
+
+from pathlib import Path
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.change import FileChange
+from core.model.kept import KeptSearch
+from nuggets_tui.file_deeds import file_deeds
+from nuggets_tui.words import deed
+
+
+def test_the_log_names_what_was_set_and_kept_and_taken_back(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path / "home")
+    memory.change("begun", lambda draft: create_note(draft, "", "Alpha", "beta"))
+
+    def said() -> str:
+        told = deed(memory.log(limit=1)[0].change_set)
+        return f"{told.verb} {told.what}"
+
+    memory.save_settings({"search.text_weight": 0.3})
+    assert said() == "set search.text_weight to 0.3"
+    memory.undo()
+    assert said() == "took back: set search.text_weight to 0.3"
+    memory.save_settings({"search.text_weight": 0.3, "search.link_weight": 0.1})
+    assert said().startswith("set 2 settings: ")
+    memory.save_settings({"search.link_weight": None})
+    assert said() == "set search.link_weight to its default"
+    memory.keep_search(KeptSearch("one", "alpha"))
+    assert said() == "kept the search one"
+    memory.keep_search(KeptSearch("one", "beta"), instead_of="one")
+    assert said() == "changed the search one"
+    memory.keep_search(KeptSearch("two", "beta"))
+    memory.let_searches_go(["one", "two"])
+    assert said().startswith("let go 2 searches: ")
+
+
+def test_what_cannot_be_read_is_told_as_a_file() -> None:
+    broken = FileChange(path="searches.toml", before=b"[x", after=b"")
+    assert file_deeds(broken) == ()
+    assert file_deeds(FileChange(path="/a/MEMORY.md", before=None, after=b"")) == ()
+    odd = FileChange(path="searches.toml", before=b"searches = 3", after=b"")
+    assert file_deeds(odd) == ()

@@ -1,0 +1,106 @@
+"""Which titles fit what is typed, which comes first, and what of them is marked."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nuggets_tui.fuzzy import Match, fitting, folded
+
+TITLES = (
+    "Auth middleware", "Session store", "JWT token format", "Deploy day", "Amber willow", "Old scratch",
+    "Tokens, expired",
+)  # fmt: skip
+
+
+def found(typed: str, titles: tuple[str, ...] = TITLES) -> list[str]:
+    return [titles[match.place] for match in fitting(typed, [folded(title) for title in titles], 10)]
+
+
+def marked(typed: str, title: str) -> str:
+    (match,) = fitting(typed, [folded(title)], 1)
+    return "".join(title[place] for place in match.marked)
+
+
+@pytest.mark.parametrize(
+    ("typed", "first"),
+    [
+        ("amw", "Amber willow"),
+        ("auth", "Auth middleware"),
+        ("middle auth", "Auth middleware"),
+        ("jtf", "JWT token format"),
+        ("token", "Tokens, expired"),
+        ("sesion stor", "Session store"),
+        ("deplyo", "Deploy day"),
+        ("DEPLOY", "Deploy day"),
+    ],
+)
+def test_the_title_that_is_meant_comes_first(typed: str, first: str) -> None:
+    assert found(typed)[0] == first
+
+
+def test_letters_in_order_find_a_title() -> None:
+    assert "Auth middleware" in found("amw")
+    assert found("zam") == []
+
+
+def test_what_was_matched_is_marked() -> None:
+    assert marked("amw", "Auth middleware") == "Amw"
+    assert marked("jtf", "JWT token format") == "Jtf"
+    assert marked("middle auth", "Auth middleware") == "Authmiddle"
+    assert marked("deplyo", "Deploy day") == "Deplo"
+
+
+def test_words_are_surer_than_letters_far_apart() -> None:
+    matches = {TITLES[match.place]: match.strong for match in fitting("to", [folded(t) for t in TITLES], 10)}
+    assert matches["JWT token format"]
+    assert matches["Session store"]
+    weak = fitting("amw", [folded("Auth middleware")], 1)
+    assert not weak[0].strong
+
+
+def test_nothing_typed_finds_nothing_and_equal_titles_keep_their_order() -> None:
+    assert found("  ") == []
+    assert [m.place for m in fitting("same", ["same", "same", "same"], 10)] == [0, 1, 2]
+
+
+def test_who_types_on_waits_for_no_answer() -> None:
+    assert fitting("a", ["a"] * 10_000, 10, lambda: True) == []
+
+
+@pytest.mark.parametrize("hostile", HOSTILE)
+def test_hostile_titles_and_words_do_no_harm(hostile: str) -> None:
+    titles = [folded(hostile), folded("Auth")]
+    for typed in (hostile, hostile[:3], "auth"):
+        for match in fitting(typed, titles, 10):
+            assert all(0 <= place < len(titles[match.place]) for place in match.marked)
+
+
+@given(st.text("ab^]-\\ [.*", max_size=8), st.lists(st.text("ab^]-\\ [.*", max_size=12), max_size=5))
+def test_every_title_with_the_letters_in_order_is_found_and_no_other_of_a_few_letters(
+    typed: str, titles: list[str]
+) -> None:
+    letters = typed.replace(" ", "")
+
+    def in_order(title: str) -> bool:
+        left = iter(title)
+        return all(letter in left for letter in letters)
+
+    words = typed.split()
+    matches: list[Match] = fitting(typed, titles, 10)
+    places = {match.place for match in matches}
+    wanted = {n for n, t in enumerate(titles) if words and (in_order(t) or all(word in t for word in words))}
+    assert wanted <= places
+    if len(letters) < 4:
+        assert places == wanted
+    for match in matches:
+        assert all(before < after for before, after in pairwise(match.marked))
+        assert all(0 <= place < len(titles[match.place]) for place in match.marked)
+
+
+def test_many_letters_against_many_titles_end() -> None:
+    assert fitting("a" * 99 + "b", ["a" * 200] * 2_000, 10) == []

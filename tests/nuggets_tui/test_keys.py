@@ -1,0 +1,178 @@
+"""Tests of keys as they are spelt, and of the key map that settings ask for."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.binding import BindingsMap
+
+from core.settings import AppSettings, Settings
+from nuggets_tui.commands import BY_NAME, COMMANDS, bindings
+from nuggets_tui.key_map import DEFAULT, KeyMap, key_map
+from nuggets_tui.keys import WrongKeyError, read_keys, shown_key
+
+# Pairs that share a key, since never both can be meant.
+SHARED = ({"open_file", "open_broken"},)
+
+
+def made(*, vim: bool = False, **keys: str | None) -> KeyMap:
+    return key_map(Settings(keys=tuple(keys.items()), app=AppSettings(vim=vim)))
+
+
+@pytest.mark.parametrize(
+    ("spelt", "keys", "shown"),
+    [
+        ("/", ("slash",), "/"),
+        ("k", ("k",), "k"),
+        ("K", ("K",), "K"),
+        ("shift+k", ("K",), "K"),
+        ("ctrl+K", ("ctrl+k",), "^k"),
+        (" ctrl+k , f2 ", ("ctrl+k", "f2"), "^k"),
+        ("+", ("plus",), "+"),
+        ("ctrl++", ("ctrl+plus",), "^+"),
+        (",", ("comma",), ","),
+        ("?", ("question_mark",), "?"),
+        ("question_mark", ("question_mark",), "?"),
+        ("Esc", ("escape",), "esc"),
+        ("pgup", ("pageup",), "pgup"),
+        ("alt+shift+up", ("alt+shift+up",), "alt+shift+↑"),
+        ("é", ("é",), "é"),
+        ("x,x", ("x",), "x"),
+    ],
+)
+def test_keys_are_read_as_people_spell_them(spelt: str, keys: tuple[str, ...], shown: str) -> None:
+    assert read_keys(spelt) == keys
+    assert shown_key(keys[0]) == shown
+
+
+@pytest.mark.parametrize("spelt", ["", " ", ",,"])
+def test_no_key_is_a_key_map_without_it(spelt: str) -> None:
+    assert read_keys(spelt) == ()
+
+
+@pytest.mark.parametrize(
+    ("spelt", "said"),
+    [
+        ("enterr", "did you mean enter"),
+        ("ctlr+k", "did you mean ctrl"),
+        ("ctrl+i", "cannot be told from tab"),
+        ("ctrl+m", "cannot be told from enter"),
+        ("nonsense", "is no key"),
+        ("\x1b", "control character"),
+    ],
+)
+def test_what_is_no_key_is_refused_with_a_reason(spelt: str, said: str) -> None:
+    with pytest.raises(WrongKeyError, match=said):
+        read_keys(spelt)
+
+
+def test_no_two_commands_have_one_key_but_for_known_pairs() -> None:
+    owners: dict[str, set[str]] = {}
+    for command in COMMANDS:
+        for key in filter(None, command.keys.split(",")):
+            owners.setdefault(key, set()).add(command.name)
+    assert [names for names in owners.values() if len(names) > 1 and names not in SHARED] == []
+
+
+def test_every_command_has_a_heading_and_is_carried_out_by_the_main_screen() -> None:
+    from nuggets_tui.commands import GROUPS
+    from nuggets_tui.screens.main import MainScreen
+
+    for command in COMMANDS:
+        assert command.group in GROUPS
+        assert command.name.startswith("pane_") or callable(getattr(MainScreen, f"do_{command.name}", None))
+
+
+def test_without_settings_the_keys_are_those_of_the_catalogue() -> None:
+    assert key_map(Settings()) is DEFAULT
+    assert DEFAULT.bound == {}
+
+
+def test_a_command_gets_the_keys_of_the_settings() -> None:
+    found = made(search="ctrl+k, f8", theme="f9")
+    assert found.wrong == ()
+    assert found.by_name["search"].shown_keys == ("^k", "f8")
+    assert found.bound["search"] == "ctrl+k,f8"
+    assert found.bound["theme"] == "f9"
+
+
+def test_two_commands_may_exchange_their_keys() -> None:
+    found = made(undo="U", redo="u")
+    assert found.wrong == ()
+    assert (found.key("undo"), found.key("redo")) == ("U", "u")
+
+
+def test_a_command_may_be_without_a_key_and_is_named_by_the_palette_then() -> None:
+    found = made(delete="")
+    assert found.wrong == ()
+    assert found.by_name["delete"].shown_keys == ()
+    assert found.key("delete") == "^p delete"
+
+
+def test_an_unknown_command_is_told_with_the_nearest() -> None:
+    found = made(serch="k", **{"[/red]\x1b" * 100: "k"})
+    assert 'no command "serch"; did you mean search?' in found.wrong[0]
+    assert len(found.wrong[1]) < 200
+    assert found.bound == {}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "said"),
+    [
+        ({"hide": "u"}, "u is the key of undo already; x stays"),
+        ({"hide": "Z", "tags": "Z"}, "tags: Z is the key of hide already; t stays"),
+        ({"hide": "k"}, "k has its own use in lists and fields; x stays"),
+        ({"hide": "tab"}, "tab has its own use"),
+        ({"hide": "contrl+y"}, 'hide: "contrl+y" is no key'),
+        ({"hide": None}, "hide must be a text"),
+    ],
+)
+def test_a_key_that_cannot_be_had_is_told_and_the_usual_one_stays(
+    wanted: dict[str, str | None], said: str
+) -> None:
+    found = made(**wanted)
+    assert len(found.wrong) == 1
+    assert said in found.wrong[0]
+    loser = next(reversed(wanted))
+    assert found.by_name[loser].keys == BY_NAME[loser].keys
+
+
+_NAMES = [command.name for command in COMMANDS]
+_SPELT = [*(command.keys for command in COMMANDS if command.keys), "f7", "f8,f9", "", "k", "Z,x", "nonsense"]
+
+
+@given(
+    st.dictionaries(st.sampled_from([*_NAMES, "serch"]), st.sampled_from(_SPELT) | st.none()), st.booleans()
+)
+def test_whatever_the_settings_say_no_key_gets_two_commands(wanted: dict[str, str | None], vim: bool) -> None:
+    found = made(vim=vim, **wanted)
+    owners: dict[str, set[str]] = {}
+    for command in found.commands:
+        for key in filter(None, command.keys.split(",")):
+            owners.setdefault(key, set()).add(command.name)
+    assert [names for names in owners.values() if len(names) > 1 and names not in SHARED] == []
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [{"open_file": "O"}, {"undo": "U", "redo": "u"}, {"hide": "Z,f7"}, {"copy": ""}, {"theme": "f9"}],
+)
+def test_what_textual_binds_is_what_the_key_map_says(wanted: dict[str, str]) -> None:
+    found = made(**wanted)
+    bound = BindingsMap(bindings())
+    assert not bound.apply_keymap(found.bound).clashed_bindings
+    for command in found.commands:
+        keys = {key for key, binding in bound if binding.id == command.name and not key.startswith("no_key")}
+        assert keys == set(filter(None, command.keys.split(",")))
+
+
+def test_with_the_vim_option_link_is_a_capital_and_l_is_not_to_be_had() -> None:
+    found = made(vim=True, hide="l")
+    assert found.key("link") == "L"
+    assert "l has its own use" in found.wrong[0]
+    assert made(vim=True, link="f3").key("link") == "f3"
+
+
+def test_texts_name_the_key_that_a_command_has() -> None:
+    assert made(undo="f7").filled("{undo} takes {it} back") == "f7 takes {it} back"

@@ -1,0 +1,183 @@
+"""The overview's picture is true: every shown note has a point in it, lines stay inside, names cover no other."""
+
+from __future__ import annotations
+
+import numpy as np
+from hostile import HOSTILE, RAW
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from core.graph.overview import lay_out_overview
+from core.model.note import Link, Note
+from core.model.snapshot import Snapshot
+from nuggets_tui.widgets.graph_camera import ACROSS, DOWN, Camera, fitting
+from nuggets_tui.widgets.graph_points import BLANK, lines, points
+from nuggets_tui.widgets.graph_scene import (
+    CHOSEN_LINE,
+    GHOST,
+    LEVELS,
+    Scene,
+    beyond,
+    coloured,
+    nearest,
+    next_disc,
+)
+
+sizes = st.tuples(st.integers(1, 150), st.integers(1, 45))
+WAYS = ((1, 0), (-1, 0), (0, 1), (0, -1))
+
+
+@st.composite
+def memories(draw: st.DrawFn) -> Snapshot:
+    count = draw(st.integers(1, 40))
+    ends = st.integers(0, count).map("n{}".format)
+    return Snapshot(
+        notes=tuple(
+            Note(
+                id=f"n{number}",
+                nugget_name=draw(st.sampled_from(["web", "ops", *HOSTILE])),
+                title=draw(st.sampled_from(["note", *HOSTILE])),
+                content="",
+                tags=tuple(draw(st.lists(st.sampled_from(["auth", "db", *HOSTILE]), max_size=2))),
+                links=tuple(Link(to=to) for to in draw(st.lists(ends, max_size=3))),
+                hidden=draw(st.booleans()),
+                kind=draw(st.sampled_from(["note", "fact"])),
+            )
+            for number in range(count)
+        )
+    )
+
+
+def scene_of(
+    snapshot: Snapshot,
+    size: tuple[int, int],
+    *,
+    hidden: bool = True,
+    closer: float = 1.0,
+    nugget: int | None = None,
+) -> Scene:
+    overview = lay_out_overview(snapshot)
+    discs = [disc for disc in overview.communities if nugget in (None, disc.nugget)]
+    camera = fitting(discs, *size).closer(closer)
+    return Scene(overview, snapshot.by_id, camera, coloured(overview, {}, nugget is not None), nugget, hidden)
+
+
+@settings(max_examples=40, deadline=None)
+@given(memories(), sizes, st.booleans())
+def test_every_shown_note_has_a_point_inside_the_picture(
+    snapshot: Snapshot, size: tuple[int, int], hidden: bool
+) -> None:
+    scene = scene_of(snapshot, size, hidden=hidden)
+    signs, styles = scene.cells
+    assert signs.shape == styles.shape == (size[1], size[0])
+    shown = np.flatnonzero(scene.shown)
+    assert shown.tolist() == scene.in_view.tolist()
+    for number in shown.tolist():
+        column, row = scene.cell(number)
+        assert signs[row, column] != BLANK
+        assert scene.raster.crowd[row, column] > 0
+    assert scene.raster.crowd.sum() == len(shown)
+    if not hidden:
+        assert not (styles // LEVELS == GHOST).any()
+
+
+@settings(max_examples=40, deadline=None)
+@given(memories(), sizes, st.floats(1, 50), st.integers(0, 39))
+def test_names_and_lines_stay_inside_at_any_distance(
+    snapshot: Snapshot, size: tuple[int, int], closer: float, number: int
+) -> None:
+    scene = scene_of(snapshot, size, closer=closer)
+    number %= len(snapshot.notes)
+    signs, styles = scene.cells_with(number)
+    assert signs.shape == styles.shape == (size[1], size[0])
+    text = signs.astype("<u4").tobytes().decode("utf-32-le")
+    assert cell_len(text) == size[0] * size[1]
+    taken = np.zeros((size[1], size[0]), dtype=bool)
+    for label in scene.labels:
+        cells = (label.row, slice(label.column, label.column + label.cells))
+        assert 0 <= label.row < size[1]
+        assert 0 <= label.column <= size[0] - label.cells
+        assert not taken[cells].any()
+        assert not RAW.search(label.text)
+        taken[cells] = True
+
+
+@settings(max_examples=30, deadline=None)
+@given(memories(), sizes)
+def test_arrows_lead_onwards_in_their_direction_and_never_to_what_is_not_shown(
+    snapshot: Snapshot, size: tuple[int, int]
+) -> None:
+    scene = scene_of(snapshot, size, hidden=False)
+    for number in np.flatnonzero(scene.shown).tolist():
+        column, row = scene.cell(number)
+        for across, down in WAYS:
+            for found in (beyond(scene, number, across, down), next_disc(scene, number, across, down)):
+                assert found is None or scene.shown[found]
+            found = beyond(scene, number, across, down)
+            if found is not None:
+                there = scene.cell(found)
+                assert (there[0] - column) * across + (there[1] - row) * down > 0
+        assert scene.cell(nearest(scene, column, row) or 0) is not None
+
+
+def test_one_nugget_alone_leaves_out_the_others() -> None:
+    notes = tuple(
+        Note(id=f"n{n}", nugget_name=("web", "ops")[n % 2], title="", content="") for n in range(20)
+    )
+    scene = scene_of(Snapshot(notes=notes), (40, 10), nugget=0)
+    assert {scene.overview.ids[number] for number in scene.in_view} == {f"n{n}" for n in range(1, 20, 2)}
+
+
+def test_dots_become_the_braille_characters_that_hold_them() -> None:
+    dots = np.array([(0, 0), (1, 3), (2, 0), (3, 1)])
+    raster = points(Camera(3, 1), dots, np.array([0, 0, 1, 1]), 2)
+    assert "".join(map(chr, raster.signs[0])) == "⢁⠑ "
+    assert raster.colours.tolist() == [[0, 1, -1]]
+    assert raster.crowd.tolist() == [[2, 2, 0]]
+
+
+def test_a_line_reaches_from_end_to_end_and_is_cut_off_at_the_rim() -> None:
+    camera = Camera(4, 2)
+    across = lines(camera, np.array([(0, 0)]), np.array([(7, 0)]))
+    assert (across[0] == 0x09).all()
+    assert not across[1].any()
+    cut_off = lines(camera, np.array([(-1000, 4)]), np.array([(1000, 4)]))
+    assert (cut_off[1] == 0x09).all()
+    assert not lines(camera, np.array([(-9, -9)]), np.array([(-1, 900)])).any()
+
+
+def test_a_point_too_many_for_a_dot_keeps_the_colour_of_most() -> None:
+    dots = np.zeros((5, 2), dtype=np.int64)
+    assert points(Camera(1, 1), dots, np.array([2, 1, 1, 2, 2]), 3).colours[0, 0] == 2
+
+
+def test_the_links_of_the_marked_note_are_drawn_to_their_ends() -> None:
+    notes = (
+        Note(id="a", nugget_name="web", title="", content="", links=(Link(to="b"),)),
+        Note(id="b", nugget_name="ops", title="", content=""),
+    )
+    scene = scene_of(Snapshot(notes=notes), (40, 10))
+    _, styles = scene.cells_with(0)
+    for number in (0, 1):
+        column, row = scene.cell(number)
+        assert styles[row, column] == CHOSEN_LINE
+
+
+def test_neighbours_differ_in_colour_and_keep_the_colours_they_had() -> None:
+    notes = tuple(
+        Note(id=f"n{n}", nugget_name=f"nugget {n % 5}", title="", content="", tags=(f"t{n % 15}",))
+        for n in range(150)
+    )
+    overview = lay_out_overview(Snapshot(notes=notes))
+    by_nugget = coloured(overview, {}, apart=False)
+    assert len({by_nugget[at] for at, _ in enumerate(overview.communities)}) == 5
+    keys = {disc.key: 3 for disc in overview.nuggets}
+    assert set(coloured(overview, keys, apart=False)) == {3}
+
+
+def test_places_and_cells_lead_to_each_other() -> None:
+    camera = Camera(40, 12, 3.0, -2.0, 5.0, 7.0)
+    for cell in ((0, 0), (39, 11), (17, 5)):
+        assert camera.cell(*camera.place(*cell)) == cell
+    assert camera.dots == (40 * ACROSS, 12 * DOWN)

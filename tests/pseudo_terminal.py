@@ -1,0 +1,129 @@
+"""The app in a real pseudo-terminal, and a memory whose texts try to take that terminal over."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import select
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pyte
+
+ROOT = Path(__file__).parents[1]
+_RUN = "import sys; from nuggets_tui.app import run_app; sys.exit(run_app(sys.argv[1]))"
+_PATIENCE = 30.0
+# What Textual itself sends: control sequences, the mouse pointer's shape, keypad modes.
+_TEXTUALS_OWN = re.compile(
+    rb"\x1b\[[0-9;:?<=>$ ]*[@-~]|\x1b\]22;[a-z]*(?:\x07|\x1b\\)|\x1b[=>78]|\x1b\([A-Z0-9]"
+)
+EVIL = (
+    "\x1b]0;OWNED\x07\x1b]52;c;T1dORUQ=\x07\x1b[2J\x1bP+q544e\x1b\\\x9b31m\u202eOWNED\u2066\x00\x08\x7f\x85"
+)
+
+
+def obeyed(output: bytes) -> bytes:
+    """Of what reached a terminal, the control bytes that are not the terminal library's own: there should be none."""
+    rest = _TEXTUALS_OWN.sub(b"", output)
+    return b"".join(re.findall(rb"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]|\xc2[\x80-\x9f]", rest))
+
+
+class Terminal:
+    """A process behind a pseudo-terminal and the screen that a person would see."""
+
+    def __init__(
+        self, home: Path, size: tuple[int, int] = (120, 40), *, cwd: Path | None = None, **environment: str
+    ) -> None:
+        self.size = size
+        self.output = b""
+        self.screen = pyte.Screen(*size)
+        self.stream = pyte.ByteStream(self.screen)
+        # The size comes from the terminal, not from what a test runner may have set.
+        kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
+        settings = kept | {"PYTHONPATH": str(ROOT), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        self.child: Any = pexpect.spawn(
+            sys.executable,
+            ["-c", _RUN, str(home)],
+            dimensions=(size[1], size[0]),
+            env=settings | environment,
+            timeout=_PATIENCE,
+            cwd=cwd,
+        )
+
+    def read(self, seconds: float) -> bool:
+        """Takes in what comes within some seconds; False when nothing did."""
+        if not select.select([self.child.child_fd], [], [], seconds)[0]:
+            return False
+        try:
+            data = os.read(self.child.child_fd, 65536)
+        except OSError:
+            return False
+        self.output += data
+        self.stream.feed(data)
+        return bool(data)
+
+    def until(self, text: str) -> None:
+        """Takes in output until a text stands on the screen."""
+        end = time.monotonic() + _PATIENCE
+        while text not in self.text:
+            if time.monotonic() > end or (not self.read(0.5) and not self.child.isalive()):
+                raise AssertionError(f"{text!r} never came:\n{self.text}")
+
+    def press(self, keys: str) -> None:
+        """Sends keys and takes in what they bring."""
+        self.child.send(keys)
+        while self.read(0.1):
+            pass
+
+    def resize(self, size: tuple[int, int]) -> None:
+        """Gives the terminal another size."""
+        self.size = size
+        self.screen.resize(size[1], size[0])
+        self.child.setwinsize(size[1], size[0])
+
+    def leave(self) -> int:
+        """Leaves the app; its exit code.
+
+        A letter that comes right behind an escape is one key with it to a terminal (alt+q), and the app may be slow
+        to take the escape in: so the key is pressed again as long as the app stays.
+        """
+        end = time.monotonic() + _PATIENCE
+        while self.child.isalive():
+            if time.monotonic() > end:
+                raise AssertionError(f"the app never ended:\n{self.text}")
+            self.child.send("q")
+            while self.child.isalive() and self.read(3.0):
+                pass
+        self.child.wait()
+        return int(self.child.exitstatus)
+
+    @property
+    def text(self) -> str:
+        """The screen as text."""
+        return "\n".join(self.screen.display)
+
+
+def evil_memory(home: Path) -> None:
+    """A memory whose texts try to take the terminal over."""
+    (home / "graph").mkdir(parents=True)
+    made = "2026-11-01T10:00:00.000Z"
+    notes: list[dict[str, Any]] = [
+        {
+            "id": f"note-evil-0000000{number}", "nuggetName": "evil", "title": f"Note {number} {EVIL}",
+            "content": f"Text {number} {EVIL}\n\n```\n{EVIL}\n```\n&#27;]0;OWNED&#7; &#x202E;", "tags": [EVIL],
+            "links": [{"to": f"note-evil-0000000{1 - number}", "reason": EVIL, "createdAt": made}],
+            "hidden": False, "kind": "note", "hits": 1, "lastHitSession": EVIL, "createdAt": made, "updatedAt": made,
+            "lastAccessedAt": made, "subject": EVIL, "scope": "project", "type": "note", "source": "inferred",
+            "confidence": 0.9, "stability": "durable", "vector": {"seed": 0, "basis": []},
+        }
+        for number in range(2)
+    ]  # fmt: skip
+    (home / "graph" / "graph.json").write_text(json.dumps({"version": 3, "notes": notes}))
+    facts = [{"key": f"key {EVIL}", "value": f"value {EVIL}", "hits": 0, "last_hit_session": ""}]
+    (home / "evil.nugget.json").write_text(
+        json.dumps({"version": 4, "name": f"evil{EVIL}", "D": 1024, "banks": 4, "facts": facts})
+    )

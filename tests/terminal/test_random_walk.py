@@ -1,0 +1,86 @@
+"""Whoever presses whatever: the app stays up, the terminal obeys nothing from notes, and nothing is lost.
+
+Seeded, for NUGGETS_WALK_SECONDS (20) seconds each; NUGGETS_WALK_SEED names another walk.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pseudo_terminal import Terminal, evil_memory, obeyed
+from random_walk import Walk
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.names import iso
+from core.model.snapshot import Snapshot
+from nuggets_tui.demo import write_demo
+
+SECONDS = float(os.environ.get("NUGGETS_WALK_SECONDS", "20"))
+SEED = int(os.environ.get("NUGGETS_WALK_SEED", "1"))
+# The clipboard is written by the copy command, as base64: nothing in it can be obeyed.
+_CLIPBOARD = re.compile(rb"\x1b\]52;c;[A-Za-z0-9+/=]*\x07")
+
+pytestmark = [pytest.mark.terminal, pytest.mark.timeout(240 + SECONDS)]
+
+
+def demo_memory(home: Path) -> None:
+    """The sample memory, whole."""
+    write_demo(home)
+
+
+def contents(snapshot: Snapshot) -> dict[object, object]:
+    """What a person would miss: titles, texts, tags and links of notes; keys and values of facts."""
+    notes = {
+        note.id: (
+            note.title,
+            note.content,
+            sorted(note.tags),
+            sorted((link.to, link.reason) for link in note.links),
+        )
+        for note in snapshot.notes
+    }
+    facts = {(nugget.name, fact.key): fact.value for nugget in snapshot.nuggets for fact in nugget.facts}
+    return {**notes, **facts}
+
+
+@pytest.mark.parametrize(
+    ("fill", "size", "resizing"),
+    [(demo_memory, (120, 40), False), (evil_memory, (80, 24), False), (demo_memory, (100, 30), True)],
+)
+def test_a_random_walk_crashes_nothing_and_loses_nothing(
+    tmp_path: Path, fill: Callable[[Path], object], size: tuple[int, int], resizing: bool
+) -> None:
+    home, elsewhere = tmp_path / "memory", tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    fill(home)
+    # From this entry on the log knows how the memory was.
+    Memory.open(home).change("begun", lambda draft: create_note(draft, "walk", "The first entry", "It stays."))
+    before, begun = contents(Memory.open(home).snapshot), iso(datetime.now(UTC))
+    terminal = Terminal(home, size, cwd=elsewhere, EDITOR="true", VISUAL="true")
+    terminal.until("live")
+    walk = Walk(terminal, SEED + sum(size), resizing=resizing)
+    steps = walk.go(SECONDS)
+    trail = " ".join(walk.trail)
+    assert walk.leave() == 0, trail
+    assert steps > SECONDS, "the app hardly answered"
+    output = _CLIPBOARD.sub(b"", terminal.output)
+    assert b"Traceback" not in output, trail
+    assert b"this is a bug" not in output, trail
+    assert not obeyed(output), (obeyed(output)[:40], trail)
+
+    memory = Memory.open(home)
+    assert not memory.snapshot.problems, trail
+    # Masking a secret is final by design; all else comes back from the log.
+    final = [entry for entry in memory.log() if entry.change_set.kind == "mask"]
+    change_set = memory.restoration(begun)
+    if not change_set.empty:
+        memory.apply(change_set)
+    after = contents(Memory.open(home).snapshot)
+    lost = {key for key, value in before.items() if after.get(key) != value}
+    assert not lost or final, (lost, trail)
