@@ -22,6 +22,7 @@ class ConfiguredMemory(WatchedMemory):
     _settings_seen: Fingerprint | None = None
     _settings_looked_at = False
     _settings_notice = ""
+    _settings_told: tuple[str, ...] = ()
 
     def save_settings(self, changes: Mapping[str, Any]) -> ChangeSet:
         """Changes values in settings.toml, as one entry of the log that `undo` takes back; the rest of the file stays.
@@ -58,7 +59,7 @@ class ConfiguredMemory(WatchedMemory):
         return done
 
     def _look_at_settings(self, *, written: bool = False) -> None:
-        """Reads the settings again when their file is another one. Those in force stay when it cannot be read."""
+        """Reads the settings again when their file is another one. What cannot be used of it leaves that in force."""
         from core.storage.settings_file import settings_version
 
         try:
@@ -68,10 +69,13 @@ class ConfiguredMemory(WatchedMemory):
             self._settings_looked_at, self._settings_seen = True, version
             if known and not written:
                 return
-            settings = load_settings(self.home)
         except NuggetsError as error:
             self._settings_notice = f"{error.message}; the settings in force stay"
             return
+        settings = load_settings(self.home, in_force=self.settings)
+        new = [told for told in settings.problems if told not in self._settings_told]
+        self._settings_told = settings.problems
+        self._settings_notice = "; ".join(new)
         if settings != self.settings:
             self._take_settings(settings)
 
@@ -79,7 +83,7 @@ class ConfiguredMemory(WatchedMemory):
         self.settings = settings
 
     def take_notices(self) -> tuple[str, ...]:
-        """As `LoggedMemory.take_notices`; settings that cannot be read are among them."""
+        """As `LoggedMemory.take_notices`; settings that cannot be used are among them."""
         said, self._settings_notice = self._settings_notice, ""
         return (*super().take_notices(), *([said] if said else []))
 

@@ -10,12 +10,19 @@ from datetime import datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from core.errors import BrokenFileError, ConflictError, NotFoundError, NuggetsError, ReadOnlyError
+from core.errors import (
+    BrokenFileError,
+    ConflictError,
+    InvalidInputError,
+    NotFoundError,
+    NuggetsError,
+    ReadOnlyError,
+)
 from core.folder import GRAPH_FILE
 from core.local_zone import local_zone
 from core.model.names import iso
 from core.schedule import LastRun, due, latest, next_due
-from core.settings import load_settings
+from core.settings import Settings, load_settings
 from core.storage.presence import DaemonOn, daemon_on
 from core.storage.presence import Presence as Presence
 from core.storage.runs import Claim, Run, claim, claim_of, finish, let_go, runs
@@ -33,6 +40,8 @@ _NAMES: Final = {
     "tag": "tagged",
     "link": "linked",
 }
+# Tables of the settings that bear on the daily pass; "" stands for all of a file that cannot be read.
+_BEARING: Final = frozenset(("", "schedule", "reflection", "promotion"))
 _SAID: Final[dict[WhyNot, str]] = {
     "": "",
     "not due": "the daily pass is not due",
@@ -46,7 +55,8 @@ class DailyState:
     """How it stands with the daily pass. `next_due`: in the local zone, the present when it is `due`.
 
     `last`: the run that counts, None for none. `running`: the claim of who runs it just now. `daemon`: which runs on
-    the folder; `daemon_applies` and `app_applies` as the settings are now.
+    the folder; `daemon_applies` and `app_applies` as the settings are now. `unsure`: what of the settings that bear on
+    it cannot be used; it is not run unattended then.
     """
 
     last: Run | None
@@ -56,6 +66,7 @@ class DailyState:
     daemon: DaemonOn | None
     daemon_applies: bool
     app_applies: bool
+    unsure: tuple[str, ...] = ()
 
     @property
     def waits_for_a_person(self) -> bool:
@@ -118,8 +129,8 @@ class DailyResult:
 def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyState:
     """How it stands with the daily pass of a memory. Reads settings and ledger alone, and makes no file.
 
-    zone: of the person's clock; None: as the system has it now. Raises BrokenFileError and InvalidInputError for
-    settings, StorageError and ReadOnlyError for a ledger that cannot be read.
+    zone: of the person's clock; None: as the system has it now. Raises StorageError and ReadOnlyError for a ledger that
+    cannot be read.
     """
     settings, now = load_settings(home), now.astimezone(zone or local_zone())
     known = runs(home)
@@ -132,7 +143,14 @@ def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyS
         daemon=daemon_on(home),
         daemon_applies=settings.schedule.daemon_applies,
         app_applies=settings.schedule.app_applies,
+        unsure=_unsure(settings),
     )
+
+
+def _unsure(settings: Settings) -> tuple[str, ...]:
+    """What is wrong with the settings of the pass: who may run it, when, and how much it may do."""
+    told = zip(settings.defaulted, settings.problems, strict=True)
+    return tuple(problem for name, problem in told if name.partition(".")[0] in _BEARING)
 
 
 def run_daily_pass(
@@ -158,6 +176,10 @@ def run_daily_pass(
     known = runs(memory.home)
     if not wanted(known):
         return answer(known, "not due")
+    if if_due and _unsure(settings):
+        raise InvalidInputError(
+            "; ".join(_unsure(settings)), todo="the daily pass waits until that is mended"
+        )
     memory.refresh()
     _check_usable(memory)
     if not (memory.snapshot.notes or memory.snapshot.nuggets):

@@ -15,6 +15,7 @@ from core.model.parts import chosen, parts, scope, scope_numbers
 from core.model.standing import fallen
 from core.storage.ledger import Ledger
 from core.storage.ledger_archive import archived
+from core.storage.ledger_codec import note_item
 from core.storage.ledger_schema import BrokenLedgerError, unreadable
 from core.storage.merging import Decide, take_ours, take_theirs
 from core.storage.store import Store
@@ -28,6 +29,10 @@ _KEPT: Final = "nothing was written"
 _MOST_DIGITS: Final = 9
 _COUNTS: Final = (
     "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state <> 'pending' GROUP BY 1, 2, 3"
+)
+_MAKERS: Final = (
+    "SELECT author_kind, author_name, at FROM entry JOIN touched USING (seq) "
+    "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq"
 )
 
 Apply = Callable[[ChangeSet, Decide | None], ChangeSet]
@@ -86,6 +91,17 @@ class History:
             return tuple(ledger.rows(_COUNTS))
         except BrokenLedgerError as error:
             raise unreadable(ledger.path, str(error)) from error
+
+    def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
+        """Who changed a note and when, oldest first, recalls left out; no entry is read for it."""
+        ledger = self._store.ledger
+        if ledger is None:
+            return ()
+        try:
+            rows = ledger.rows(_MAKERS, (note_item(note_id),))
+        except BrokenLedgerError as error:
+            raise unreadable(ledger.path, str(error)) from error
+        return tuple((Author(kind, name), at) for kind, name, at in rows)
 
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
@@ -336,7 +352,7 @@ def _explained(error: ConflictError, later: list[Entry], about: str) -> Conflict
         )
         error.args = (error.message,)
     if later:
-        named = ", ".join(f"{one.id} ({one.change_set.author}: {one.change_set.reason})" for one in later[:3])
+        named = ", ".join(f"{one.id} ({_by_whom_and_what(one.change_set)})" for one in later[:3])
         error.todo = f"what came later stands in the way: {named}; take that back first"
         error.args = (error.message,)
     return error
@@ -408,3 +424,9 @@ def _is_undone(about: str, undone: frozenset[str]) -> bool:
     """Whether all that a scope names is taken back."""
     id, numbers = about.partition(".")[0], scope_numbers(about)
     return id in undone or (numbers is not None and all(f"{id}.{number}" in undone for number in numbers))
+
+
+def _by_whom_and_what(change_set: ChangeSet) -> str:
+    # Reflection says who it is in its reasons already.
+    author = str(change_set.author)
+    return f"{author}: {change_set.reason.removeprefix(f'{author}: ')}"

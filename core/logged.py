@@ -109,7 +109,7 @@ class LoggedMemory:
         for two cases: a write that a crash cut off is finished, and a change that another program took back
         without meaning to is restored. What other programs changed meanwhile goes into the log (`ledger.db`).
         settle=False leaves that to the first `refresh`. `clock` and `ids` (8 new hexadecimal digits a call) may be
-        given for repeatable results. Raises BrokenFileError when the note graph or the settings cannot be read; a
+        given for repeatable results. Raises BrokenFileError when the note graph cannot be read; a
         broken fact file is a problem of the snapshot. tolerant: so is a note graph that cannot be read, and the facts
         alone are there.
         """
@@ -283,6 +283,11 @@ class LoggedMemory:
         """The number (`seq`) of the newest entry, 0 for none; no entry is read for it. Raises StorageError."""
         with self._guard:
             return self._log.newest()
+
+    def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
+        """Who changed a note and when, oldest first, recalls left out. Raises StorageError."""
+        with self._guard:
+            return self._log.makers(note_id)
 
     def log_counts(self) -> tuple[tuple[str, str, str, int], ...]:
         """How many entries there are of each kind and name of author and kind of change set. Raises StorageError."""

@@ -185,11 +185,21 @@ class Memory(SearchingMemory):
         """
         with self._guard:
             found = self._recaller.recall(self._snapshot, query, nugget)
+            if found.match is not None and found.match.kind == "fuzzy":
+                found = self._recall_unguessed(query, nugget, found)
             if not found.found:
                 found = self._recall_from_graph(query, nugget, found)
             if record and found.found:
                 self._record(found, session or self._default_session())
             return found
+
+    def _recall_unguessed(self, query: str, nugget: str | None, found: Recall) -> Recall:
+        """The recall, with words that are half typed ones of notes' titles taken for no others."""
+        from core.facts.wording import read_query
+
+        self._note_index.update(self._snapshot.notes)
+        begun = {word for word in read_query(query).words if self._note_index.begins(word)}
+        return self._recaller.recall(self._snapshot, query, nugget, begun) if begun else found
 
     def _recall_from_graph(self, query: str, nugget: str | None, missed: Recall) -> Recall:
         from core.facts.recall import Match
@@ -241,6 +251,7 @@ class Memory(SearchingMemory):
         accept: Collection[str] | None = None,
         refuse: Collection[str] = (),
         unattended: bool = False,
+        sure: bool = False,
         limit: int | None = None,
         max_archived: int | None = None,
         max_merged: int | None = None,
@@ -251,8 +262,8 @@ class Memory(SearchingMemory):
         progress: Progress | None = None,
     ) -> ReflectionResult:
         """A cleanup pass over at most `limit` notes (setting: 10). `accept`: apply only changes with these ids;
-        `refuse`: remember these as refused. Other limits as in the settings when None. unattended: for a run that
-        nobody watches; it does not do again what was taken back of earlier runs.
+        `refuse`: remember these as refused. Other limits as in the settings when None. sure: propose nothing doubtful.
+        unattended: for a run that nobody watches; sure, and it does not do again what was taken back of them.
 
         dry_run proposes and writes nothing. The applied change set is in the result. progress: told how many of the
         notes were looked through. Errors as in `apply`.
@@ -273,6 +284,7 @@ class Memory(SearchingMemory):
                 accept=accept,
                 refuse=refuse,
                 taken_back=back,
+                sure=sure or unattended,
                 limit=limit,
                 max_archived=max_archived,
                 max_merged=max_merged,

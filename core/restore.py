@@ -174,6 +174,23 @@ def _with_sound_links(change: NoteChange, exists: Callable[[str], bool]) -> Note
 
 # One note
 
+# What a recall moves, and what every change moves: neither is anything that somebody wrote.
+_RECALL: Final = ("hits", "last_hit_session", "last_accessed_at")
+_MOVES: Final = (*_RECALL, "last_rewritten_at", "updated_at", "vector")
+
+
+def _with_recalls_of(former: Note, present: Note | None) -> tuple[Note, bool]:
+    """A former note with the recalls that it has now, and whether it took them over.
+
+    Where nothing but recalls differs, they are what is to come back; a hidden note has none of its own to keep.
+    """
+    if present is None or present.hidden:
+        return former, False
+    written = [name for name in former.__struct_fields__ if name not in _MOVES]
+    if all(getattr(former, name) == getattr(present, name) for name in written):
+        return former, False
+    return replace(former, **{name: getattr(present, name) for name in _RECALL}), True
+
 
 @dataclass
 class _OneNote:
@@ -189,10 +206,11 @@ class _OneNote:
 
     def differences(self) -> Differences:
         """The changes. Raises as `restoration` does."""
-        former, present = self._former(), self.current.by_id.get(self.id)
+        then, present = self._former(), self.current.by_id.get(self.id)
+        former, moved = _with_recalls_of(then, present)
         exists = {*self.current.by_id, *self.current.set_aside, self.id}.__contains__
         after = former if sound_links(former, exists) == former.links else settled(former, exists)
-        facts, nuggets = self._facts(present, former)
+        facts, nuggets = self._facts(present, former, keeps_recalls=moved)
         if present == after:
             return Differences((), facts, nuggets)
         index = None
@@ -228,9 +246,12 @@ class _OneNote:
         return former
 
     def _facts(
-        self, present: Note | None, former: Note
+        self, present: Note | None, former: Note, *, keeps_recalls: bool
     ) -> tuple[tuple[FactChange, ...], tuple[NuggetChange, ...]]:
         was, has = self._fact_of(self.wanted, former), self._fact_of(self.current, present)
+        if keeps_recalls and was is not None and has is not None:
+            counted = {"hits": has[1].hits, "last_hit_session": has[1].last_hit_session}
+            was = was[0], msgspec.structs.replace(was[1], **counted)
         name = former.nugget_name
         if was is None:
             # A visible note whose fact was missing does not take it out of the file again.

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from core.errors import BrokenFileError, InvalidInputError
+from core.errors import InvalidInputError
 
 SETTINGS_FILE: Final = "settings.toml"
 
@@ -156,6 +156,10 @@ class Settings(msgspec.Struct, frozen=True):
     keys: tuple[tuple[str, str | None], ...] = ()
     # Names in settings.toml that this version does not know: ignored, and told.
     unknown: tuple[str, ...] = ()
+    # What could not be used, each in one line that says what counts instead, and side by side with these the names of
+    # the settings, "table" or "table.name"; "" for the whole file.
+    problems: tuple[str, ...] = ()
+    defaulted: tuple[str, ...] = ()
 
 
 class _Range(NamedTuple):
@@ -222,46 +226,126 @@ _ENVIRONMENT: Final = {
 }
 
 
-def load_settings(home: Path, environ: Mapping[str, str] | None = None) -> Settings:
-    """Settings for the memory in `home`.
+_OUTCOME: Final = ("unknown", "problems", "defaulted")
 
-    Raises BrokenFileError for a settings.toml that is no TOML, InvalidInputError for a value of the wrong
-    type or out of range, or an empty word. Unknown tables and keys are ignored, so that a newer version's
-    file still loads.
+
+def load_settings(
+    home: Path, environ: Mapping[str, str] | None = None, in_force: Settings | None = None
+) -> Settings:
+    """Settings for the memory in `home`. Never fails: no command is to stop for a value mistyped.
+
+    For a value of the wrong type or out of range, and for all of a settings.toml that cannot be read, the one in
+    force counts, else the default; `problems` then says so. Unknown tables and keys are ignored, so that a newer
+    version's file still loads.
     """
-    settings = Settings()
     path = home / SETTINGS_FILE
-    try:
-        if path.exists() and not path.is_file():
-            raise OSError(0, "it is no regular file")
-        table = _parsed(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        table = {}
-    except (OSError, ValueError) as error:  # ValueError: no UTF-8, no TOML, a number of thousands of digits
-        said = error.strerror if isinstance(error, OSError) else error
-        raise BrokenFileError(
-            f"the settings cannot be read ({said})",
-            where=str(path),
-            kept="no file was changed",
-            todo="mend the file or move it away to use the defaults",
-        ) from error
-    for section in settings.__struct_fields__:
-        if section in ("unknown", "keys"):
-            continue
-        given = table.get(section, {})
+    loading = _Loading(str(path), in_force or Settings(), [])
+    found = loading.of_file(path)
+    found = loading.of_environment(found, os.environ if environ is None else environ)
+    return replace(
+        found,
+        problems=tuple(told for _, told in loading.problems),
+        defaulted=tuple(name for name, _ in loading.problems),
+    )
+
+
+class _Loading(NamedTuple):
+    """What one loading found wrong: (name of a setting, what is told of it). fallback: what counts instead."""
+
+    where: str
+    fallback: Settings
+    problems: list[tuple[str, str]]
+
+    def of_file(self, path: Path) -> Settings:
+        """The settings that a file gives."""
+        try:
+            if path.exists() and not path.is_file():
+                raise OSError(0, "it is no regular file")
+            table = _parsed(path.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            table = {}
+        # ValueError: no UTF-8, no TOML, a number of thousands of digits.
+        except (OSError, ValueError) as error:
+            said = error.strerror if isinstance(error, OSError) else error
+            counts = "the defaults count" if _is_plain(self.fallback) else "the settings in force stay"
+            told = f"the settings cannot be read ({said}); {counts}".replace("\n", " ")
+            self.problems.append(("", f"{self.where}: {told}"))
+            return replace(self.fallback, unknown=())
+        found = Settings()
+        for section in found.__struct_fields__:
+            if section not in (*_OUTCOME, "keys"):
+                part = self._part(section, getattr(found, section), table.get(section, {}))
+                found = replace(found, **{section: part})
+        return replace(found, unknown=_unknown(found, table), keys=self._keys(table))
+
+    def of_environment(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
+        """The settings with what the environment says in place of what the file does."""
+        changes: dict[str, int] = {}
+        for variable, name in _ENVIRONMENT.items():
+            text = environ.get(variable, "").strip()
+            if not text:
+                continue
+            allowed = _RANGES[f"reflection.{name}"]
+            try:
+                number = int(text)
+            except ValueError:
+                number = -1
+            if allowed.holds(number):
+                changes[name] = number
+            else:
+                counts = _counts(getattr(settings.reflection, name))
+                told = f"{variable}: must be a whole number {allowed}, not {text!r}; {counts}"
+                self.problems.append((f"reflection.{name}", told))
+        if not changes:
+            return settings
+        return replace(settings, reflection=replace(settings.reflection, **changes))
+
+    def _part(self, section: str, part: _Part, given: object) -> _Part:
+        fallback: _Part = getattr(self.fallback, section)
         if not isinstance(given, dict):
-            raise _wrong(path, section, "a table")
-        part = _with_values(getattr(settings, section), given, path, section)
-        settings = replace(settings, **{section: part})
-    settings = replace(settings, unknown=_unknown(settings, table), keys=_keys(table, path))
-    return _from_environment(settings, os.environ if environ is None else environ)
+            self._wrong(section, "a table", fallback)
+            return fallback
+        changes: dict[str, Any] = {}
+        for name, value in given.items():
+            if name in part.__struct_fields__:
+                try:
+                    allowed = _RANGES.get(f"{section}.{name}")
+                    changes[name] = _checked(value, getattr(part, name), allowed)
+                except _Unfit as unfit:
+                    changes[name] = getattr(fallback, name)
+                    self._wrong(f"{section}.{name}", str(unfit), changes[name])
+        return replace(part, **changes)
+
+    def _keys(self, table: Mapping[str, Any]) -> tuple[tuple[str, str | None], ...]:
+        given = table.get("keys", {})
+        if not isinstance(given, dict):
+            self._wrong("keys", "a table", self.fallback.keys)
+            return self.fallback.keys
+        return tuple((name, value if isinstance(value, str) else None) for name, value in given.items())
+
+    def _wrong(self, name: str, wanted: str, counting: object) -> None:
+        self.problems.append((name, f"{self.where}: {name} must be {wanted}; {_counts(counting)}"))
+
+
+def _is_plain(settings: Settings) -> bool:
+    return replace(settings, unknown=(), problems=(), defaulted=()) == Settings()
+
+
+def _counts(value: object) -> str:
+    """Which value counts, where it can be said shortly."""
+    if isinstance(value, bool):
+        return f"{str(value).lower()} counts"
+    return f"{value!r} counts" if isinstance(value, int | float) else "the one in force counts"
 
 
 def _parsed(text: str) -> dict[str, Any]:
     # Most memories have no such file, and the app's first frame waits for what is loaded before it.
     import tomllib
 
-    return tomllib.loads(text)
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
 
 
 def checked_setting(name: str, value: Any) -> Any:
@@ -279,13 +363,6 @@ def checked_setting(name: str, value: Any) -> Any:
         raise InvalidInputError(f"must be {unfit}", where=name, kept="no file was changed") from None
 
 
-def _keys(table: Mapping[str, Any], path: Path) -> tuple[tuple[str, str | None], ...]:
-    given = table.get("keys", {})
-    if not isinstance(given, dict):
-        raise _wrong(path, "keys", "a table")
-    return tuple((name, value if isinstance(value, str) else None) for name, value in given.items())
-
-
 def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Tables and keys of the file that name no setting, as `table` or `table.key`."""
     found: list[str] = []
@@ -298,18 +375,6 @@ def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:
             continue
         found.extend(f"{section}.{name}" for name in given if not hasattr(part, name))
     return tuple(sorted(found))
-
-
-def _with_values(part: _Part, given: Mapping[str, Any], path: Path, section: str) -> _Part:
-    known = {name: getattr(part, name) for name in part.__struct_fields__}
-    changes: dict[str, Any] = {}
-    for name, value in given.items():
-        if name in known:
-            try:
-                changes[name] = _checked(value, known[name], _RANGES.get(f"{section}.{name}"))
-            except _Unfit as unfit:
-                raise _wrong(path, f"{section}.{name}", str(unfit)) from None
-    return replace(part, **changes)
 
 
 class _Unfit(ValueError):
@@ -329,23 +394,3 @@ def _checked(value: Any, default: Any, allowed: _Range | None) -> Any:
     if allowed is not None and not allowed.holds(value):
         raise _Unfit(f"{allowed}, not {value}")
     return value
-
-
-def _wrong(path: Path, name: str, wanted: str) -> InvalidInputError:
-    return InvalidInputError(f"{name} must be {wanted}", where=str(path), kept="no file was changed")
-
-
-def _from_environment(settings: Settings, environ: Mapping[str, str]) -> Settings:
-    changes: dict[str, int] = {}
-    for variable, name in _ENVIRONMENT.items():
-        text = environ.get(variable, "").strip()
-        if not text:
-            continue
-        allowed = _RANGES[f"reflection.{name}"]
-        try:
-            changes[name] = int(text)
-        except ValueError:
-            changes[name] = -1
-        if not allowed.holds(changes[name]):
-            raise InvalidInputError(f"must be a whole number {allowed}, not {text!r}", where=variable)
-    return replace(settings, reflection=replace(settings.reflection, **changes)) if changes else settings

@@ -83,13 +83,12 @@ class Opening:
 
 def settings_ahead(home: Path | None) -> Settings:
     """The settings of a memory that is being opened; the defaults where they cannot be read: its opening tells that."""
-    from core.errors import NuggetsError
     from core.folder import default_home
     from core.settings import Settings, load_settings
 
     try:
         return load_settings((home or default_home()).expanduser())
-    except (NuggetsError, RuntimeError, OSError):
+    except (RuntimeError, OSError):
         return Settings()
 
 

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import shutil
+import signal
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from textual.app import App, SystemCommand
 from textual.driver import Driver
-from textual.events import Event, InputEvent
+from textual.events import Event, InputEvent, MouseEvent, Paste
+from textual.notifications import Notify
 from textual.reactive import Initialize, Reactive
-from textual.screen import Screen
+from textual.screen import Screen, SystemModalScreen
 from textual.theme import Theme
 
 from core.settings import Settings
@@ -23,13 +26,18 @@ from nuggets_tui.app import TURN, Opening, settings_ahead
 from nuggets_tui.input_bytes import reading_any_bytes
 from nuggets_tui.key_input import KeysInTurn
 from nuggets_tui.key_map import key_map
-from nuggets_tui.keys import nearest
+from nuggets_tui.notices import let_told_go, make_room
 from nuggets_tui.pace import PACE
+from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.main import MainScreen
-from nuggets_tui.themes import DARK, LIGHT, ansi_themes
+from nuggets_tui.themes import DARK, LIGHT, ansi_themes, missing_theme
 
 if TYPE_CHECKING:
     from textual.command import Provider
+
+
+# What a shell is told of a program that was asked to end.
+_TERMINATED: Final = 128 + signal.SIGTERM
 
 
 def _catalogue() -> type[Provider]:
@@ -54,7 +62,11 @@ class NuggetsApp(KeysInTurn):
         self.key_map = key_map(self._settings)
         self.vim = self.key_map.vim
         super().__init__()
+        # Rich takes a terminal of the name "dumb" to have 80 by 25 cells, whatever it has: Textual, which sees it to
+        # be of another size, would lay the screen out anew for ever.
+        self.console._environ = {**self.console._environ, "TERM": ""}
         self.set_keymap(self.key_map.bound)
+        self.takes_keys = False
         self._opening = opening
         self._notice = notice
         self._copies: list[Path] = []
@@ -90,12 +102,7 @@ class NuggetsApp(KeysInTurn):
             main.keep_theme(name, self.first_theme)
 
     def _wrong_theme(self) -> tuple[str, ...]:
-        name = self._settings.app.theme
-        if not name or self.get_theme(name) is not None:
-            return ()
-        near = nearest(name, tuple(self.available_themes))
-        said = f'There is no theme "{name[:40]}"'
-        return (f"{said}; did you mean {near}?" if near else f"{said}.",)
+        return missing_theme(self._settings.app.theme, self.available_themes)
 
     def get_driver_class(self) -> type[Driver]:
         """The driver of this platform, which a stray byte does not stop."""
@@ -109,12 +116,51 @@ class NuggetsApp(KeysInTurn):
         """Work in the background steps aside for whoever is here."""
         if isinstance(event, InputEvent):
             PACE.touched()
+        if isinstance(event, MouseEvent) and not event.is_forwarded and self._is_gone_under(event):
+            return
+        if isinstance(event, Paste) and isinstance(self.screen, SystemModalScreen):
+            # Textual's own fields draw what is in them as it is; ours make it harmless.
+            event.text = plain(event.text)
         await super().on_event(event)
 
+    def on_notify(self, event: Notify) -> None:
+        """Comes before Textual's own, which shows the notice."""
+        make_room(self, event.notification)
+
+    def _is_gone_under(self, event: MouseEvent) -> bool:
+        """Whether the mouse is on what was just taken away, such as a notice that was clicked: it is drawn still, but
+        has no place among the widgets any more, which Textual does not expect.
+        """
+        if not self.screen_stack:
+            return True
+        widget, _ = self.screen.get_widget_and_offset_at(event.x, event.y)
+        return widget is not None and not isinstance(widget, Screen) and widget.parent is None
+
     def first_frame_shown(self) -> None:
-        """Everything loaded so far stays. From now on threads work beside the screen's own, which must not wait."""
+        """Keys are obeyed. Everything loaded so far stays. From now on threads work beside the screen's own, which must
+        not wait.
+        """
+        self.call_later(self.take_keys)
         garbage.begin()
         sys.setswitchinterval(TURN)
+        # Not on Windows.
+        with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self._leave_at_once)
+
+    def _leave_at_once(self) -> None:
+        """Ends as another program asks: the terminal is given back as it was, and what is being typed stays unsaved on
+        disk. Who asks twice is obeyed by the system.
+        """
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
+        self.exit(return_code=_TERMINATED)
+
+    def action_command_palette(self) -> None:
+        """Opens the palette, once."""
+        from nuggets_tui.palette import Palette
+
+        if not isinstance(self.screen, Palette):
+            let_told_go(self)
+            self.push_screen(Palette(id="--command-palette"))
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Of Textual's own commands those that a person needs here; the rest is in the catalogue."""

@@ -67,6 +67,8 @@ class Daemon:
             state = daily_state(self.home, now, self._zone)
             if not state.daemon_applies:
                 trouble = "schedule.daemon_applies is off in settings.toml: nothing is run until it is on"
+            elif state.unsure:
+                trouble = f"{'; '.join(state.unsure)}; nothing is run until that is mended"
             elif state.due:
                 trouble = self._pass()
             else:

@@ -29,7 +29,7 @@ def file_deeds(change: FileChange) -> tuple[FileDeed, ...]:
         before, after = (
             tomllib.loads((data or b"").decode("utf-8")) for data in (change.before, change.after)
         )
-    except ValueError:
+    except (ValueError, RecursionError):
         return ()
     told = _searches if change.path == SEARCHES_FILE else _settings
     return tuple(told(before, after))

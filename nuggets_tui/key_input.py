@@ -15,19 +15,24 @@ from textual.scroll_view import ScrollView
 from textual.widget import Widget
 from textual.worker import Worker
 
-# Work of this group ends in a dialog: keys that were typed for it wait, but not for longer than somebody would.
-OPENS_A_DIALOG: Final = "open"
+# Work of these groups ends in a dialog, or leaves another note under the cursor: keys that were typed for that wait,
+# but not for longer than somebody would.
+_WAITED_FOR: Final = ("open", "change")
 _PATIENCE: Final = 0.3
 _GLANCE: Final = 0.01
 # A widget that goes while a key is on its way through it must not hold the keyboard.
 _LOST_AFTER: Final = 1.0
 _AS_ARROWS: Final = {"h": "left", "j": "down", "k": "up", "l": "right"}
 _MOVES: Final = frozenset(("up", "down", "left", "right", "home", "end", "pageup", "pagedown"))
+# Looking and leaving need nothing to be there.
+_AT_ANY_TIME: Final = _MOVES | {
+    *"123456", "tab", "shift+tab", "question_mark", "f1", "q", "escape", "ctrl+q", "ctrl+c"
+}  # fmt: skip
 _HALF_PAGES: Final = {"ctrl+d": 1, "ctrl+u": -1}
 
 
 class Before(NamedTuple):
-    """What there was before a key: the screen on top, and work under way that ends in a dialog."""
+    """What there was before a key: the screen on top, and work under way that keys wait for."""
 
     screen: Screen[object]
     openings: frozenset[Worker[object]]
@@ -42,6 +47,9 @@ class KeysInTurn(App[None]):
 
     # Whether h, j, k and l move.
     vim = False
+    # Whether there is something to do with keys yet. Of a word that is typed ahead the first letters must not be
+    # lost while the others are taken for commands.
+    takes_keys = True
 
     def __init__(self) -> None:
         super().__init__()
@@ -51,15 +59,25 @@ class KeysInTurn(App[None]):
 
     async def on_event(self, event: events.Event) -> None:
         """Keys and pasted text wait for those before them."""
-        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded or not self.screen_stack:
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
         self._keys_waiting.append(event)
         await self._obey_waiting()
 
     async def _obey_waiting(self) -> None:
-        while self._keys_waiting and not self._key_under_way:
+        while self._keys_waiting and not self._key_under_way and self._may_obey(self._keys_waiting[0]):
             await self._obey_next()
+
+    def _may_obey(self, event: events.Key | events.Paste) -> bool:
+        if not self.screen_stack:
+            return False
+        return self.takes_keys or (isinstance(event, events.Key) and event.key in _AT_ANY_TIME)
+
+    async def take_keys(self) -> None:
+        """From now on keys are obeyed, those first that were pressed before."""
+        self.takes_keys = True
+        await self._obey_waiting()
 
     async def _obey_next(self) -> None:
         event: events.Key | events.Paste | None = self._keys_waiting.popleft()
@@ -112,7 +130,7 @@ class KeysInTurn(App[None]):
             self._go_on()
 
     def _openings(self) -> frozenset[Worker[object]]:
-        return frozenset(worker for worker in self.workers if worker.group == OPENS_A_DIALOG)
+        return frozenset(worker for worker in self.workers if worker.group in _WAITED_FOR)
 
     def _go_on_in(self, seconds: float, then: Callable[[], None]) -> None:
         """Goes on after a while, unless something else does before; the alarm also tells one turn from the next."""

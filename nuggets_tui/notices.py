@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from textual.app import App
 from textual.dom import DOMNode
+from textual.geometry import Offset
+from textual.notifications import Notification, SeverityLevel
 from textual.screen import Screen
+from textual.widgets._toast import ToastRack
 
 from core.errors import NuggetsError
 from core.settings import SETTINGS_FILE
@@ -17,9 +20,13 @@ from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
 from nuggets_tui.safe_text import safe_block, safe_line
 
 _Result = TypeVar("_Result")
-_SECONDS = 5.0
-_ERROR_SECONDS = 12.0
-_MOST_WRONG: Final = 4
+_SECONDS: Final[Mapping[SeverityLevel, float]] = {"information": 4.0, "warning": 9.0, "error": 12.0}
+# So many stand at once, the newest: more would cover what somebody works on.
+_MOST: Final = 2
+# Characters of a notice of something done, and of one to know about.
+_LONGEST, _LONGEST_WARNING = 240, 500
+_MOST_WRONG: Final = 2
+_LOW: Final = "-notices-low"
 # What the engine says for a shell, and how it is done with a key of the app.
 _KEYS: Final = (
     (r"nuggets verify --repair(?: mends it)?", "{verify} checks and repairs it"),
@@ -39,28 +46,70 @@ _AS_IT_IS: Final = re.compile(r"(?:nuggets|[b-z]) ")
 
 def say(node: DOMNode, text: str) -> None:
     """A short notice of something done."""
-    _app(node).notify(safe_block(text, 1000), markup=False, timeout=_SECONDS)
+    _tell(node, safe_block(text, _LONGEST), "information")
 
 
 def warn(node: DOMNode, text: str) -> None:
     """A notice of something to know about."""
-    said = safe_block(in_keys(text, keys_of(node)), 1000)
-    _app(node).notify(said, markup=False, severity="warning", timeout=_ERROR_SECONDS)
+    _tell(node, safe_block(in_keys(text, keys_of(node)), _LONGEST_WARNING), "warning")
+
+
+def make_room(app: App[Any], coming: Notification) -> None:
+    """Takes older notices away before another comes, so that few stand; the same one stands once."""
+    if app.screen_stack:
+        keep_off(app.screen)
+    said = coming.title, coming.message
+    _let_go(app, lambda notice: (notice.title, notice.message) == said)
+    # What somebody has to know about stays before what was done.
+    there = sorted(app._notifications, key=lambda one: (one.severity != "information", one.raised_at))
+    gone = {notice.identity for notice in there[: max(len(there) - _MOST + 1, 0)]}
+    _let_go(app, lambda notice: notice.identity in gone)
+
+
+def let_told_go(node: DOMNode) -> None:
+    """Takes notices of things done off the screen: a dialog that opens has other things to show at their place.
+
+    What somebody has to know about stays its time.
+    """
+    _let_go(_app(node), lambda notice: notice.severity == "information")
+
+
+def let_errors_go(node: DOMNode) -> None:
+    """Takes errors off the screen: what they were about is mended, or given up."""
+    _let_go(_app(node), lambda notice: notice.severity == "error")
+
+
+def let_all_go(node: DOMNode) -> None:
+    """Takes all notices off the screen."""
+    _let_go(_app(node), lambda notice: True)
+
+
+def keep_off(screen: Screen[Any]) -> None:
+    """Puts notices where somebody does not type: low on the screen while the field in use is high, else at the top."""
+    screen.set_class(_typed_high(screen), _LOW)
+
+
+def _typed_high(screen: Screen[Any]) -> bool:
+    # Where the next letter would stand; lists have no such place.
+    typing: Offset | None = getattr(screen.focused, "cursor_screen_offset", None)
+    return typing.y < screen.size.height // 2 if typing is not None else screen.is_modal
 
 
 def tell_wrong_settings(node: DOMNode, wrong: Sequence[str]) -> None:
     """A notice of what settings.toml asks for and cannot have, a few of it in full."""
     if wrong:
-        more = [f"{len(wrong) - _MOST_WRONG} more are not followed."] if len(wrong) > _MOST_WRONG else []
-        lines = "\n".join([*wrong[:_MOST_WRONG], *more])
-        said = safe_block(lines, 1000)
-        _app(node).notify(said, title=SETTINGS_FILE, markup=False, severity="warning", timeout=_ERROR_SECONDS)
+        # The last one takes no more room than to say that there is one more.
+        most = len(wrong) if len(wrong) <= _MOST_WRONG + 1 else _MOST_WRONG
+        more = len(wrong) - most
+        rest = [f"{more} more: the command nuggets status lists all {len(wrong)}."] if more else []
+        lines = "\n".join([*wrong[:most], *rest])
+        _tell(node, safe_block(lines, _LONGEST_WARNING), "warning", SETTINGS_FILE)
 
 
 def say_error(node: DOMNode, error: Exception, typed: str = "") -> None:
     """A notice of an error: what happened and where, what was kept safe, what to do. `typed` as in `told_error`."""
     title, body = told_error(error, typed, keys_of(node))
-    _app(node).notify(body, title=title, markup=False, severity="error", timeout=_ERROR_SECONDS)
+    _tell(node, body, "error", title)
 
 
 def in_keys(text: str, keys: KeyMap = DEFAULT) -> str:
@@ -119,6 +168,21 @@ def _sentence(text: str) -> str:
         return ""
     head = text[0] if _AS_IT_IS.match(text) else text[0].upper()
     return head + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+
+
+def _tell(node: DOMNode, said: str, severity: SeverityLevel, title: str = "") -> None:
+    _app(node).notify(said, title=title, markup=False, severity=severity, timeout=_SECONDS[severity])
+
+
+def _let_go(app: App[object], which: Callable[[Notification], bool]) -> None:
+    gone = list(filter(which, app._notifications))
+    for notice in gone:
+        app._unnotify(notice, refresh=False)
+        # Textual would take the notice away and leave a line for it.
+        for holder in app.screen.query(f"#{ToastRack._toast_id(notice)}") if app.screen_stack else ():
+            holder.remove()
+    if gone:
+        app._refresh_notifications()
 
 
 def _app(node: DOMNode) -> App[object]:

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+import contextlib
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.await_complete import AwaitComplete
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
 from nuggets_tui.commands import COMMANDS, Command
+from nuggets_tui.fuzzy import fitting, folded
 
 if TYPE_CHECKING:
     from textual.screen import Screen
+
+
+class Palette(CommandPalette):
+    """Textual's palette, that stands keys which come before its list is laid out, or once it is closed."""
+
+    def _action_command_list(self, action: str) -> None:
+        # Textual looks for the line of the option under the cursor, and there are no lines yet.
+        with contextlib.suppress(KeyError, IndexError):
+            super()._action_command_list(action)
+
+    def dismiss(self, result: None = None) -> AwaitComplete:
+        """Closes, once: enter pressed twice chooses twice, and nothing but the palette may close."""
+        return super().dismiss(result) if self.app.screen is self else AwaitComplete()
 
 
 class Commanded(Protocol):
@@ -44,13 +60,22 @@ class CommandProvider(Provider):
             yield DiscoveryHit(_display(Content(command.title), command), self._run(command), command.title)
 
     async def search(self, query: str) -> Hits:
-        """Commands whose title or name matches what is typed."""
+        """Commands whose title or name has the words that are typed, or else their letters in this order."""
         matcher = self.matcher(query)
-        for command in self._available():
+        available = self._available()
+        meant = _meant(query, available)
+        for command in available:
             score = max(map(matcher.match, (command.title, command.label)))
-            if score > 0:
+            if score > 0 and (command.name in meant or not meant):
                 shown = _display(matcher.highlight(command.title), command)
                 yield Hit(score, shown, self._run(command), command.title)
+
+
+def _meant(query: str, commands: Sequence[Command]) -> frozenset[str]:
+    """Names of the commands that have the words that were typed, or words that begin with these letters."""
+    titles = [folded(title) for command in commands for title in (command.title, command.label)]
+    found = fitting(query, titles, len(titles))
+    return frozenset(commands[match.place // 2].name for match in found if match.strong)
 
 
 def _display(title: Content, command: Command) -> Content:

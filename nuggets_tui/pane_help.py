@@ -46,7 +46,10 @@ PLACES: Final = {
             ("{new_fact}", "remember a new fact in the nugget under the cursor"),
             ("{edit}", "edit the fact"),
             ("{hide}", "forget the fact, or bring it back"),
-            ("{select}  shift+↑↓", "select facts, by the notes that mirror them: commands act on all of them"),
+            (
+                "{select}  shift+↑↓",
+                "select facts, by the notes that mirror them: commands act on all of them",
+            ),
         ),
     ),
     "notes": Here(
@@ -65,7 +68,8 @@ PLACES: Final = {
     ),
     "note": Here(
         "Note",
-        "The text of one note, and what is known of it: nugget, kind, how sure, how often recalled, tags, dates.",
+        "The text of one note, and what is known of it: nugget, kind, how sure, from whom, how often recalled, tags, "
+        "when it was made, changed and read, and by whom or in which session where that is known.",
         (
             ("↑ ↓", "scroll"),
             ("{edit} {edit_outside}", "edit it here, or in $EDITOR"),
@@ -75,7 +79,7 @@ PLACES: Final = {
     ),
     "neighbours": Here(
         "Neighbours",
-        "Links out of the note (→), links into it (←) with the reason of each, and links that are suggested (+).",
+        "Links out of the note (→), links into it (←) with the reason and age of each, and suggested links (+).",
         (
             ("⏎", "go to the other note"),
             ("{back}", "come back"),
@@ -106,6 +110,7 @@ PLACES: Final = {
             ("⏎", "open the entry: what changed line by line, and taking it back"),
             ("{log_of_note}", "only what concerns the note shown, or everything"),
             ("{log_recalls}", "recalls too"),
+            ("{log_filter}", "by author, kind, note, run, words and days; esc lets that go"),
             ("{conflicts}", "settle a conflict that waits"),
         ),
     ),

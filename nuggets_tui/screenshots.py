@@ -86,7 +86,9 @@ class Stage:
         """Waits for the layout of the overview."""
         from nuggets_tui.widgets.graph_overview import GraphOverview
 
-        await self.until(lambda: all(each.overview is not None for each in self.app.screen.query(GraphOverview)))
+        await self.until(
+            lambda: all(each.overview is not None for each in self.app.screen.query(GraphOverview))
+        )
         await self.pilot.pause(0.3)
 
     async def found_something(self) -> None:

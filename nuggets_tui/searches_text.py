@@ -36,9 +36,11 @@ def standing_of(verdict: Verdict) -> str:
         return "lost: its note is hidden"
     if verdict.trouble == "no hit":
         return f"lost: its note is none of {hits}"
-    through = " through the note it was merged into" if verdict.merged else ""
+    stands = "the note it was merged into" if verdict.merged else "its note"
     if verdict.trouble:
-        return f"lost: {rank_of(verdict)}, must be in the first {within}{through}"
+        first = "first" if within == 1 else f"in the first {within}"
+        return f"lost: {stands} is {rank_of(verdict)}, must be {first}"
+    through = f" through {stands}" if verdict.merged else ""
     return f"found at {rank_of(verdict)} of {hits}{through}"
 
 

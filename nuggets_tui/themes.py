@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
 from typing import Final
 
 from textual.theme import BUILTIN_THEMES, Theme
+
+from nuggets_tui.keys import nearest
+
+_NAMED: Final = 40
 
 DARK: Final = Theme(
     name="nuggets-dark",
@@ -87,6 +92,22 @@ LIGHT: Final = Theme(
         "scrollbar-corner-color": "#faf7f0",
     },
 )
+
+
+def missing_theme(name: str, names: Collection[str]) -> tuple[str, ...]:
+    """Says that there is no theme of this name, and which one may be meant; nothing for none asked for, or a known
+    one.
+    """
+    if not name or name in names:
+        return ()
+    near = nearest(name[:_NAMED], tuple(names))
+    said = f'There is no theme "{name[:_NAMED]}"'
+    return (f"{said}; did you mean {near}?" if near else f"{said}.",)
+
+
+def theme_names() -> frozenset[str]:
+    """The names of our own themes and of Textual's."""
+    return frozenset((DARK.name, LIGHT.name, *BUILTIN_THEMES))
 
 
 @cache

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
     from core.search import Hit
+    from nuggets_tui.origin import Origin
 
 __all__ = [
     "ORDERS",
@@ -81,8 +82,11 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
     long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
     `reflection_due`: the daily pass waits for the person. `lost_searches`: golden searches that no longer find their
-    notes. Before a large memory is `loaded`, its newest titles and its facts may be there, with the counts in
-    `glanced`. `past`: the moment that `snapshot` shows in place of the present, None for the present.
+    notes. `origin`: where a note comes from, once the log was asked; of the note shown when it bears its id.
+    `new_since`: when the person was here before, as files hold times; "" for never. `own`: ids of notes that the
+    person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
+    newest titles and its facts may be there, with the counts in `glanced`.
+    `past`: the moment that `snapshot` shows in place of the present, None for the present.
     """
 
     home: str = ""
@@ -95,6 +99,9 @@ class View(msgspec.Struct, frozen=True, eq=False):
     show_hidden: bool = False
     found: Found | None = None
     suggested: tuple[Suggestion, ...] = ()
+    origin: Origin | None = None
+    new_since: str = ""
+    own: frozenset[tuple[str, str]] = frozenset()
     hops: int = 1
     fresh: frozenset[str] = frozenset()
     trouble: str = ""

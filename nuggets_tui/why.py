@@ -22,7 +22,7 @@ LINES: Final = (
     ("links", "link"),
 )
 MEANINGS: Final = (
-    ("words", "how rare the words are that it shares with the query, and how many of the query's"),
+    ("words", "how rare the words are that it shares with the query, and how many they are"),
     ("vector", "words, likely readings and neighbouring pairs, compared as one vector"),
     ("boost", "for notes that last, concern you, and are sure"),
     ("like", "how like it is to the best hits"),

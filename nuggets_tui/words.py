@@ -122,6 +122,10 @@ def _done(change_set: ChangeSet) -> Deed:
     """A change set in one line, whatever its kind."""
     deeds = deeds_of(change_set)
     if not deeds:
+        verb, _, what = change_set.reason.partition(" ")
+        if change_set.kind == "repair" and what:
+            # Its reason says what it did to a file.
+            return Deed(verb, what)
         return Deed("changed", change_set.reason)
     if len(deeds) == 1:
         return deeds[0]
@@ -129,9 +133,23 @@ def _done(change_set: ChangeSet) -> Deed:
     if pair is not None:
         return pair
     merged = [item for item in deeds if item.verb == "merged away"]
-    if len(merged) == 1 and change_set.kind in ("edit", "undo", "redo"):
+    whole = change_set.kind in ("edit", "undo", "redo")
+    if whole and len(merged) == 1 and _of_one_merge(change_set, merged[0].note_id):
         return Deed("merged", f"{merged[0].what} into {_survivor(change_set)}", merged[0].note_id)
     return _many(change_set, deeds)
+
+
+def _of_one_merge(change_set: ChangeSet, away: str) -> bool:
+    """Whether every note that changed is one of the two merged, or was linked with one of them."""
+    from core.graph.edits import MERGED_INTO
+
+    gone = next((change.after for change in change_set.notes if change.id == away), None)
+    pair = {away, str(gone.extra.get(MERGED_INTO, "")) if gone is not None else ""}
+    return all(
+        change.id in pair
+        or any(link.to in pair for note in (change.before, change.after) if note for link in note.links)
+        for change in change_set.notes
+    )
 
 
 def counted(change_set: ChangeSet) -> str:

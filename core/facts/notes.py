@@ -10,7 +10,9 @@ from typing import Final, NamedTuple
 
 from core.facts.wording import (
     Reading,
+    is_beginning,
     is_filler,
+    is_mostly,
     is_trait,
     likeness,
     read_key,
@@ -20,6 +22,7 @@ from core.facts.wording import (
     written_out,
 )
 from core.model.note import Note
+from core.text.mask import all_masked
 from core.text.tokens import stem, words
 
 # The thresholds stand where tests/core/test_memory_recall_measured.py finds few false answers and few misses.
@@ -65,7 +68,10 @@ class _Wanted(NamedTuple):
 
 
 class NoteIndex:
-    """The visible notes of a memory, read once for any number of queries and again only where they change."""
+    """The visible notes of a memory, read once for any number of queries and again only where they change.
+
+    What is but a masked credential answers nothing, and is left out.
+    """
 
     def __init__(self) -> None:
         self._notes: tuple[Note, ...] | None = None
@@ -84,7 +90,7 @@ class NoteIndex:
         before = {id(read.note): read for read in self._read}
         self._read, self._in_titles, self._held, self._words, self._pairs = [], {}, {}, {}, {}
         for note in notes:
-            if not note.hidden:
+            if not note.hidden and not all_masked(note.content):
                 self._add(before.get(id(note)) or _read_note(note))
         self._spelt = list(self._words)
         self._weights = {
@@ -129,7 +135,25 @@ class NoteIndex:
             wanted.append(_Wanted((_TRAIT if is_trait(token) else 1.0) * rarity, meant))
         return wanted
 
+    def begins(self, word: str) -> bool:
+        """Whether a word that no note holds is one of their titles half typed."""
+        return stem(written_out(word)) not in self._held and bool(self._completions(word))
+
+    def _completions(self, word: str) -> frozenset[str]:
+        if not is_beginning(word):
+            return frozenset()
+        return frozenset(self._words[other] for other in self._spelt if other.startswith(word))
+
+    def _mostly_typed(self, word: str) -> bool:
+        """Whether a word is a good part of one that begins so."""
+        return any(is_mostly(word, other) for other in self._spelt)
+
     def _mistyped(self, word: str) -> Iterable[str]:
+        completions = self._completions(word)
+        if completions:
+            # Which of several is meant, nothing tells.
+            yield from completions if len(completions) == 1 and self._mostly_typed(word) else ()
+            return
         for other in similar(word, self._spelt):
             if likeness(word, other) >= _LEAST_SURE and self._words[other] in self._held:
                 yield self._words[other]

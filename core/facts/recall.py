@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -15,6 +15,7 @@ from core.facts.resolve import KeyIndex, Match, Resolved
 from core.facts.wording import read_query
 from core.model.fact import Fact, FactConfig, Nugget
 from core.model.snapshot import Snapshot
+from core.text.mask import all_masked
 
 if TYPE_CHECKING:
     from core.facts.decode import Decoded
@@ -79,16 +80,19 @@ class Recaller:
         self._indexes: OrderedDict[str, tuple[tuple[Fact, ...], KeyIndex]] = OrderedDict()
         self._decoded: OrderedDict[_DecodeKey, Decoded] = OrderedDict()
 
-    def recall(self, snapshot: Snapshot, query: str, nugget: str | None = None) -> Recall:
+    def recall(
+        self, snapshot: Snapshot, query: str, nugget: str | None = None, begun: Collection[str] = ()
+    ) -> Recall:
         """The fact that a query means, over all nuggets or in one; any text may be asked.
 
         The strongest match wins, of equal ones the one decoded with more certainty, then the first. Nuggets that
-        could not be read are passed over, and so are, unless named, those whose numbers cannot be decoded.
+        could not be read are passed over, and so are, unless named, those whose numbers cannot be decoded. A value
+        that is masked answers nothing. begun: words of the query that are half typed ones of notes.
         Raises NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named nugget that cannot
         be decoded.
         """
         with self._guard:
-            candidates = self._candidates(self._nuggets(snapshot, nugget), query)
+            candidates = self._candidates(self._nuggets(snapshot, nugget), query, begun)
             best: Recall | None = None
             best_rank = (0.0, 0)
             for candidate in candidates:
@@ -111,14 +115,19 @@ class Recaller:
             return ()
         return (snapshot.nugget(name),)
 
-    def _candidates(self, nuggets: Iterable[Nugget], query: str) -> list[_Candidate]:
+    def _candidates(self, nuggets: Iterable[Nugget], query: str, begun: Collection[str]) -> list[_Candidate]:
         """One candidate a nugget, the strongest first."""
         reading = read_query(query)
         found: list[_Candidate] = []
-        for nugget in nuggets:
-            if nugget.problem or not nugget.facts:
-                continue
-            resolved = self._index(nugget).resolve(query, reading)
+        indexes = [(nugget, self._index(nugget)) for nugget in nuggets if nugget.facts and not nugget.problem]
+        known = {token for token in reading.stems if any(token in index.postings for _, index in indexes)}
+        begun = {
+            word
+            for word, token in zip(reading.words, reading.stems, strict=True)
+            if token not in known and (word in begun or any(index.begins(word) for _, index in indexes))
+        }
+        for nugget, index in indexes:
+            resolved = index.resolve(query, reading, begun)
             if resolved is not None:
                 found.append(_Candidate(nugget, resolved))
         found.sort(key=lambda candidate: candidate.rank, reverse=True)
@@ -129,7 +138,8 @@ class Recaller:
         if kept is not None and kept[0] is nugget.facts:
             self._indexes.move_to_end(nugget.name)
             return kept[1]
-        keys = tuple(fact.key for fact in nugget.facts)
+        # Places stay when a key is passed over: it is left blank.
+        keys = tuple("" if all_masked(fact.value) else fact.key for fact in nugget.facts)
         index = kept[1] if kept is not None and kept[1].keys == keys else KeyIndex(keys)
         self._indexes[nugget.name] = (nugget.facts, index)
         self._indexes.move_to_end(nugget.name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
@@ -17,8 +17,10 @@ import msgspec
 
 from core.facts.wording import (
     Reading,
+    is_beginning,
     is_filler,
     is_inflected,
+    is_mostly,
     is_trait,
     likeness,
     read_key,
@@ -63,6 +65,9 @@ _OTHER_WORD: Final = 0.9
 _OTHER_FORM: Final = 0.05
 _MOST_WEIGHED: Final = 200
 _NEAR_WORDS: Final = 8
+# How sure it is that a word stands for the only one that begins so, all else that is asked for being known; and else.
+_COMPLETED: Final = 0.85
+_MAY_BE_COMPLETED: Final = 0.75
 _PEOPLE: Final = frozenset(("self", "user"))
 _DIGITS: Final = re.compile(r"\d+")
 _TRAILING: Final = " .,;:!?'\"()[]{}<>"
@@ -123,14 +128,27 @@ class KeyIndex:
     def _weight(self, holders: int) -> float:
         return math.log(1 + len(self.keys) / holders)
 
-    def resolve(self, query: str, reading: Reading | None = None) -> Resolved | None:
-        """The key that the query means, or None. Any text may be asked; `reading` spares reading it again."""
+    def resolve(
+        self, query: str, reading: Reading | None = None, begun: Collection[str] = ()
+    ) -> Resolved | None:
+        """The key that the query means, or None. Any text may be asked; `reading` spares reading it again.
+
+        begun: words of the query that are half typed ones of other nuggets or notes, and so no typing errors here.
+        """
         asked = reading or read_query(query)
         found = self._exactly(query, asked)
         if found is not None or not asked.compact:
             return found
-        rules = (self._by_words, self._by_part, self._joined) if len(asked.compact) > 1 else (self._by_part,)
-        return next((match for match in (rule(asked) for rule in rules) if match is not None), None)
+        if len(asked.compact) > 1:
+            found = self._by_words(asked, begun)
+        found = found or self._by_part(asked)
+        if found is None and len(asked.compact) > 1 and not any(word in begun for word in asked.words):
+            found = self._joined(asked)
+        return found
+
+    def begins(self, word: str) -> bool:
+        """Whether a word that no key holds is one of theirs half typed."""
+        return bool(self._completions(word))
 
     def _exactly(self, query: str, asked: Reading) -> Resolved | None:
         if not asked.exact:
@@ -147,10 +165,10 @@ class KeyIndex:
 
     # Words
 
-    def _by_words(self, asked: Reading) -> Resolved | None:
+    def _by_words(self, asked: Reading, begun: Collection[str]) -> Resolved | None:
         asked = respelt(asked, self.spelt, self.pairs)
         near = {
-            token: self._near(word, token, asked)
+            token: self._near(word, token, asked, begun)
             for word, token in zip(asked.words, asked.stems, strict=True)
             if token in self.postings or not is_filler(token)
         }
@@ -178,10 +196,20 @@ class KeyIndex:
         scored.sort()
         return self._best(asked, near, scored)
 
-    def _near(self, word: str, token: str, asked: Reading) -> dict[str, float]:
-        """Words of the keys that a word of the query may stand for, each with how sure that is in (0, 1]."""
+    def _near(self, word: str, token: str, asked: Reading, begun: Collection[str]) -> dict[str, float]:
+        """Words of the keys that a word of the query may stand for, each with how sure that is in (0, 1].
+
+        What may be half typed is no typing error.
+        """
         if token in self.postings:
             return {token: 1.0}
+        meant = {stem: sure for stem, sure in self._completions(word).items() if stem not in asked.stems}
+        if meant or word in begun:
+            others = (other for other in asked.stems if other != token and not is_filler(other))
+            clear = len(meant) == 1 and all(other in self.postings for other in others)
+            least = _COMPLETED if clear and self._mostly_typed(word) else _MAY_BE_COMPLETED
+            likeliest = sorted(meant.items(), key=lambda item: (-item[1], item[0]))
+            return {stem: max(sure, least) for stem, sure in likeliest[:_NEAR_WORDS]}
         found: dict[str, float] = {}
         for other in (*similar(word, self._sorted), *self._continued(word)):
             stem, sure = self.spelt[other], likeness(word, other)
@@ -199,6 +227,24 @@ class KeyIndex:
             for place in self.postings[word[0]]:
                 best.setdefault(place, word)
         return best.items()
+
+    def _completions(self, word: str) -> dict[str, float]:
+        """Stems of the words of the keys that begin with a word, where it is long enough, with their likeness."""
+        found: dict[str, float] = {}
+        if is_beginning(word):
+            first = bisect_left(self._sorted, word)
+            for other in self._sorted[first : first + 4 * _NEAR_WORDS]:
+                if not other.startswith(word):
+                    break
+                stem = self.spelt[other]
+                found[stem] = max(likeness(word, other), found.get(stem, 0.0))
+        return found
+
+    def _mostly_typed(self, word: str) -> bool:
+        """Whether a word is a good part of one that begins so."""
+        first = bisect_left(self._sorted, word)
+        following = self._sorted[first : first + 4 * _NEAR_WORDS]
+        return any(is_mostly(word, other) for other in following)
 
     def _continued(self, word: str) -> Iterable[str]:
         """Words that begin with the word, and those that it begins with."""

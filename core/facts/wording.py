@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from core.model.note import SCOPES
-from core.text.tokens import STOP_WORDS, fold, stem, words
+from core.text.tokens import STOP_WORDS, fold, stem, unspaced_runs, words
 
 LONGEST_READ: Final = 2000
 MOST_WORDS: Final = 48
@@ -78,6 +78,7 @@ _OTHER_INITIAL: Final = 0.15
 # Share of a word's letters that a typing error leaves in place.
 _LEAST_ALIKE: Final = 0.55
 _MOST_ALIKE: Final = 8
+_BEGINNING: Final = 4
 
 
 class Reading(NamedTuple):
@@ -223,6 +224,16 @@ def similar(word: str, known: Sequence[str]) -> list[str]:
         word, known, scorer=OSA.normalized_similarity, score_cutoff=_LEAST_ALIKE, limit=_MOST_ALIKE
     )
     return [other for other, _, _ in found]
+
+
+def is_beginning(word: str) -> bool:
+    """Whether an unknown word is taken for one half typed where known words begin so: from four letters on."""
+    return len(word) >= _BEGINNING and word.isalpha() and not unspaced_runs().search(word)
+
+
+def is_mostly(word: str, whole: str) -> bool:
+    """Whether a word is enough of another's beginning to stand for it alone: "life" is not of "lifetime"."""
+    return whole.startswith(word) and 2 * len(word) + (len(word) > _BEGINNING) > len(whole)
 
 
 def likeness(left: str, right: str) -> float:

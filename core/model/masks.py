@@ -16,7 +16,8 @@ from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import HiddenFact, Note, replace
 from core.model.secrets import Held
-from core.text.secrets import find_secrets, mask
+from core.text.mask import mask
+from core.text.secrets import find_secrets
 from core.text.tokens import basis_tokens
 
 _MASKED_TAG: Final = "masked"

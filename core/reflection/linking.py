@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
-from typing import Final
+from typing import Final, NamedTuple
 
 from core.model.note import Note
 from core.reflection.vocabulary import Vocabulary, independent, tells_something
@@ -17,16 +17,49 @@ _ALWAYS_UNCOMMON: Final = 5
 _NAMED: Final = 3
 
 
+class Related(NamedTuple):
+    """A note that another may be linked to, the strongest words they share, and how sure the link is, in [0, 1]."""
+
+    note: Note
+    words: tuple[str, ...]
+    confidence: float
+
+
+class Rarity:
+    """How telling words are in a whole memory: 1 for one that two notes hold, 0 for one that all hold.
+
+    That is the inverse document frequency over the highest that a shared word can have, ln(N / n) / ln(N / 2) for a
+    word in n of N notes.
+    """
+
+    def __init__(self, notes: Sequence[Note], vocabulary: Vocabulary) -> None:
+        self._above = 1 + len(notes)
+        self._counts = Counter(chain.from_iterable(map(vocabulary.tokens, notes)))
+
+    def of(self, token: str) -> float:
+        """The rarity of a word, in [0, 1]."""
+        holders = max(2, self._counts[token])
+        highest = math.log(max(3, self._above) / 2)
+        return min(1.0, max(0.0, math.log(max(3, self._above) / holders) / highest))
+
+    def confidence(self, words: Iterable[str]) -> float:
+        """How sure it is that notes that share these words speak of one thing: s / (s + 1) for a summed rarity s."""
+        total = sum(map(self.of, words))
+        return total / (total + 1)
+
+
 class SharedContext:
     """Uncommon words of one nugget and the notes that hold them.
 
     A word is common when its inverse document frequency, ln(N / n) for a word in n of N notes, is less than
     half of the highest there can be, ln N; that is when it stands in more than the square root of N notes. In
-    a small nugget up to five notes may share a word all the same.
+    a small nugget up to five notes may share a word all the same. rarity: of words in the whole memory; of these
+    notes when None.
     """
 
-    def __init__(self, notes: Sequence[Note], vocabulary: Vocabulary) -> None:
+    def __init__(self, notes: Sequence[Note], vocabulary: Vocabulary, rarity: Rarity | None = None) -> None:
         self._vocabulary = vocabulary
+        self._rarity = rarity or Rarity(notes, vocabulary)
         self._total = len(notes)
         self._notes = {note.id: note for note in notes}
         counts = Counter(chain.from_iterable(map(vocabulary.tokens, notes)))
@@ -42,8 +75,8 @@ class SharedContext:
                 if token in self._counts:
                     self._holders[token].append(note.id)
 
-    def candidates(self, note: Note, shared_tokens: int) -> list[tuple[Note, tuple[str, ...]]]:
-        """Notes that share enough uncommon words with a note, and the words; the strongest first, then by id.
+    def candidates(self, note: Note, shared_tokens: int) -> list[Related]:
+        """Notes that share enough uncommon words with a note; the strongest first, then by id.
 
         At least one shared word is no number.
         """
@@ -64,7 +97,10 @@ class SharedContext:
                 strength = sum(self._weight(word) for word in words)
                 found.append((-round(strength, 9), other, words))
         found.sort(key=lambda item: item[:2])
-        return [(self._notes[other], self._strongest(words)) for _, other, words in found]
+        return [
+            Related(self._notes[other], self._strongest(words), self._rarity.confidence(words))
+            for _, other, words in found
+        ]
 
     def _weight(self, token: str) -> float:
         return math.log((1 + self._total) / self._counts[token])

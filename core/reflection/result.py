@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2s
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from core.model.change import ChangeSet
 
 ChangeType = Literal["rewrite", "merge", "hide", "tag", "link"]
+# A link below this rests on two words or on common ones: it is for a person to accept. Three rare words give 0.75.
+SURE: Final = 0.7
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,11 @@ class ProposedChange:
     confidence: float = 1.0
     wanted: str = ""
 
+    @property
+    def doubtful(self) -> bool:
+        """Whether only a person's word carries it out: a link on little ground."""
+        return self.type == "link" and self.confidence < SURE
+
     def to_dict(self) -> dict[str, Any]:
         """The change as JSON of the command line."""
         return {
@@ -42,6 +49,7 @@ class ProposedChange:
             "detail": self.detail,
             "reason": self.reason,
             "confidence": round(self.confidence, 3),
+            "doubtful": self.doubtful,
         }
 
 

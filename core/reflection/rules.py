@@ -65,12 +65,12 @@ def add_links(view: View, note: Note, settings: ReflectionSettings) -> Iterator[
     """Links a note with few links to notes that share uncommon words with it."""
     if view.low_value(note) or view.visible_links(note) >= settings.wanted_links:
         return
-    for found, words in view.related(note):
+    for found, words, confidence in view.related(note):
         current, candidate = view.visible(note.id), view.partner(found.id)
         if current is None or view.visible_links(current) >= settings.wanted_links:
             return
         if candidate is not None and may_link(current, candidate, settings):
-            yield link_step(current, candidate, words)
+            yield link_step(current, candidate, words, confidence)
 
 
 # In the order in which a pass follows them.

@@ -35,6 +35,7 @@ def reflect(
     accept: Collection[str] | None = None,
     refuse: Collection[str] = (),
     taken_back: Collection[Refusal] = (),
+    sure: bool = False,
     limit: int | None = None,
     max_archived: int | None = None,
     max_merged: int | None = None,
@@ -53,17 +54,17 @@ def reflect(
 
     accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
     as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
-    taken_back: not to be proposed either (see `core.reflection.taken_back`). The pass is the same for the same
-    snapshot. progress: told how many notes of how many were looked through. Raises InvalidInputError for a negative
-    limit.
+    taken_back: not to be proposed either (see `core.reflection.taken_back`). sure: propose nothing doubtful. The pass
+    is the same for the same snapshot. progress: told how many notes of how many were looked through. Raises
+    InvalidInputError for a negative limit.
     """
     settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
     ordered = needy_first(draft.snapshot.notes, nugget=nugget, scope=scope, type=type, subject=subject)
     if accept is None and not refuse:
-        run = _Pass(draft, settings, taken_back, progress)
+        run = _Pass(draft, settings, taken_back, progress, sure=sure)
         return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
     again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = _Pass(again, settings, taken_back, progress)
+    rehearsal = _Pass(again, settings, taken_back, progress, sure=sure)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
     wanted, unknown = chosen(ids, accept or ())
@@ -134,8 +135,11 @@ class _Pass:
         settings: ReflectionSettings,
         taken_back: Collection[Refusal],
         progress: Progress | None = None,
+        *,
+        sure: bool = False,
     ) -> None:
         self._progress = progress
+        self._sure = sure
         self._draft = draft
         self._settings = settings
         self._view = View(draft, settings, taken_back)
@@ -150,30 +154,43 @@ class _Pass:
             planned = self.caps.fresh()
             looked_at = counted(self.selected, self._progress)
             wanted = (id for id in looked_at if self._something_to_do(id, planned))
-            self.selected = list(islice(wanted, self.limit))
+            chosen = list(islice(wanted, self.limit))
             self.caps.keep_back(planned)
+            # What is doubtful may be left again and again, and must not use up the limit.
+            if not self._sure and len(chosen) < self.limit:
+                known = frozenset(chosen)
+                more = (id for id in self.selected if id not in known and self._doubtful_link(id))
+                chosen += islice(more, self.limit - len(chosen))
+            self.selected = chosen
         for id in counted(self.selected, self._progress):
             for rule in CLEANING:
                 yield from self._carried_out(self._proposed(rule, id))
         yield from self._merged()
-        for id in counted(self.selected, self._progress):
-            yield from self._carried_out(self._proposed(add_links, id))
+        # No doubtful link takes the place of one that is sure.
+        for sure in (True,) if self._sure else (True, False):
+            for id in counted(self.selected, self._progress if sure else None):
+                yield from self._carried_out(self._proposed(add_links, id, sure=sure))
 
-    def _proposed(self, rule: Rule, id: str) -> Iterator[Step]:
-        """What a rule proposes for a note and nobody refused."""
+    def _proposed(self, rule: Rule, id: str, *, sure: bool = False) -> Iterator[Step]:
+        """What a rule proposes for a note and nobody refused. sure: nothing doubtful."""
+        sure = sure or self._sure
         note = self._view.visible(id)
         if note is not None:
             for step in rule(self._view, note, self._settings):
-                if not self._view.refused(step.proposal):
+                if not (sure and step.proposal.doubtful) and not self._view.refused(step.proposal):
                     yield step
 
     def _something_to_do(self, id: str, planned: Caps) -> bool:
-        """Whether a pass would do anything for a note, what the caps leave for the next pass not counted."""
+        """Whether a pass would do anything sure for a note, what the caps leave for the next pass not counted."""
         for rule in EVERY:
-            step = next(self._proposed(rule, id), None)
+            step = next(self._proposed(rule, id, sure=True), None)
             if step is not None and planned.admit(step.proposal):
                 return True
         return False
+
+    def _doubtful_link(self, id: str) -> bool:
+        """Whether a pass would propose a link for a note."""
+        return next(self._proposed(add_links, id), None) is not None
 
     def _carried_out(self, steps: Iterator[Step]) -> Iterator[Step]:
         for step in steps:

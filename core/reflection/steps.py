@@ -141,8 +141,8 @@ def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str,
     return Step(_proposed("merge", survivor, detail, why, alike, other.id), apply)
 
 
-def link_step(note: Note, other: Note, words: tuple[str, ...]) -> Step:
-    """Links a note to one that shares uncommon words with it; of n words it is sure by n / (n + 1)."""
+def link_step(note: Note, other: Note, words: tuple[str, ...], confidence: float) -> Step:
+    """Links a note to one that shares uncommon words with it. confidence: by how rare these are, in [0, 1]."""
     reason = link_reason(words)
 
     def apply(draft: Draft) -> bool:
@@ -153,5 +153,4 @@ def link_step(note: Note, other: Note, words: tuple[str, ...]) -> Step:
         return True
 
     why = f"few notes speak of {', '.join(words)}"
-    confidence = len(words) / (len(words) + 1)
     return Step(_proposed("link", note, f"linked to {other.id} ({reason})", why, confidence, other.id), apply)

@@ -8,7 +8,7 @@ from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.archive import low_value
 from core.reflection.duplicates import Duplicates, fact_agrees
-from core.reflection.linking import SharedContext, visible_links
+from core.reflection.linking import Rarity, Related, SharedContext, visible_links
 from core.reflection.refusals import Refusal, ground, refused
 from core.reflection.result import ProposedChange
 from core.reflection.select import pinned
@@ -33,6 +33,7 @@ class View:
         self._beside_pinned = _linked_with([note for note in visible if pinned(note)], draft)
         self._duplicates = Duplicates(visible, self._vocabulary, settings.jaccard)
         self._contexts: dict[str, SharedContext] = {}
+        self._rarity: Rarity | None = None
         self._low: dict[str, tuple[Note, tuple[str, float] | None]] = {}
 
     def visible(self, id: str) -> Note | None:
@@ -89,13 +90,15 @@ class View:
         """How many visible notes a note is linked to."""
         return visible_links(note, lambda id: self.visible(id) is not None)
 
-    def related(self, note: Note) -> list[tuple[Note, tuple[str, ...]]]:
-        """Notes of the same nugget that share uncommon words with a note, and the words; the strongest first."""
+    def related(self, note: Note) -> list[Related]:
+        """Notes of the same nugget that share uncommon words with a note; the strongest first."""
         nugget = note.nugget_name
         if nugget not in self._contexts:
             ids = (other.id for other in self._draft.snapshot.visible if other.nugget_name == nugget)
             notes = [other for other in map(self.visible, ids) if other is not None]
-            self._contexts[nugget] = SharedContext(notes, self._vocabulary)
+            if self._rarity is None:
+                self._rarity = Rarity(self._draft.snapshot.visible, self._vocabulary)
+            self._contexts[nugget] = SharedContext(notes, self._vocabulary, self._rarity)
         return self._contexts[nugget].candidates(note, self._settings.shared_tokens)
 
     def carried_out(self, change: ProposedChange) -> None:

@@ -8,7 +8,7 @@ from itertools import chain
 from typing import Final
 
 from core.model.note import Note
-from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, words
+from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, stem, words
 
 _SCOPE_PREFIX: Final = re.compile(r"\s*(?:self|user|shared|project|session):", re.IGNORECASE)
 # Marks that tell two texts of the same words apart: C++ from C#, 5 from -5, one emoji from another.
@@ -22,6 +22,29 @@ _WORDLIKE_PAIR: Final = re.compile(
 )
 _WEAK_PAIR: Final = re.compile("[\u3040-\u309f\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff]+")
 _LONGEST: Final = 40
+# Words of any text about work, however few notes of a nugget happen to hold them: what two notes share in them is
+# grammar, number, degree or time, never a matter.
+_UNTELLING: Final = frozenset(
+    """
+    according across actually again ago ahead almost alone along already although always among another
+    anyone anything around aside away became because become becomes behind being below best better between
+    both bring came cannot certain come comes day days different during each early either else end enough
+    even ever every everyone everything everywhere exactly example except far few fewer find finds first
+    five fixed following found four full gave get gets give given gives goes going gone good got great
+    half hence high hour hours however http https instead itself keep keeps kept kind large last late
+    later least left less lets like likely little long look looked looking looks lot low made mainly make
+    makes making many matter may maybe mean means meant might minute minutes month months mostly much must
+    near nearly need needed needs neither never new next nine nobody none nor nothing number numbers off
+    often old once one ones only open other others otherwise own part past people per perhaps place put
+    puts quite rather real really reason right said same saw say says second seconds see seem seems seen
+    self set sets seven several short show shows since six small someone something sometimes soon still
+    stop stops take taken takes tells ten thing things think third though three through throughout thus
+    time times today together told tomorrow took toward towards tried try turn two under unless until upon
+    use used uses using usually various very via want wanted wants way ways week weeks well went whatever
+    whenever whether whole whose within without word words work works worse worst www year years yes
+    yesterday yet
+    """.split()  # noqa: SIM905
+)
 
 
 class _Parts(dict[str, tuple[str, ...]]):
@@ -67,21 +90,31 @@ def without_scope(title: str) -> str:
 def tells_something(token: str) -> bool:
     """Whether a token can be the ground of a link: no stop word, no mark, not too short, not endless."""
     if token.isascii():
-        return 3 <= len(token) <= _LONGEST and token not in STOP_WORDS and token.isalnum()
+        return (
+            3 <= len(token) <= _LONGEST
+            and token not in STOP_WORDS
+            and token not in _UNTELLING
+            and token.isalnum()
+        )
     return 2 <= len(token) <= _LONGEST and token[0].isalnum() and not _WEAK_PAIR.fullmatch(token)
 
 
 def independent(tokens: Iterable[str]) -> list[str]:
-    """The tokens without pairs of Chinese or Japanese characters that overlap a pair already taken.
+    """The tokens without forms of a word already taken, and without pairs of Chinese or Japanese characters that
+    overlap one.
 
-    A word of three characters gives two pairs; alone it must not count as two shared words.
+    A word of three characters gives two pairs, and "invoices" is "invoice": alone neither counts as two shared words.
     """
     taken: list[str] = []
     characters: set[str] = set()
+    taken_stems: set[str] = set()
     for token in tokens:
         if _WORDLIKE_PAIR.search(token):
             if not characters.isdisjoint(token):
                 continue
             characters.update(token)
+        if stem(token) in taken_stems:
+            continue
+        taken_stems.add(stem(token))
         taken.append(token)
     return taken

@@ -14,6 +14,7 @@ _FORM_LETTERS: Final = 4
 FORM_SHARE: Final = 0.6
 SURE_FORM_SHARE: Final = 0.75
 _SHORTEST_BEGINNING: Final = 2
+_SHORTEST_BEGUN: Final = 4
 _SHORTEST_MISSPELT: Final = 4
 _SHORTEST_PART: Final = 4
 _SHORTEST_HEAD: Final = 3
@@ -56,6 +57,11 @@ def beginnings(word: str, known: Sequence[str]) -> Found:
             if other != word
         ]
     )
+
+
+def may_be_begun(word: str) -> bool:
+    """Whether an unknown word is long enough to be taken for one half typed wherever it stands in a query."""
+    return len(word) >= _SHORTEST_BEGUN and word.isalpha()
 
 
 def misspelt(word: str, known: Sequence[str]) -> Found:

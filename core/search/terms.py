@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.search.query import Query, QueryStem
-from core.search.spelling import SURE_FORM_SHARE, Found, beginnings, forms, holding, misspelt
+from core.search.spelling import SURE_FORM_SHARE, Found, beginnings, forms, holding, may_be_begun, misspelt
 from core.search.state import State
 from core.text.tokens import stem, unspaced_runs
 
@@ -112,8 +112,11 @@ def _character(state: State, typed: QueryStem) -> Term:
 
 def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
     """A word that no note holds in any form stands for those that are written like it."""
-    begun = _by_stem(state, beginnings(typed.word, state.words), "") if typing else {}
-    spelt = _by_stem(state, misspelt(typed.word, state.words), "")
+    half_typed = typing or may_be_begun(typed.word)
+    begun = _by_stem(state, beginnings(typed.word, state.words), "") if half_typed else {}
+    # What may be half typed is no misspelling: "migra" is "migrate" and not "mira".
+    wrong = [] if begun and may_be_begun(typed.word) else misspelt(typed.word, state.words)
+    spelt = _by_stem(state, wrong, "")
     readings = _read(state, typed, begun, _BEGINNING, lambda likeness: likeness**2)
     best = max((likeness for _, likeness in spelt.values()), default=0.0)
     meant = sum(likeness >= best - _SAME_LIKENESS for _, likeness in spelt.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import tomllib
 from collections.abc import Callable, Collection
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, NamedTuple
 from core.errors import BrokenFileError, NuggetsError
 from core.model.kept import SEARCHES_FILE, TABLE, KeptSearch, read_searches, values_of
 from core.storage.files import Fingerprint, fingerprint, locked, read_file
-from core.storage.toml_files import with_values
+from core.storage.toml_files import parsed_toml, with_values
 
 _SECONDS = 1.0
 
@@ -51,7 +50,7 @@ def kept_searches(home: Path, clock: Callable[[], datetime]) -> Kept:
 
 def _table(data: bytes, path: Path) -> dict[str, Any]:
     try:
-        table = tomllib.loads(data.decode("utf-8")).get(TABLE, {})
+        table = parsed_toml(data).get(TABLE, {})
     except ValueError as error:
         raise BrokenFileError(f"cannot be read ({error})", where=str(path)) from error
     if not isinstance(table, dict):

@@ -20,10 +20,18 @@ def values(data: bytes | None, where: str) -> dict[Path, Any]:
     return dict(_leaves(_parsed(data, where)))
 
 
+def parsed_toml(data: bytes) -> dict[str, Any]:
+    """What a TOML file holds. Raises ValueError: no UTF-8, no TOML, a number of thousands of digits, too deep."""
+    try:
+        return tomllib.loads(data.decode("utf-8"))
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
 def _parsed(data: bytes | None, where: str) -> dict[str, Any]:
     try:
-        return tomllib.loads((data or b"").decode("utf-8"))
-    except ValueError as error:  # No UTF-8, no TOML, a number of thousands of digits.
+        return parsed_toml(data or b"")
+    except ValueError as error:
         raise BrokenFileError(
             f"cannot be read ({error})", where=where, kept=_KEPT, todo="mend the file or move it away"
         ) from error

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from core.text.mask import MASK, mask
 from core.text.secret_shapes import Span, known_shapes
 from core.text.secret_words import behind_words
 
-_MASKED: Final = re.compile(r"\[masked: [^\]\n]{1,60}\]")
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
 
@@ -32,7 +31,7 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     """
     if "[masked: " in text:
         # What a mask says is no key word, and it stands where a value stood.
-        text = _MASKED.sub(lambda found: "[" + "*" * (len(found[0]) - 2) + "]", text)
+        text = MASK.sub(lambda found: "[" + "*" * (len(found[0]) - 2) + "]", text)
     return tuple(_apart([*known_shapes(text), *behind_words(text)]))
 
 
@@ -54,11 +53,6 @@ def looks_secret(text: str) -> str | None:
     """What kind of credential a text seems to hold, or None; as in `find_secrets`."""
     found = find_secrets(text)
     return found[0].kind if found else None
-
-
-def mask(kind: str) -> str:
-    """What is put in place of a credential."""
-    return f"[masked: {kind}]"
 
 
 def masked(text: str) -> str:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import InvalidInputError, NotFoundError
-from nuggets_tui.cli.groups import TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, session_id
-from nuggets_tui.cli.options import yes_option
+from nuggets_tui.cli.groups import TEXT, command, example, query_command
+from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
+from nuggets_tui.cli.options import new_nugget, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
 from nuggets_tui.words import plural
 
@@ -38,6 +38,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
         raise InvalidInputError(
             "an empty text names no nugget", where="NUGGET", kept="nothing was written", todo="give a name"
         )
+    known_names = call.memory.snapshot.nugget_names
     former: list[str] = []
 
     def store(draft: Draft) -> Note:
@@ -60,6 +61,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
         },
         lambda: [
             ("Remembered ", Span(shorten(made.key, LONGEST), "bold"), f" in {made.nugget_name}."),
+            *filter(None, [new_nugget(made.nugget_name, known_names)]),
             *(f"It was: {value}" for value in former if value != made.content),
             *_warning(holder),
         ],
@@ -71,7 +73,7 @@ def _warning(holder: Any) -> Iterator[Line]:
         yield Span(f"{holder.name}: {holder.capacity_warning}", "warn")
 
 
-@command(
+@query_command(
     "recall", epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json")
 )
 @click.argument("query", type=TEXT)
@@ -81,6 +83,8 @@ def _warning(holder: Any) -> Iterator[Line]:
 @pass_call
 def recall(call: Invocation, /, query: str, nugget: str | None, session: str | None, expand: bool) -> int:
     """Answer a question from the facts, or from the notes when no fact fits."""
+    from nuggets_tui.cli.session import session_id
+
     found = call.memory_as_it_is.recall(query, nugget, session_id(session))
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
         write_error("warning: the recall could not be counted; the answer stands")
@@ -162,6 +166,9 @@ def forget(call: Invocation, /, nugget: str, key: str) -> int:
     """Take a fact out of recall; its note is kept hidden, so that `note unhide` brings the fact back."""
     from core.facts import edits
 
+    if nugget not in call.memory.snapshot.nugget_names and not call.as_json:
+        write_error(f"{nugget}: no such nugget")
+        return NOT_FOUND
     gone = call.change(f"forgot {key!r}", lambda draft: edits.forget(draft, nugget, key))
     if gone is None and not call.as_json:
         write_error(f"{nugget}: no fact has the key {key!r}")

@@ -91,6 +91,39 @@ class MemoryCommand(click.Command):
             ctx.fail(f"{error.format_message()} Put -- before a value that begins with -.")
 
 
+class QueryCommand(MemoryCommand):
+    """A command whose one argument is a query: one that begins with a dash is a query, unless it names an option."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parses as usual; the one word that may be the query is put where no option can stand."""
+        place = self._dashed(ctx, args)
+        if place is not None:
+            args = [*args[:place], *args[place + 1 :], "--", args[place]]
+        return super().parse_args(ctx, args)
+
+    def _dashed(self, ctx: click.Context, args: list[str]) -> int | None:
+        """The place of a word that begins with a dash and must be the query; None when there is another, or none."""
+        options = {
+            name: one
+            for one in self.get_params(ctx)
+            if isinstance(one, click.Option)
+            for name in (*one.opts, *one.secondary_opts)
+        }
+        found: int | None = None
+        places = iter(range(len(args)))
+        for place in places:
+            word = args[place]
+            option = options.get(word.partition("=")[0] if word.startswith("--") else word)
+            if option is not None:
+                if "=" not in word and not (option.is_flag or option.count):
+                    next(places, None)
+            elif word == "--" or not word.startswith("-") or word == "-" or found is not None:
+                return None
+            else:
+                found = place
+        return found
+
+
 @dataclass(frozen=True)
 class Entry:
     """Where a command lives, as "module:attribute", and its line in the list of commands."""
@@ -144,6 +177,11 @@ class LazyGroup(click.Group):
 def command(name: str, **settings: Any) -> Callable[[C], MemoryCommand]:
     """Makes a command with the common options of the function below it; its docstring is the help."""
     return click.command(name, cls=MemoryCommand, **settings)
+
+
+def query_command(name: str, **settings: Any) -> Callable[[C], QueryCommand]:
+    """The same for a command whose one argument is a query, which may begin with a dash."""
+    return click.command(name, cls=QueryCommand, **settings)
 
 
 def example(*lines: str) -> str:

@@ -1,4 +1,4 @@
-"""What all commands of one call share: the memory, the author, the session, and how to answer or ask."""
+"""What all commands of one call share: the memory, the author, and how to answer or ask."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -86,6 +85,10 @@ class Invocation:
         warnings, self._warnings = self._warnings, []
         if warnings:
             write_lines(warnings, to_error=True)
+
+    def drop_warnings(self) -> None:
+        """Says nothing of what could not be read when the memory was opened: it was mended since."""
+        self._warnings = []
 
     def _opened(self) -> Memory:
         if self._memory is None:
@@ -167,32 +170,6 @@ def author() -> Author:
     if is_terminal(sys.stdin) or is_terminal(sys.stdout):
         return Author("person", name)
     return Author("agent", name or "command line")
-
-
-def session_id(given: str | None) -> str:
-    """The session of a recall: as given, else NUGGETS_SESSION, else one per calling process and day.
-
-    The calling process is told by its number and start time, since numbers come again.
-    """
-    chosen = (given or "").strip() or os.environ.get("NUGGETS_SESSION", "").strip()
-    if chosen:
-        return chosen
-    from hashlib import blake2b
-
-    parent = os.getppid()
-    mark = blake2b(f"{parent} {_start_of(parent)}".encode(), digest_size=6).hexdigest()
-    return f"cli-{date.today().isoformat()}-{mark}"
-
-
-def _start_of(process: int) -> str:
-    """When a process started, in clock ticks since the machine did; "" where the system does not tell."""
-    try:
-        status = Path(f"/proc/{process}/stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
-    # The name of the program stands in brackets and may hold anything, so fields count from the last bracket.
-    fields = status.rpartition(")")[2].split()
-    return fields[19] if len(fields) > 19 else ""
 
 
 def read_text(value: str) -> str:

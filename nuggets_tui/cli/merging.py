@@ -56,7 +56,7 @@ def merge_file(call: Invocation, /, base: str, ours: str, theirs: str) -> int:
 
     result = merge(Path(base), Path(ours), Path(theirs))
     if not call.as_json:
-        write_lines(_merge_conflict_lines(result), to_error=True)
+        write_lines(_merge_conflict_lines(result, ours), to_error=True)
     call.answer(lambda: _merge_document(result), lambda: _merge_lines(result, ours))
     return 0 if result.merged else _CONFLICT
 
@@ -76,14 +76,17 @@ def _merge_lines(result: MergeResult, ours: str) -> list[Line]:
     said = [plural(number, name) for number, name in counts if number]
     if result.fields:
         said.append(f"the {'field' if len(result.fields) == 1 else 'fields'} {', '.join(result.fields)}")
-    return [f"Merged {' and '.join(said)} into {ours}." if said else f"Nothing to merge into {ours}."]
+    if said:
+        return [f"Merged {' and '.join(said)} into {ours}."]
+    # Where all that differs is in conflict, that was said.
+    return [] if result.conflicts else [f"Nothing to merge into {ours}."]
 
 
-def _merge_conflict_lines(result: MergeResult) -> Iterator[Line]:
+def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
     for conflict in result.conflicts:
         yield from conflict_lines(conflict)
     if result.conflicts:
-        yield f"{plural(len(result.conflicts), 'conflict')}: ours stands in the file."
+        yield f"{plural(len(result.conflicts), 'conflict')}: there {ours} keeps what it had."
 
 
 @command(

@@ -31,7 +31,8 @@ def note_table(notes: Sequence[Note]) -> list[Line]:
 def note_lines(snapshot: Snapshot, note: Note) -> Iterator[Line]:
     """One note in full: what it is, its content, its links."""
     yield Span(note.title, "bold")
-    facts = (note.id, note.scope, note.type, note.stability, f"confidence {note.confidence:.2f}", note.source)
+    nugget, sure = f"nugget {note.nugget_name}", f"confidence {note.confidence:.2f}"
+    facts = (note.id, nugget, note.scope, note.type, note.stability, sure, note.source)
     yield Span(" · ".join(part for part in facts if part), "dim")
     yield Span(" · ".join(_history(note)), "dim")
     tags = custom_tags(note)

@@ -13,10 +13,19 @@ from core.model.note import SCOPES
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
 from nuggets_tui.cli.note_text import note_lines, note_table
-from nuggets_tui.cli.options import LIMIT, filters, listing_options, meta_input, metadata_options, yes_option
+from nuggets_tui.cli.options import (
+    LIMIT,
+    filters,
+    listing_options,
+    meta_input,
+    metadata_options,
+    new_nugget,
+    yes_option,
+)
 from nuggets_tui.cli.output import Line, Span
 from nuggets_tui.listing import listing
 from nuggets_tui.orders import ORDERS, Order
+from nuggets_tui.typed_tags import typed_tag
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
@@ -36,6 +45,7 @@ _ENTRIES: Final = {
     "unlink": Entry(f"{_HERE}:unlink", "Take the links between two notes away."),
     "merge": Entry(f"{_HERE}:merge", "Merge a note into another."),
 }
+NOTHING: Final = "Nothing to change:"
 ID_HELP: Final = "An ID may be shortened as long as it fits one note, or given as the exact title."
 
 note_group = LazyGroup(
@@ -93,11 +103,14 @@ def add(
 
     meta = meta_input(values)
     text = read_text(content)
+    known = call.memory.snapshot.nugget_names
     made = call.change(
         f"added {title!r}",
-        lambda draft: edits.create_note(draft, nugget, title, text, tags=tags, meta=meta),
+        lambda draft: edits.create_note(
+            draft, nugget, title, text, tags=list(map(typed_tag, tags)), meta=meta
+        ),
     )
-    _answer_note(call, made, "Added")
+    _answer_note(call, made, "Added", new_nugget(made.nugget_name, known) if nugget else "")
 
 
 @command("show")
@@ -138,13 +151,14 @@ def edit(
         )
     note = call.memory.snapshot.resolve(id)
     text = None if content is None else read_text(content)
-    made = call.change(
+    added, off = _tags(note, tags), _tags(note, untags)
+    made, done = call.memory.change(
         f"edited {note.title!r}",
         lambda draft: edits.edit_note(
-            draft, note.id, content=text, title=title, add_tags=tags, remove_tags=untags, meta=meta
+            draft, note.id, content=text, title=title, add_tags=added, remove_tags=off, meta=meta
         ),
     )
-    _answer_note(call, made, "Changed")
+    _answer_note(call, made, "Changed" if not done.empty else NOTHING)
 
 
 @command("hide")
@@ -173,12 +187,30 @@ def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
 @click.option("--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Take a tag off.")
 @pass_call
 def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
-    """Give notes tags, and take others off; as one change, all of them or none."""
+    """Give notes tags, and take others off; as one change, all of them or none. +TAG is short for --tag TAG."""
     from core.graph.bulk import retag
 
-    if not tags and not untags:
-        raise InvalidInputError("no tag was given", kept="the notes are as they were", todo="see --help")
-    _each(call, ids, "tagged", partial(retag, add=tags, remove=untags))
+    titles = {note.title for note in call.memory.snapshot.notes}
+    plus = [id for id in ids if len(id) > 1 and id.startswith("+") and id not in titles]
+    ids, added = [id for id in ids if id not in plus], (*tags, *plus)
+    if not ids or not (added or untags):
+        missing = "tag" if ids else "note"
+        raise InvalidInputError(
+            f"no {missing} was given",
+            kept="the notes are as they were",
+            todo="nuggets note tag ID... --tag TAG --untag TAG",
+        )
+
+    def edit(draft: Draft, id: str) -> Note:
+        note = draft.note(id)
+        return retag(draft, id, add=_tags(note, added), remove=_tags(note, untags))
+
+    _each(call, ids, "tagged", edit)
+
+
+def _tags(note: Note | None, typed: Sequence[str]) -> list[str]:
+    """Tags as typed, those that the note bears with their # or +."""
+    return [typed_tag(tag, note.tags if note is not None else ()) for tag in typed]
 
 
 @command("move", epilog=example('nuggets note move project "JWT format" "Session store"'))
@@ -198,10 +230,13 @@ def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[D
     meant = list(dict.fromkeys(snapshot.resolve(id).id for id in ids))
     title = snapshot.note(meant[0]).title
     reason = f"{done} {title!r}" if len(meant) == 1 else f"{done} {len(meant)} notes"
-    changed = call.change(reason, lambda draft: [edit_one(draft, id) for id in meant])
+    edited, change_set = call.memory.change(reason, lambda draft: [edit_one(draft, id) for id in meant])
+    changed = {change.id for change in change_set.notes}
     call.answer(
-        lambda: [_document(_current(call, note)) for note in changed],
-        lambda: [(f"{done.capitalize()} ", Span(note.title, "bold"), f" ({note.id}).") for note in changed],
+        lambda: [_document(_current(call, note)) for note in edited],
+        lambda: [
+            (f"{done.capitalize() if note.id in changed else NOTHING} ", *_named(note)) for note in edited
+        ],
     )
 
 
@@ -236,11 +271,11 @@ def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
     from core.graph import edits
 
     first, second = _pair(call, a, b)
-    pair = call.change(
+    pair, done = call.memory.change(
         f"linked {first.title!r} and {second.title!r}: {reason}",
         lambda draft: edits.link_notes(draft, first.id, second.id, reason),
     )
-    _answer_pair(call, pair, "Linked")
+    _answer_pair(call, pair, "Linked" if not done.empty else NOTHING)
 
 
 @command("unlink")
@@ -253,11 +288,11 @@ def unlink(call: Invocation, /, a: str, b: str, reason: str | None) -> None:
     from core.graph import edits
 
     first, second = _pair(call, a, b)
-    pair = call.change(
+    pair, done = call.memory.change(
         f"unlinked {first.title!r} and {second.title!r}",
         lambda draft: edits.unlink_notes(draft, first.id, second.id, reason),
     )
-    _answer_pair(call, pair, "Unlinked")
+    _answer_pair(call, pair, "Unlinked" if not done.empty else NOTHING)
 
 
 def _choice(name: str, *, both: bool = False) -> Callable[[Any], Any]:
@@ -338,9 +373,13 @@ def _document(note: Note) -> dict[str, Any]:
     return to_file_dict(note)
 
 
-def _answer_note(call: Invocation, note: Note, done: str) -> None:
+def _named(note: Note) -> tuple[str | Span, ...]:
+    return Span(note.title, "bold"), f" ({note.id})."
+
+
+def _answer_note(call: Invocation, note: Note, done: str, also: str = "") -> None:
     note = _current(call, note)
-    call.answer(lambda: _document(note), lambda: [(f"{done} ", Span(note.title, "bold"), f" ({note.id}).")])
+    call.answer(lambda: _document(note), lambda: [(f"{done} ", *_named(note), f" {also}" if also else "")])
 
 
 def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str) -> None:

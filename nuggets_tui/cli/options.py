@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
@@ -76,6 +76,26 @@ def metadata_options(function: F) -> F:
 def id_list(text: str | None) -> tuple[str, ...]:
     """The ids of an option that takes "ID,..."; none when it is not given."""
     return tuple(id.strip() for id in (text or "").split(",") if id.strip())
+
+
+def new_nugget(name: str, known: Sequence[str]) -> str:
+    """Says that a name that was typed begins a new nugget, and which one it may have been meant for; else ""."""
+    if name in known:
+        return ""
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    folded = {other.casefold(): other for other in known}
+    reach = 2 if len(name) > 4 else 1
+    near = process.extractOne(name.casefold(), list(folded), scorer=OSA.distance, score_cutoff=reach)
+    meant = f"; there is one called {folded[near[0]]}" if near else ""
+    return f"{name} is a new nugget{meant}."
+
+
+def unknown_where(unknown: Sequence[str], accepted: Sequence[str], refused: Sequence[str]) -> str:
+    """The options, of --accept and --refuse, in which ids stand that nothing proposed has."""
+    given = (("--accept", accepted), ("--refuse", refused))
+    return ", ".join(name for name, ids in given if any(id in unknown for id in ids))
 
 
 def meta_input(values: dict[str, Any]) -> MetaInput:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from core.errors import NuggetsError
     from core.memory import Memory
     from core.model.snapshot import Problem, Snapshot
+    from core.settings import Settings
 
 
 @command("list")
@@ -109,12 +110,40 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "problems": [{"where": problem.where, "what": problem.what} for problem in _problems(call)],
         "warnings": [
             *(f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]),
-            *(
-                f"settings.toml: no setting is called {name}; ignored"
-                for name in call.memory_as_it_is.settings.unknown
-            ),
+            *_wrong_settings(call.memory_as_it_is.settings),
         ],
     }
+
+
+def _wrong_settings(settings: Settings) -> Iterator[str]:
+    """What settings.toml asks for and cannot have, each as a sentence."""
+    for name in settings.unknown:
+        near = _similar(name, settings)
+        yield f"settings.toml: no setting is called {name}; ignored" + (
+            f"; did you mean {near}?" if near else ""
+        )
+    if settings.keys:
+        from nuggets_tui.key_map import key_map
+
+        yield from (f"settings.toml, [keys]: {wrong}" for wrong in key_map(settings).wrong)
+    if settings.app.theme:
+        from nuggets_tui.themes import missing_theme, theme_names
+
+        wrong_theme = missing_theme(settings.app.theme, theme_names())
+        yield from (f"settings.toml, [app]: {wrong}" for wrong in wrong_theme)
+    yield from settings.problems
+
+
+def _similar(name: str, settings: Settings) -> str:
+    """The setting, or the table of settings, that an unknown name is most like."""
+    from nuggets_tui.keys import nearest
+
+    parts = {table: getattr(settings, table) for table in settings.__struct_fields__}
+    tables = {
+        table: part.__struct_fields__ for table, part in parts.items() if hasattr(part, "__struct_fields__")
+    }
+    known = {f"{table}.{setting}" for table, names in tables.items() for setting in names}
+    return nearest(name[:80], frozenset(known if "." in name else tables))
 
 
 def _promoted_to(memory: Memory) -> list[dict[str, Any]]:

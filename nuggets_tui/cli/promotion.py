@@ -11,7 +11,7 @@ import click
 from core.errors import InvalidInputError, NotFoundError
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
-from nuggets_tui.cli.options import dry_run_option, id_list, yes_option
+from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
 from nuggets_tui.cli.output import Line, Look, Span, table
 from nuggets_tui.words import plural
 
@@ -91,12 +91,16 @@ def _promoted(
     if proposed.unknown:
         raise NotFoundError(
             f"this promotion proposes no entry {', '.join(proposed.unknown)}",
-            where="--accept, --refuse", kept="nothing was written", todo="nuggets promote --dry-run lists them",
+            where=unknown_where(proposed.unknown, wanted or (), refused),
+            kept="nothing was written", todo="nuggets promote --dry-run lists them",
         )  # fmt: skip
     if dry_run:
         return proposed, True
     if asked and proposed.change_set.files:
         call.preview(_lines(proposed, dry_run=True))
+        folder = Path(proposed.path).parent
+        if not folder.exists():
+            call.preview([Span(f"There is no folder {folder} yet; it would be made.", "warn")])
         if not call.confirm(f"Write {proposed.path}?"):
             return proposed, False
     # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.

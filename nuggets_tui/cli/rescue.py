@@ -54,6 +54,7 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
             call.answer(lambda: _verify_document(found, repair), lambda: ["Nothing was changed."])
             return _UNSOUND
     done = memory.repair()
+    call.drop_warnings()
     left = memory.verify()
     call.answer(
         lambda: _verify_document(left, repair, len(mendable), applied_document(memory, done)),

@@ -10,7 +10,7 @@ import click
 
 from core.errors import NotFoundError
 from core.search.language import Question, read
-from nuggets_tui.cli.groups import TEXT, command, example
+from nuggets_tui.cli.groups import TEXT, example, query_command
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT, filters, listing_options
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, write_error, write_lines
@@ -38,7 +38,7 @@ What cannot be read like that is words. Options and conditions must all hold.
 """
 
 
-@command(
+@query_command(
     "search",
     epilog=_LANGUAGE
     + example(

@@ -71,7 +71,7 @@ script can tell whether the memory still answers what it must.""",
 @pass_call
 def keep(
     call: Invocation, /, name: str, query: str, must_find: str | None, within: int | None, again: bool
-) -> int:
+) -> None:
     """Keep a search under a name, in searches.toml of the memory."""
     if within is not None and must_find is None:
         raise InvalidInputError("needs --must-find", where="--within", kept="nothing was kept")
@@ -88,9 +88,15 @@ def keep(
     (verdict,) = memory.judge_searches([one for one in memory.searches if one.name == " ".join(name.split())])
     call.answer(
         lambda: _document(verdict) | {"changeSet": done.id},
-        lambda: [("Kept ", Span(verdict.search.name, "bold"), f": {standing_of(verdict)}.")],
+        lambda: [("Kept ", Span(verdict.search.name, "bold"), f"{_kept_how(verdict)}.")],
     )
-    return LOST if verdict.lost else 0
+
+
+def _kept_how(verdict: Verdict) -> str:
+    if not verdict.lost:
+        return f": {standing_of(verdict)}"
+    reason = standing_of(verdict).removeprefix("lost: ")
+    return f", though it does not find what it must as yet: {reason}"
 
 
 @command("drop", epilog=example("nuggets searches drop tokens"))

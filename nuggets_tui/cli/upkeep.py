@@ -11,7 +11,15 @@ from core.errors import NotFoundError
 from nuggets_tui.cli.daily import count_as_todays, reflect_if_due
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
-from nuggets_tui.cli.options import LIMIT, dry_run_option, filter_options, id_list, known_nugget, yes_option
+from nuggets_tui.cli.options import (
+    LIMIT,
+    dry_run_option,
+    filter_options,
+    id_list,
+    known_nugget,
+    unknown_where,
+    yes_option,
+)
 from nuggets_tui.cli.output import Line, Span, table
 from nuggets_tui.words import left_for_later, plural
 
@@ -55,8 +63,9 @@ def reflect(
 ) -> None:
     """Clean up: merge near-duplicates, hide what is worthless, tidy text, tags and links.
 
-    On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts. A pass looks at
-    the ten notes most in need (--limit changes that), archives five at most and merges five (--all lifts that).
+    On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts. Links on little
+    ground are shown by --dry-run and made only when --accept names them. A pass looks at the ten notes most in need
+    (--limit changes that), archives five at most and merges five (--all lifts that).
     """
     if if_due:
         others = (dry_run, accept, refuse, limit, everything, *values.values())
@@ -75,31 +84,31 @@ def reflect(
     # To refuse some is no order to do the others.
     wanted = id_list(accept) if accept is not None or refused else None
     if not asked and wanted is None:
-        done = memory.reflect(dry_run=dry_run, **where)
+        done = memory.reflect(dry_run=dry_run, sure=not dry_run, **where)
         if not dry_run:
             count_as_todays(call, done, values)
         _answer_reflection(call, done, dry_run)
         return
-    proposed = memory.reflect(dry_run=True, accept=wanted, refuse=refused, **where)
+    proposed = memory.reflect(dry_run=True, accept=wanted, refuse=refused, sure=wanted is None, **where)
     if proposed.unknown:
         raise NotFoundError(
             f"this pass proposes no change {', '.join(proposed.unknown)}",
-            where="--accept" if not refused else "--accept, --refuse",
+            where=unknown_where(proposed.unknown, wanted or (), refused),
             kept="nothing was changed",
             todo="nuggets reflect --dry-run lists them",
         )
     if dry_run or not (proposed.changes or proposed.refused):
-        _answer_reflection(call, proposed, dry_run)
+        _answer_reflection(call, proposed, dry_run, named=wanted is not None)
         return
     if asked and proposed.changes:
-        call.preview(_reflection_lines(call, proposed, dry_run=True))
+        call.preview(_reflection_lines(call, proposed, dry_run=True, named=True))
         if not call.confirm(f"Make {plural(len(proposed.changes), 'change')}?"):
             nothing = memory.reflect(dry_run=True, accept=[], **where)
             call.answer(nothing.to_dict, lambda: ["Nothing was changed."])
             return
     # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
     agreed = [change.id for change in proposed.changes]
-    done = memory.reflect(accept=agreed, refuse=refused, **where)
+    done = memory.reflect(accept=agreed, refuse=refused, sure=wanted is None, **where)
     count_as_todays(call, done, values)
     _answer_reflection(call, done, dry_run)
 
@@ -110,25 +119,32 @@ def _limits(limit: int | None, everything: bool) -> dict[str, int | None]:
     return {"limit": limit or _UNBOUNDED, "max_archived": _UNBOUNDED, "max_merged": _UNBOUNDED}
 
 
-def _answer_reflection(call: Invocation, result: ReflectionResult, dry_run: bool) -> None:
-    call.answer(result.to_dict, lambda: _reflection_lines(call, result, dry_run=dry_run))
+def _answer_reflection(
+    call: Invocation, result: ReflectionResult, dry_run: bool, *, named: bool = False
+) -> None:
+    call.answer(result.to_dict, lambda: _reflection_lines(call, result, dry_run=dry_run, named=named))
 
 
-def _reflection_lines(call: Invocation, result: ReflectionResult, *, dry_run: bool) -> Iterator[Line]:
+def _reflection_lines(
+    call: Invocation, result: ReflectionResult, *, dry_run: bool, named: bool
+) -> Iterator[Line]:
+    """named: somebody chose these changes; else what is doubtful would not be done."""
     notes = call.memory.snapshot.by_id
-    rows = []
-    for change in result.changes:
+    open_to_doubt = dry_run and not named
+    rows, doubtful = [], sum(open_to_doubt and change.doubtful for change in result.changes)
+    for change in sorted(result.changes, key=lambda change: change.doubtful):
         note, other = notes.get(change.note_id), notes.get(change.other_id)
         title = note.title if note else change.note_id
         detail = change.detail.replace(other.id, other.title) if other else change.detail
-        rows.append((Span(change.id, "dim"), change.type, Span(title, "bold"), detail))
+        kind = "link?" if open_to_doubt and change.doubtful else change.type
+        rows.append((Span(change.id, "dim"), kind, Span(title, "bold"), detail))
     yield from table(rows, flexible=3)
     counts = (
         ("rewritten", result.rewritten),
         ("merged", result.merged),
         ("hidden", result.hidden),
         ("tagged", result.tagged),
-        ("linked", result.linked),
+        ("linked", result.linked - doubtful),
     )
     said = ", ".join(f"{number} {name}" for name, number in counts if number)
     if result.refused:
@@ -136,6 +152,9 @@ def _reflection_lines(call: Invocation, result: ReflectionResult, *, dry_run: bo
     looked = f"Looked at {plural(result.inspected, 'note')}"
     done = "Would change" if dry_run else "Changed"
     yield f"{looked}. {done}: {said}." if said else f"{looked}. Nothing to do."
+    if doubtful:
+        links = plural(doubtful, "link")
+        yield Span(f"{links} on little ground (link?): made only when --accept names them", "dim")
     left = left_for_later(result)
     if left:
         yield Span(f"{left} To do all at once: nuggets reflect --all", "dim")

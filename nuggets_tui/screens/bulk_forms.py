@@ -20,7 +20,7 @@ from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.screens.forms import split_tags
+from nuggets_tui.typed_tags import split_tags
 from nuggets_tui.widgets.completed_field import CompletedField, Offer, tag_offers
 from nuggets_tui.widgets.row_list import Row
 from nuggets_tui.widgets.row_text import MUTED, sides
@@ -80,8 +80,8 @@ class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
     @property
     def values(self) -> tuple[list[str], list[str]]:
         """Tags to add, and tags to take off."""
-        add, remove = (split_tags(self.query_one(f"#{name}", Input).value) for name in ("add", "remove"))
-        return add, remove
+        add, remove = (self.query_one(f"#{name}", Input).value for name in ("add", "remove"))
+        return split_tags(add), split_tags(remove, [tag for tag, _ in self._counts])
 
     @on(Input.Submitted)
     def enter(self, event: Input.Submitted) -> None:

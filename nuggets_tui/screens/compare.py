@@ -30,6 +30,7 @@ from nuggets_tui.words import plural
 # Stands for the whole memory where an id of a note is answered otherwise.
 ALL: Final = ""
 _SINCE: Final = ("changed since", "gone since", "added since", "recalled since")
+_RECALLED: Final = _SINCE[-1]
 _SIGNS: Final = {"changed since": "~", "gone since": "-", "added since": "+", "recalled since": "×"}
 _STYLES: Final = {
     "changed since": "$text-warning", "gone since": "$text-error", "added since": "$text-success",
@@ -105,8 +106,18 @@ class CompareScreen(SidesDialog[str]):
 
     def compose_inside(self) -> ComposeResult:
         """How much differs, each thing at the left, and how it differs at the right."""
-        counts = [f"{self._found.count(since):,} {since}" for since in _SINCE if self._found.count(since)]
-        said = f"{plural(len(self._found.rows), 'thing')} not as now: {', '.join(counts)}.  - then   + now"
+        recalled = self._found.count(_RECALLED)
+        real = [since for since in _SINCE if since != _RECALLED and self._found.count(since)]
+        counts = [f"{self._found.count(since):,} {since}" for since in real]
+        parts = []
+        if real:
+            parts.append(
+                f"{plural(len(self._found.rows) - recalled, 'thing')} not as now: {', '.join(counts)}"
+            )
+        if recalled:
+            last = "; last in the list" if real else ""
+            parts.append(f"{recalled:,} only {_RECALLED}{last}" if real else f"{recalled:,} {_RECALLED}")
+        said = f"{'. '.join(parts)}.  - then   + now"
         yield Static(content(said, MUTED), classes="words")
         yield from self.two_sides(
             RowList(id="changes"), LineView(id="difference"), ("Differs", "Then and now")
@@ -169,6 +180,6 @@ def _row(key: str, change: NoteChange | FactChange) -> Row:
         title, where = change.note.title, change.note.nugget_name
     else:
         title, where = change.key, change.nugget
-    head = sides(content(title, "bold"), content(where, MUTED))
+    head = sides(content(title, MUTED if since == _RECALLED else "bold"), content(where, MUTED))
     what = Content.assemble((f"{_SIGNS[since]} {since}", _STYLES[since]))
     return Row(key, (head, what), data=change)

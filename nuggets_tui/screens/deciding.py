@@ -19,8 +19,9 @@ from nuggets_tui.widgets.row_text import MUTED, sides
 class DecidingReview(ReviewScreen):
     """What is refused one by one is not proposed again; what is left for later is.
 
-    proposed: keys of what begins accepted; all when not given. others: keys of what may be accepted besides. What is
-    in neither stands there to be known, dimmed unless it is in `plain`.
+    proposed: keys of what begins accepted; all when not given. doubtful: those of them that begin left for
+    later. others: keys of what may be accepted besides. What is in neither stands there to be known, dimmed unless it
+    is in `plain`.
     """
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("l", "later", "later", show=False)]
@@ -33,6 +34,7 @@ class DecidingReview(ReviewScreen):
         apply: Apply,
         *,
         proposed: Collection[str] | None = None,
+        doubtful: Collection[str] = (),
         others: Collection[str] = (),
         plain: Collection[str] = (),
         titles: tuple[str, str] = ("Changes", "What it does"),
@@ -42,8 +44,14 @@ class DecidingReview(ReviewScreen):
             self._proposed = frozenset(proposed)
         self._choosable = self._proposed.union(others)
         self._plain = frozenset(plain)
-        self._later: frozenset[str] = frozenset()
+        self._doubtful = frozenset(doubtful)
+        self._later = self._doubtful
         self._refused: frozenset[str] = frozenset()
+
+    @property
+    def begins_accepted(self) -> frozenset[str]:
+        """Keys of what has a tick at first: what is proposed and not doubtful."""
+        return self._proposed - self._doubtful
 
     @property
     def accepted(self) -> tuple[str, ...]:
@@ -117,7 +125,10 @@ class DecidingReview(ReviewScreen):
         if refused:
             detail = Content.styled(" ✗ refused, not proposed again", "$text-warning")
         elif later:
-            detail = Content.styled(" … left for later", MUTED)
+            if item.key in self._doubtful:
+                detail = Content.assemble((" … not sure: ", MUTED), content(item.detail, MUTED))
+            else:
+                detail = Content.styled(" … left for later", MUTED)
         else:
             detail = Content.assemble(" ", content(item.detail, MUTED))
         return Row(item.key, (head, detail))

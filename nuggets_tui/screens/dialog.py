@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import ClassVar, TypeVar
 
+from textual import on
 from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
+from textual.events import DescendantFocus, Mount
 from textual.screen import ModalScreen
 
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.notices import attempt
+from nuggets_tui.notices import attempt, keep_off, let_told_go
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.widgets.dialog_keys import DialogKeys, key_content
 
@@ -46,6 +48,15 @@ class Dialog(ModalScreen[_Answer]):
             box.border_title = Content(safe_line(self.heading, 200))
             yield from self.compose_inside()
             yield DialogKeys(self.key_line(), id="dialog-keys")
+
+    @on(Mount)
+    def _make_room(self) -> None:
+        let_told_go(self)
+        keep_off(self)
+
+    @on(DescendantFocus)
+    def _keep_notices_off(self) -> None:
+        keep_off(self)
 
     def compose_inside(self) -> ComposeResult:
         """What the dialog holds."""

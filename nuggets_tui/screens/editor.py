@@ -25,9 +25,10 @@ from nuggets_tui.desk import Desk
 from nuggets_tui.keeping import Keeping, fields_of
 from nuggets_tui.notices import say
 from nuggets_tui.screens.dialog import key_content
-from nuggets_tui.screens.forms import Saved, split_tags
+from nuggets_tui.screens.forms import Saved
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.threads import aside
+from nuggets_tui.typed_tags import split_tags
 from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers, tag_offers
 from nuggets_tui.widgets.fields import Field, TextField
@@ -266,7 +267,7 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
                 note.id,
                 title=changed.get("title"),
                 content=changed.get("text"),
-                tags=split_tags(changed["tags"]) if "tags" in changed else None,
+                tags=split_tags(changed["tags"], note.tags) if "tags" in changed else None,
                 meta=meta,
             )
 

@@ -29,7 +29,7 @@ from nuggets_tui.widgets.diff_lines import change_lines
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
-from nuggets_tui.words import Deed, deed, plural, time_ago
+from nuggets_tui.words import Deed, counted, deed, deeds_of, plural, time_ago
 
 _TURNS = ("undo", "redo")
 _AGAIN = "do it again"
@@ -251,7 +251,11 @@ class EntryScreen(SidesDialog[None]):
 
 
 def _row(part: ChangeSet, undone: bool) -> Row:
-    told = deed(part)
-    title = Content.assemble(" ", content(told.what, "dim" if undone else "bold"))
+    told, deeds = deed(part), deeds_of(part)
+    what, said = told.what, told.verb
+    if len({each.verb for each in deeds}) > 1 and told.verb == deeds[0].verb:
+        # The thing itself, then all that was done to it and its neighbours.
+        what, said = deeds[0].what, counted(part)
+    title = Content.assemble(" ", content(what, "dim" if undone else "bold"))
     sign = Content.styled(f"{TAKEN_BACK} taken back", MUTED) if undone else Content("")
-    return Row(part.id, (sides(title, sign), Content.assemble(" ", content(told.verb, MUTED))))
+    return Row(part.id, (sides(title, sign), Content.assemble(" ", content(said, MUTED))))

@@ -25,6 +25,7 @@ from nuggets_tui.keeping import Keeping
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.typed_tags import split_tags
 from nuggets_tui.view import own_tags
 from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.completed_field import (
@@ -191,7 +192,7 @@ def tags_form(
     """The form for a note's tags; nugget, scope and type are tags of their own and stay."""
 
     async def save(values: dict[str, str]) -> Saved:
-        edit = partial(edit_note, id=note.id, tags=split_tags(values["tags"]))
+        edit = partial(edit_note, id=note.id, tags=split_tags(values["tags"], note.tags))
         return await desk.change_from(base, f"tagged {note.title}", edit)
 
     line = Line(
@@ -202,11 +203,6 @@ def tags_form(
         lambda text, values: tag_offers(base, text),
     )
     return FormScreen(f"Tags of {note.title}", (line,), save, typed=typed, keeping=keeping)
-
-
-def split_tags(text: str) -> list[str]:
-    """Tags as typed: parted by spaces or commas."""
-    return text.replace(",", " ").split()
 
 
 class FolderScreen(Dialog[str]):

@@ -62,10 +62,11 @@ class LogFilterScreen(Dialog[Scope]):
     """Answers with the scope of what was chosen. `note`: the one shown, if any."""
 
     heading = "Filter the audit log"
-    keys = "⏎  show · space  choose · tab  words or list · esc  close"
+    keys = "⏎  show · ↓  to the list · space  choose there · esc  close"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "show_log", "show", show=False),
         Binding("tab", "switch", "switch", show=False, priority=True),
+        Binding("down", "to_list", "to the list", show=False),
     ]
 
     def __init__(self, scope: Scope, found: Offered, note: Note | None, now: datetime) -> None:
@@ -84,8 +85,8 @@ class LogFilterScreen(Dialog[Scope]):
         yield choices
 
     def on_mount(self) -> None:
-        """Begins in the list: letters are for those who want words."""
-        self.query_one(RowList).focus()
+        """Begins in the field, so that no word that is typed gets lost."""
+        self.query_one("#words", Input).focus()
 
     # What there is to choose
 
@@ -159,6 +160,10 @@ class LogFilterScreen(Dialog[Scope]):
         """From the words to the list, and back."""
         words, choices = self.query_one("#words", Input), self.query_one(RowList)
         (choices if words.has_focus else words).focus()
+
+    def action_to_list(self) -> None:
+        """From the words down to the list."""
+        self.query_one(RowList).focus()
 
     def action_show_log(self) -> None:
         """Closes with what was chosen."""

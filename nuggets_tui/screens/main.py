@@ -13,6 +13,7 @@ from textual.events import DescendantFocus
 
 from nuggets_tui.commands import bindings
 from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted, SearchLeft, SearchTyped
+from nuggets_tui.notices import keep_off, let_all_go
 from nuggets_tui.screens.main_bulk import MainBulk
 from nuggets_tui.screens.main_files import MainFiles
 from nuggets_tui.screens.main_filter import MainFilter
@@ -63,7 +64,7 @@ class MainScreen(
         yield HeaderLine(id="header").data_bind(state)
         yield SearchBox(id="search").data_bind(state)
         with Panes(id="panes"):
-            yield TabLine(id="tabs")
+            yield TabLine(id="tabs").data_bind(state)
             yield FactsPane().data_bind(state)
             yield NotesPane().data_bind(state)
             yield NotePane().data_bind(view=MainScreen.beside)
@@ -77,6 +78,7 @@ class MainScreen(
     @on(NotePicked)
     def _pick_note(self, event: NotePicked) -> None:
         event.stop()
+        self.query_one(NotesPane).unheard = ""
         self.show_note(event.note_id, follow=event.follow)
 
     @on(PaneWanted)
@@ -91,6 +93,7 @@ class MainScreen(
         if focused in PANES and not panes.single:
             panes.active = focused
         self.show_keys()
+        keep_off(self)
 
     def action_next_pane(self, step: int) -> None:
         """The tab key: to the next pane, also when only one is shown."""
@@ -126,12 +129,13 @@ class MainScreen(
         elif self.view.selected:
             self.do_let_go()
         elif panes.zoomed:
-            panes.zoomed = False
-            self.go_to(panes.active)
+            self.leave_zoom()
         elif self.focused is not None and self.focused.id == "audit" and self.let_filters_go():
             pass
-        elif not self.works.stop(asked_for=False):
+        elif self.view.past is not None:
             self.leave_past()
+        elif not self.works.stop(asked_for=False):
+            let_all_go(self)
 
     def on_resize(self) -> None:
         """Keeps the cursor on a pane that is on screen."""

@@ -205,3 +205,9 @@ class MainBulk(MainFiles, MainCommands):
         self._reviewed(done)
         if isinstance(done, tuple):
             self._select(frozenset())
+            self._go_on_after(done[0])
+
+    @work(group="change", exit_on_error=False)
+    async def _go_on_after(self, done: ChangeSet) -> None:
+        await self._lists_settled()
+        self.go_on_in_list(done)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from textual import work
 
@@ -17,12 +18,16 @@ from nuggets_tui.screens.main_daily import MainDaily
 from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.neighbours import NeighboursPane
+from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_text import PINNED
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
     from core.model.snapshot import Snapshot
     from nuggets_tui.keeping import Keeping
+
+# Work that brings other rows into Notes or Results.
+_OF_LISTS: Final = ("search", "listing")
 
 
 class MainChanges(MainDaily):
@@ -50,6 +55,24 @@ class MainChanges(MainDaily):
             self.changed(done[1], said)
             if reveal:
                 self.reveal()
+            await self._lists_settled()
+            self.go_on_in_list(done[1])
+
+    async def _lists_settled(self) -> None:
+        """Waits for what lists show after a change, where that is made or looked for in a thread."""
+        # A search that a newer one replaces ends early.
+        while under_way := [one for one in self.workers if one.group in _OF_LISTS and not one.is_finished]:
+            await asyncio.gather(*(one.wait() for one in under_way), return_exceptions=True)
+
+    def go_on_in_list(self, done: ChangeSet) -> None:
+        """Shows the note that the cursor of Notes came to, when the one shown left the list by a change of mine."""
+        notes, shown = self.query_one(NotesPane), self.view.note
+        mine = shown is None or any(change.id == shown.id for change in done.notes)
+        row = notes.cursor_row
+        if self.focused is not notes or not mine or row is None or not isinstance(row.data, str):
+            return
+        if shown is None or (shown.hidden and not notes.holds(shown.id)):
+            self.show_note(row.data)
 
     # Changing the note shown
 

@@ -9,7 +9,8 @@ from textual import work
 from nuggets_tui.notices import say
 from nuggets_tui.screens.main_upkeep import MainUpkeep
 from nuggets_tui.view import ORDER_NAMES, ORDERS
-from nuggets_tui.widgets.panes import Panes
+from nuggets_tui.widgets.notes import NotesPane
+from nuggets_tui.widgets.panes import PaneName, Panes
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
@@ -23,10 +24,16 @@ _MOST_HOPS = 3
 class MainCommands(MainUpkeep):
     """The commands of the main screen."""
 
+    _before_graph: PaneName | None = None
+
     # Carrying out
 
     async def action_command(self, name: str) -> None:
-        """Carries out a command of the catalogue."""
+        """Carries out a command of the catalogue, on the note that the cursor has come to by now."""
+        notes = self.query_one(NotesPane)
+        if notes.unheard and self.focused is notes:
+            self.show_note(notes.unheard)
+        notes.unheard = ""
         if name.startswith("pane_"):
             self.go_to(name.removeprefix("pane_"))  # type: ignore[arg-type]
         elif self.answers(name):
@@ -115,8 +122,19 @@ class MainCommands(MainUpkeep):
     def do_graph(self) -> None:
         """The graph alone, and back."""
         panes = self.query_one(Panes)
-        panes.zoomed = not (panes.zoomed and panes.active == "graph")
-        self.go_to("graph" if panes.zoomed else "notes")
+        if panes.zoomed and panes.active == "graph":
+            self.leave_zoom()
+        else:
+            self._before_graph = panes.active
+            panes.zoomed = True
+            self.go_to("graph")
+
+    def leave_zoom(self) -> None:
+        """The pane that fills the screen gives way; from the graph, to the pane one came from."""
+        panes = self.query_one(Panes)
+        panes.zoomed = False
+        former, self._before_graph = self._before_graph, None
+        self.go_to(former if former and panes.active == "graph" else panes.active)
 
     def do_zoom(self) -> None:
         """The pane with the cursor alone, and back."""

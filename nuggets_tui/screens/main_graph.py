@@ -5,10 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from nuggets_tui.screens.main_state import MainState
+from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.panes import PaneName, Panes
 
 if TYPE_CHECKING:
     from nuggets_tui.widgets.graph import GraphPane
+
+
+# Keys that the overview takes for itself.
+_OWN_KEYS = ("n",)
 
 
 class MainGraph(MainState):
@@ -30,6 +35,14 @@ class MainGraph(MainState):
         pane.overview = True
         panes.zoomed = True
         self.go_to("graph")
+        self.show_keys()
+
+    def show_keys(self) -> None:
+        """Shows the keys that do something now; in the overview a letter of its own is none of them."""
+        super().show_keys()
+        if getattr(self.focused, "overview", False):
+            bar = self.query_one(KeyBar)
+            bar.commands = tuple(each for each in bar.commands if each.shown_keys[0] not in _OWN_KEYS)
 
     @property
     def _graph_pane(self) -> GraphPane | None:
@@ -51,3 +64,4 @@ class MainGraph(MainState):
         # A list that gets the cursor shows the note that its own stands on.
         self.reveal()
         self.go_to("graph" if panes.zoomed else former)
+        self.show_keys()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from typing import Final
 
 from msgspec.structs import replace
 from textual import work
@@ -24,12 +25,17 @@ _NOTHING_TO_REDO = (
     "log: a, then enter."
 )
 
+# Characters of what was changed; the audit log has it whole.
+_LONGEST: Final = 120
+
 
 class MainHistory(MainOpening):
     """The part of the main screen that goes back and forth in the log."""
 
     def changed(self, done: ChangeSet, said: str = "", key: str = "") -> None:
         """Shows the memory after a change of mine, and says what was done and which `key` turns it back."""
+        mine = {(each.id, each.after.updated_at) for each in done.notes if each.after is not None}
+        self.view = self.view.with_(own=self.view.own | mine)
         self.show_snapshot(self.desk.snapshot)
         if done.empty:
             say(self, f"{said or 'Nothing to change'}.")
@@ -38,7 +44,7 @@ class MainHistory(MainOpening):
         keys = self.view.keys
         again = f"{keys.key('redo')} does it again"
         key = key or (again if done.kind == "undo" else f"{keys.key('undo')} takes it back")
-        say(self, f"{said or f'{told.verb.capitalize()} {safe_line(told.what, 200)}'}. {key}.")
+        say(self, f"{said or f'{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}'}. {key}.")
 
     # Back and forth
 

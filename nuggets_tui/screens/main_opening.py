@@ -21,8 +21,9 @@ from nuggets_tui.app import Opening
 from nuggets_tui.desk import Desk
 from nuggets_tui.key_map import keys_of
 from nuggets_tui.long_work import LongWork
-from nuggets_tui.notices import say, say_error, tell_wrong_settings
+from nuggets_tui.notices import let_all_go, say, say_error, tell_wrong_settings
 from nuggets_tui.pace import PACE
+from nuggets_tui.screens.main_elsewhere import MainElsewhere
 from nuggets_tui.screens.main_log import MainLog
 from nuggets_tui.secret_signs import load as load_signs
 from nuggets_tui.threads import aside
@@ -50,7 +51,7 @@ _QUIET_SECONDS = 3.0
 _FRAME_PATIENCE = 0.1
 
 
-class MainOpening(MainLog):
+class MainOpening(MainElsewhere):
     """The main screen's life with the files: opening, first frame, changes from elsewhere, trouble."""
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
@@ -200,7 +201,13 @@ class MainOpening(MainLog):
         self._preparing = None
         if self._desk is None:
             return
-        self.run_worker(self.desk.prepare_search(), group="vectors", exclusive=True, exit_on_error=False)
+        self.run_worker(self._prepare_and_search(), group="vectors", exclusive=True, exit_on_error=False)
+
+    async def _prepare_and_search(self) -> None:
+        """Scores were estimated so far: what stands in the box is weighed again, so that list and `w` agree."""
+        await self.desk.prepare_search()
+        if self.view.past is None:
+            self.search_again()
 
     async def _draw_graph(self) -> None:
         place = self.query_one("#graph")
@@ -272,7 +279,9 @@ class MainOpening(MainLog):
         """Settles what waits from before, now that the first frame stands, then follows the files."""
         desk = self.desk
         try:
-            self.show_snapshot(await desk.settle())
+            snapshot = await desk.settle()
+            self.view = self.view.with_(new_since=desk.last_visit or "")
+            self.show_snapshot(snapshot)
         except NuggetsError as error:
             self._files_broke(error)
         except Exception as error:
@@ -284,7 +293,9 @@ class MainOpening(MainLog):
             if not self.is_mounted:
                 return
             if isinstance(event, Snapshot):
+                before = self.view.note
                 self.show_snapshot(event)
+                self.tell_of_open_note(before, event)
             else:
                 self._files_broke(event)
 
@@ -298,6 +309,8 @@ class MainOpening(MainLog):
         before = self.view
         fresh = changed_notes(before.snapshot, snapshot) if before.snapshot is not snapshot else before.fresh
         if before.trouble:
+            # What was said of the trouble is true no more.
+            let_all_go(self)
             say(self, "The files can be read again.")
         note_id = before.note_id if before.note_id in snapshot.by_id else ""
         self.view = before.with_(

@@ -17,6 +17,7 @@ from nuggets_tui.desk import Desk
 from nuggets_tui.file_opening import names_a_file
 from nuggets_tui.long_work import LongWork, StoppedError, Works
 from nuggets_tui.notices import attempt, say, say_error
+from nuggets_tui.threads import aside
 from nuggets_tui.view import View
 from nuggets_tui.widgets.fact_rows import fact_key
 from nuggets_tui.widgets.facts import FactsPane
@@ -122,9 +123,16 @@ class MainState(Screen[None]):
         await asyncio.sleep(_PAUSE)
         if not self.view.loaded or note_id not in self.view.snapshot.by_id:
             return
+        from nuggets_tui.origin import origin_of
+
+        note = self.view.snapshot.by_id[note_id]
         found = await self.desk.suggestions(self.view.snapshot, note_id)
         if note_id == self.view.note_id:
             self.view = self.view.with_(suggested=found)
+        # The log may be in use for a while; the suggestions do not wait for it.
+        origin = await aside(origin_of, self.desk.memory, note)
+        if note_id == self.view.note_id and origin != self.view.origin:
+            self.view = self.view.with_(origin=origin)
 
     def go_to(self, pane: PaneName) -> None:
         """Gives a pane the cursor, and the space when only one is shown."""

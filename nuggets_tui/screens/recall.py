@@ -74,11 +74,10 @@ def recall_lines(found: Recall, width: int) -> Sequence[Content]:
         top = max(best, 1e-9)
         for runner in found.runners_up:
             drawn = bar(max(0.0, runner.similarity / top), _BAR)
-            lines.append(
-                Content.assemble(
-                    (drawn, "$text-secondary"), f" {runner.similarity:.3f}  ", content(runner.value, _MUTED)
-                )
-            )
+            similarity = f" {runner.similarity:6.3f}  "
+            room = max(width - _BAR - len(similarity), 1)
+            value = content(runner.value, _MUTED).truncate(room, ellipsis=True)
+            lines.append(Content.assemble((f"{drawn:<{_BAR}}", "$text-secondary"), similarity, value))
     return wrapped(lines, width)
 
 

@@ -35,7 +35,12 @@ class ReflectionReview(DecidingReview):
             f"Looked at {plural(result.inspected, 'note')}; nothing is changed before you apply. What you refuse "
             f"(space) is not proposed again. {left_for_later(result)}"
         )
-        super().__init__("Reflection: a cleanup to review", said.rstrip(), items, self._written)
+        doubtful = [change.id for change in result.changes if change.doubtful]
+        if doubtful:
+            said += f" {plural(len(doubtful), 'link')} on little ground: accepted only if you tick them."
+        super().__init__(
+            "Reflection: a cleanup to review", said.rstrip(), items, self._written, doubtful=doubtful
+        )
         self._desk = desk
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:

@@ -84,7 +84,7 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
         changes = RowList(multi_select=self._partly, id="changes")
         self.fill(changes)
         if self._partly:
-            changes.select(self._proposed)
+            changes.select(self.begins_accepted)
         yield from self.two_sides(changes, LineView(id="difference"), self._titles)
 
     def on_mount(self) -> None:
@@ -92,9 +92,15 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
         self.query_one(RowList).focus()
 
     @property
+    def begins_accepted(self) -> frozenset[str]:
+        """Keys of what has a tick at first."""
+        return self._proposed
+
+    @property
     def accepted(self) -> tuple[str, ...]:
         """Keys of the accepted changes, in the order proposed."""
-        chosen = self.query_one(RowList).selected if self._partly and self.is_mounted else self._proposed
+        mounted = self._partly and self.is_mounted
+        chosen = self.query_one(RowList).selected if mounted else self.begins_accepted
         return tuple(key for key in self._keys if key in chosen)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from nuggets_tui.notices import in_keys
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
-from nuggets_tui.words import counted, facts_alone, plural
+from nuggets_tui.words import counted, facts_alone, local_time, plural
 
 if TYPE_CHECKING:
     from core.memory import Finding
@@ -33,8 +34,16 @@ def restore_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
     said = f"Would change {plural(proposed.size, 'thing')}: {counted(proposed)}. It is one entry of the audit log."
     items = _items(proposed, desk.snapshot)
     # The reason is written for the log, where it is done already.
-    heading = proposed.reason.replace("went back to", "Going back to", 1)
+    heading = _not_done_yet(proposed.reason)
     return ReviewScreen(heading, said, items, apply, partly=False)
+
+
+def _not_done_yet(reason: str) -> str:
+    """The reason of going back as what is about to be done, its times on the local clock."""
+    for done, doing in (("went back", "Going back"), ("brought a note back", "Bringing a note back")):
+        if reason.startswith(done):
+            reason = doing + reason.removeprefix(done)
+    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", lambda found: local_time(found[0]), reason)
 
 
 def _items(proposed: ChangeSet, snapshot: Snapshot) -> list[ReviewItem]:

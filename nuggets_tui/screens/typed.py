@@ -16,7 +16,7 @@ from textual.widgets import Input, Select, TextArea
 
 from core.errors import ConflictError, InvalidInputError, NuggetsError
 from nuggets_tui.keeping import Keeping
-from nuggets_tui.notices import say, say_error
+from nuggets_tui.notices import let_errors_go, say, say_error
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.fields import Field
@@ -55,6 +55,8 @@ class TypedDialog(Dialog[_Answer]):
     _under_way = False
     _over = False
     _warned = False
+    # Whether a notice is about what stands in a field.
+    _complained = False
 
     @property
     def values(self) -> dict[str, str]:
@@ -120,6 +122,7 @@ class TypedDialog(Dialog[_Answer]):
         if self.keeping is not None and not self._over:
             self._aside(self.keeping.kept.end)
         self._over = True
+        self._forget_complaint()
         return super().dismiss(result)  # type: ignore[arg-type]
 
     def _aside(self, work: Callable[[], None]) -> None:
@@ -149,6 +152,16 @@ class TypedDialog(Dialog[_Answer]):
             at_fault = "title"
         if at_fault:
             fields[at_fault].complain(error.what)
+            self._complained = True
+
+    @on(Input.Changed)
+    def _mended(self) -> None:
+        self._forget_complaint()
+
+    def _forget_complaint(self) -> None:
+        if self._complained:
+            self._complained = False
+            let_errors_go(self)
 
     # Leaving
 
@@ -161,7 +174,8 @@ class TypedDialog(Dialog[_Answer]):
 
     def ask_to_leave(self, heading: str, more: str = "") -> None:
         """Asks what becomes of what was typed."""
-        said = "What you typed here is saved nowhere." + (f" {more}" if more else "")
+        kept = " It is kept against a crash only until you answer." if self.keeping is not None else ""
+        said = f"What you typed here is not in the memory yet.{kept}" + (f" {more}" if more else "")
         question: ConfirmScreen
         if self.keeping is None:
             question = ConfirmScreen(heading, said, yes="let it go", no="go on")

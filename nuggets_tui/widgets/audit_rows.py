@@ -23,8 +23,8 @@ _AUTHOR_WIDTH: Final = 15
 _VERB_WIDTH: Final = 12
 # So many of the newest lines say how wide the column of authors has to be.
 _LOOKED_AT: Final = 400
-# In a narrower pane the heading alone says the day, and names are cut sooner.
-_ROOM_FOR_DATES: Final = 72
+# In a narrower pane names are cut sooner.
+_ROOM_FOR_NAMES: Final = 72
 _NARROW_AUTHOR: Final = 11
 _ANOTHER: Final = "another "
 TAKEN_BACK: Final = "↶"
@@ -111,7 +111,7 @@ def _row(line: LogLine, view: View, authors: tuple[int, int]) -> Row:
 
 def _said(line: LogLine, view: View, authors: tuple[int, int], width: int) -> Content:
     told = line.told
-    wide = width >= _ROOM_FOR_DATES
+    wide = width >= _ROOM_FOR_NAMES
     author, name = authors[0] if wide else authors[1], str(line.author)
     if not wide:
         name = name.removeprefix(_ANOTHER)
@@ -121,19 +121,16 @@ def _said(line: LogLine, view: View, authors: tuple[int, int], width: int) -> Co
         done = Content.assemble((f"{RUN} ", "$text-secondary"), content(line.counts, "bold"))
     else:
         done = Content.assemble((f"{told.verb:<{_VERB_WIDTH}} ", MUTED), content(told.what))
-    when = _when(line, view.now, with_day=wide)
+    when = _when(line, view.now)
     return Content.assemble((when, MUTED), who.truncate(author, pad=True), " ", done)
 
 
-def _when(line: LogLine, now: datetime | None, *, with_day: bool) -> str:
-    """The hour, and before it the day unless that is today."""
+def _when(line: LogLine, now: datetime | None) -> str:
+    """The hour; the day stands in the heading."""
     moment = parse_iso(line.at)
     if moment is None or now is None:
         return " " * 7
-    local = moment.astimezone()
-    if with_day and line.day != now.astimezone().toordinal():
-        return f"{local.day:>2} {local:%b %H:%M}  "
-    return f"{local:%H:%M}  "
+    return f"{moment.astimezone():%H:%M}  "
 
 
 def sign_of(line: LogLine, log: Log) -> Content:

@@ -21,6 +21,9 @@ from nuggets_tui.widgets.row_list import Row
 from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, sides
 
 _BAR: Final = 5
+_SHORT_BAR: Final = 3
+# Cells of a row that has room for its recalls.
+_HITS_FROM: Final = 24
 _MEASURED: Final = 500
 # More of a key than any pane has room for.
 _KEY_CELLS: Final = 200
@@ -102,7 +105,9 @@ def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], C
     def line(width: int) -> Content:
         size = min(wanted, max(4, int(width * _KEY_SHARE)))
         key = Content(cut_middle(fact.key, size))
-        return columns(key, value, hits, wanted=size, share=_KEY_SHARE)(width)
+        # In a narrow pane the value says more than how often it was asked for.
+        right = hits if width >= _HITS_FROM or holds_secret else Content("")
+        return columns(key, value, right, wanted=size, share=_KEY_SHARE)(width)
 
     return line
 
@@ -115,8 +120,19 @@ def fact_key(nugget: str, key: str) -> str:
 def _heading(nugget: Nugget) -> Callable[[int], Content]:
     used, capacity = len(nugget.facts), nugget.meta.capacity
     style = _LEVEL_STYLES.get(capacity_level(used, capacity), "$text-secondary")
-    load = Content.assemble((f"{used}/{capacity} ", MUTED), (capacity_bar(used, capacity, _BAR), style))
-    return sides(content(nugget.name, "bold"), load)
+    name = content(nugget.name, "bold")
+
+    def line(width: int) -> Content:
+        # A short bar rather than half a name.
+        for size in (_BAR, _SHORT_BAR):
+            load = Content.assemble(
+                (f"{used}/{capacity} ", MUTED), (capacity_bar(used, capacity, size), style)
+            )
+            if name.cell_length + load.cell_length + 2 <= width:
+                break
+        return sides(name, load)(width)
+
+    return line
 
 
 def _warning(nugget: Nugget) -> tuple[Content, ...]:

@@ -47,7 +47,7 @@ class FactsPane(RowList):
             return
         self._fact_rows = rows = FactRows(after.snapshot.nuggets, after.snapshot.fact_notes)
         self.set_source(rows.count, rows.row, height=rows.height, key_at=rows.key, mark_at=rows.mark)
-        if before.loaded:
+        if before.loaded and before.past == after.past:
             known = before.snapshot.by_name
             self.glow({key for nugget in rows.nuggets for key in _fresh(known.get(nugget.name), nugget)})
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
+from textual.events import Click
 from textual.message import Message
 from textual.reactive import reactive
+from textual.style import Style
 
 from nuggets_tui.messages import NotePicked, PaneWanted
 from nuggets_tui.safe_text import cut
@@ -23,7 +25,11 @@ if TYPE_CHECKING:
     from nuggets_tui.widgets.graph_overview import GraphOverview
 
 _NAME_CELLS = 24
-_OVERVIEW_KEYS = "⏎ open · + - zoom · n nugget · shift+arrows leap · esc back"
+# What the frame of the overview says, with what a click presses; "" for what the mouse does in its own way.
+_OVERVIEW_KEYS = (
+    ("⏎ open", "enter"), ("+ nearer", "plus"), ("- farther", "minus"), ("n nugget", "n"), ("shift+arrows leap", ""),
+    ("esc back", "escape"),
+)  # fmt: skip
 _OVERVIEW_ONLY = ("leap", "nugget", "leave_overview")
 
 
@@ -107,7 +113,7 @@ class GraphPane(GraphView):
             )
             said += f" · {self._points.zoom} nearer" if self._points.zoom else ""
         self.border_title = Content.assemble("5 Graph", (f" · {said}", MUTED))
-        self.border_subtitle = Content(_OVERVIEW_KEYS if self.overview else "")
+        self.border_subtitle = _overview_keys() if self.overview else Content("")
 
     def on_mount(self) -> None:
         """Names what the picture shows."""
@@ -168,6 +174,14 @@ class GraphPane(GraphView):
         """Back to the surroundings."""
         self.post_message(self.OverviewLeft())
 
+    @on(Click)
+    def press_named_key(self, event: Click) -> None:
+        """A key named in the frame is pressed by a click on it."""
+        key = event.style.meta.get("press")
+        if key:
+            event.stop()
+            self.app.simulate_key(key)
+
     @on(GraphView.NodeFocused)
     def stay(self, event: GraphView.NodeFocused) -> None:
         """Walking shows nothing else; enter goes there."""
@@ -190,3 +204,10 @@ class GraphPane(GraphView):
         """Says what is seen."""
         event.stop()
         self._name_it()
+
+
+def _overview_keys() -> Content:
+    return Content(" · ").join(
+        Content(said).stylize(Style.from_meta({"press": key})) if key else Content(said)
+        for said, key in _OVERVIEW_KEYS
+    )

@@ -21,6 +21,9 @@ _NAME: Final = Content.styled(" nuggets ", "bold $text-accent")
 _EVENT_WIDTH: Final = 58
 _LEAST_EVENT: Final = 24
 _GAP: Final = "   "
+_NOTHING_TO_IT: Final = (
+    "note_id", "suggested", "origin", "new_since", "own", "found", "hops", "fresh", "order", "show_hidden",
+)  # fmt: skip
 
 
 class HeaderLine(Widget):
@@ -31,7 +34,7 @@ class HeaderLine(Widget):
 
     def watch_view(self, before: View, after: View) -> None:
         """Says what is another; which note is shown is nothing to it."""
-        if not same_but(before, after, "note_id", "suggested", "found", "hops", "fresh", "order", "show_hidden"):
+        if not same_but(before, after, *_NOTHING_TO_IT):
             self.refresh()
 
     async def on_click(self, event: Click) -> None:
@@ -44,7 +47,9 @@ class HeaderLine(Widget):
         """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         waits = [_live(self.view), *_waiting(self.view)]
         if self.view.reflection_due:
-            line = self._laid_out(Content(_GAP).join([*waits, _badge("reflection due", "reflect", self.view.keys)]))
+            line = self._laid_out(
+                Content(_GAP).join([*waits, _badge("reflection due", "reflect", self.view.keys)])
+            )
             if line is not None:
                 return line
         line = self._laid_out(Content(_GAP).join(waits))
@@ -100,7 +105,16 @@ class HeaderLine(Widget):
             return None
         when = f", {time_ago(last.at, self.now)}"
         said = Content.styled(safe_line(f"{last.author} {last.told.verb} {last.told.what}"), "$text-muted")
-        return Content.assemble(said.truncate(limit - len(when), ellipsis=True), (when, "$text-muted"))
+        return Content.assemble(_shortened(said, limit - len(when)), (when, "$text-muted"))
+
+
+def _shortened(said: Content, limit: int) -> Content:
+    """A text in at most so many cells; a cut one ends in a word, not in a comma."""
+    if said.cell_length <= limit:
+        return said
+    cut = said.truncate(limit - 1)
+    said_whole = cut.plain.rstrip(" ,:")
+    return Content.assemble(cut[: len(said_whole)], ("…" if said_whole == cut.plain else " …", "$text-muted"))
 
 
 def _live(view: View) -> Content:

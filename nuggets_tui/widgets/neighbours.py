@@ -9,7 +9,7 @@ from textual import on
 from textual.content import Content
 from textual.reactive import reactive
 
-from core.model.note import Note
+from core.model.note import Link, Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import NotePicked
 from nuggets_tui.safe_text import content
@@ -17,10 +17,15 @@ from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.empty_words import empty_words
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns, title_style
+from nuggets_tui.words import ago
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from core.graph.neighbours import Suggestion
 
+# Cells of a row that has room for the age of its link.
+_DATED: Final = 36
 _SIGN_STYLES: Final = {"→": "$text-secondary", "←": "$text-secondary", "+": "bold $text-success"}
 
 
@@ -47,7 +52,7 @@ class NeighboursPane(RowList):
     def watch_view(self, before: View, after: View) -> None:
         """Shows the links of another note, or those it has now."""
         if before.note_id == after.note_id and not changed_between(
-            before, after, "snapshot", "suggested", "keys"
+            before, after, "snapshot", "suggested", "keys", "now"
         ):
             return
         self.empty_text = _empty(after.keys) if after.loaded else ""
@@ -78,18 +83,30 @@ def _rows(view: View) -> list[Row]:
     from core.graph.neighbours import neighbours
 
     found = neighbours(view.snapshot, view.note_id)
-    rows = [_row("→", note, link.reason, place) for place, (note, link) in enumerate(found.outgoing)]
-    rows += [_row("←", note, link.reason, place) for place, (note, link) in enumerate(found.incoming)]
+    rows = [_link_row("→", note, link, place, view.now) for place, (note, link) in enumerate(found.outgoing)]
+    rows += [_link_row("←", note, link, place, view.now) for place, (note, link) in enumerate(found.incoming)]
     for suggestion in view.suggested:
         reason = "suggested: " + ", ".join(suggestion.shared)
-        rows.append(_row("+", suggestion.note, reason, 0, suggestion))
+        rows.append(_row("+", suggestion.note, reason, 0, suggestion=suggestion))
     return rows
 
 
-def _row(sign: str, note: Note, reason: str, place: int, suggestion: Suggestion | None = None) -> Row:
+def _link_row(sign: str, note: Note, link: Link, place: int, now: datetime | None) -> Row:
+    return _row(sign, note, link.reason, place, ago(link.created_at, now) if now is not None else "")
+
+
+def _row(
+    sign: str, note: Note, reason: str, place: int, age: str = "", suggestion: Suggestion | None = None
+) -> Row:
     hidden = Content.styled("⊘ ", "$text-warning") if note.hidden else Content("")
     title = Content.assemble((f"{sign} ", _SIGN_STYLES[sign]), hidden, content(note.title, title_style(note)))
     wanted = len(note.title) + 2 + len(hidden)
-    line = columns(title, content(reason, MUTED), Content(""), wanted=wanted, share=0.6)
+    dated = columns(title, content(reason, MUTED), Content.styled(age, MUTED), wanted=wanted, share=0.6)
+    plain = columns(title, content(reason, MUTED), Content(""), wanted=wanted, share=0.6)
+
+    def line(width: int) -> Content:
+        # In a small pane the reason says more than the date.
+        return dated(width) if width >= _DATED else plain(width)
+
     # Several links may join the same two notes, so the place is part of the key.
     return Row(f"{sign} {note.id} {reason} {place}", (line,), data=Neighbour(note.id, suggestion))

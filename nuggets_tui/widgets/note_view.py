@@ -7,6 +7,7 @@ from datetime import datetime
 from functools import partial
 from typing import Final
 
+from rich.cells import cell_len
 from textual.content import Content
 from textual.events import Click
 from textual.reactive import reactive
@@ -15,7 +16,8 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import FileWanted
-from nuggets_tui.safe_text import content
+from nuggets_tui.origin import SOURCES, Origin
+from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.secret_signs import SIGN, kinds_in
 from nuggets_tui.view import View, changed_between, own_tags
 from nuggets_tui.widgets.line_view import LineView
@@ -25,6 +27,9 @@ from nuggets_tui.words import time_ago
 
 _NOT_THERE: Final = Content.styled("At this moment the note was not there: not yet, or no more.", MUTED)
 _MOST_TAGS: Final = 40
+# Cells of a session's id and of an author's name.
+_SESSION: Final = 28
+_AUTHOR: Final = 28
 _FILE: Final = "underline"
 
 
@@ -50,7 +55,7 @@ class NotePane(LineView):
         if (
             before.note is note
             and before.loaded == after.loaded
-            and not changed_between(before, after, "now", "keys")
+            and not changed_between(before, after, "now", "keys", "origin")
         ):
             return
         same = before.note_id == after.note_id
@@ -80,7 +85,9 @@ class NotePane(LineView):
         if view.note is None and view.note_id and view.past is not None:
             self.show_lines(_NOT_THERE.wrap, keep_scroll=keep_scroll)
             return
-        make = partial(note_lines, view.note, view.snapshot, view.now, plainly=self.plainly, keys=view.keys)
+        make = partial(
+            note_lines, view.note, view.snapshot, view.now, plainly=self.plainly, keys=view.keys, origin=view.origin
+        )  # fmt: skip
         self.show_lines(make, keep_scroll=keep_scroll)
 
 
@@ -92,8 +99,12 @@ def note_lines(
     *,
     plainly: bool = False,
     keys: KeyMap = DEFAULT,
+    origin: Origin | None = None,
 ) -> Sequence[Content]:
-    """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`)."""
+    """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`).
+
+    origin: who made and changed it, where that is known of this note.
+    """
     if note is None:
         said = f"Choose a note in Notes, or search with {keys.key('search')}."
         return Content.styled(said, MUTED).wrap(width)
@@ -101,9 +112,9 @@ def note_lines(
     for part in (
         _secret(note, keys),
         _state(note, snapshot, keys),
-        _metadata(note),
+        _metadata(note, width),
         _tags(note),
-        _dates(note, now),
+        _dates(note, now, origin if origin is not None and origin.note_id == note.id else None, width),
     ):
         if part:
             lines.extend(part.wrap(width))
@@ -125,8 +136,6 @@ def with_files(line: Content) -> Content:
 
 def _characters(text: str, cells: int) -> int:
     """How many characters stand before a cell of a line."""
-    from rich.cells import cell_len
-
     taken = 0
     for place, char in enumerate(text):
         taken += cell_len(char)
@@ -139,8 +148,16 @@ def _title_lines(note: Note, width: int) -> Sequence[Content]:
     return [*content(note.title, "bold").wrap(width), Content.styled("reading …", MUTED)]
 
 
-def _joined(parts: Sequence[str], style: str = MUTED) -> Content:
-    return content(" · ".join(part for part in parts if part), style)
+def _joined(parts: Sequence[str], style: str = MUTED, width: int = 0) -> Content:
+    """Parts with points between them; where they take several lines of `width` cells, none begins with a point."""
+    lines: list[str] = []
+    for part in map(safe_line, filter(None, parts)):
+        longer = f"{lines[-1]} · {part}" if lines else part
+        if lines and (not width or cell_len(longer) <= width):
+            lines[-1] = longer
+        else:
+            lines.append(part)
+    return Content("\n").join(content(line, style) for line in lines)
 
 
 def _state(note: Note, snapshot: Snapshot, keys: KeyMap) -> Content:
@@ -163,11 +180,13 @@ def _secret(note: Note, keys: KeyMap) -> Content:
     return content(f"{SIGN} seems to hold a secret ({', '.join(kinds)}); {masks}", "$text-error")
 
 
-def _metadata(note: Note) -> Content:
+def _metadata(note: Note, width: int) -> Content:
     recalls = f"recalled {note.hits}×" if note.hits else "never recalled"
     # Nugget, scope and type often bear one name; said once is enough.
     names = dict.fromkeys((note.nugget_name, note.scope, note.type, note.stability))
-    return _joined([*names, f"{note.confidence:.2f}", recalls])
+    return _joined(
+        [*names, f"{note.confidence:.2f}", SOURCES.get(note.source, note.source), recalls], width=width
+    )
 
 
 def _tags(note: Note) -> Content:
@@ -175,16 +194,21 @@ def _tags(note: Note) -> Content:
     return Content("  ").join(tags) if tags else Content("")
 
 
-def _dates(note: Note, now: datetime | None) -> Content:
+def _dates(note: Note, now: datetime | None, origin: Origin | None, width: int) -> Content:
     if now is None:
         return Content("")
     said = []
-    for word, stamp in (
-        ("made", note.created_at),
-        ("changed", note.updated_at),
-        ("read", note.last_accessed_at),
+    session = cut(note.last_hit_session, _SESSION)
+    for word, stamp, who in (
+        ("made", note.created_at, _by(origin.made_by) if origin is not None else ""),
+        ("changed", note.updated_at, _by(origin.changed_by) if origin is not None else ""),
+        ("read", note.last_accessed_at, f" in {session}" if session else ""),
     ):
         age = time_ago(stamp, now) if stamp else ""
         if age and not (word != "made" and stamp == note.created_at):
-            said.append(f"{word} {age}")
-    return _joined(said)
+            said.append(f"{word} {age}{who}")
+    return _joined(said, width=width)
+
+
+def _by(author: str) -> str:
+    return f" by {safe_line(author, _AUTHOR)}" if author else ""

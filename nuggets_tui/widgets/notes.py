@@ -70,6 +70,12 @@ def _asks_the_same(one: View, other: View) -> bool:
     return wanted == now
 
 
+def _age(stamp: str, now: datetime) -> str:
+    """How old a note is. Ages in the list move on every half a minute: seconds would stand still."""
+    age = ago(stamp, now)
+    return "now" if age.endswith(" s") else age
+
+
 class NotesPane(RowList):
     """Notes while nothing is searched, results while something is. Conditions alone filter the list of notes."""
 
@@ -85,6 +91,8 @@ class NotesPane(RowList):
         self._shown = View()
         self._listing_wanted: View | None = None
         self._unseen = False
+        # The note that the cursor came to, while the screen has not heard of it.
+        self.unheard = ""
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows other rows; the cursor stays on its note."""
@@ -95,7 +103,7 @@ class NotesPane(RowList):
                 self._show_results(before, after)
             elif before.selected is not after.selected:
                 self._show_title()
-        elif changed_between(before, after, "found", "snapshot", "now", "keys") or (
+        elif changed_between(before, after, "found", "snapshot", "now", "keys", "new_since", "own") or (
             (before.order, before.show_hidden) != (after.order, after.show_hidden)
         ):
             self._show_notes(after)
@@ -110,6 +118,12 @@ class NotesPane(RowList):
         listed = filter(ids.__contains__, self._listing.ids)
         others = (id for id in sorted(ids) if id not in places)
         return [notes[id] for id in dict.fromkeys((*listed, *others)) if id in notes]
+
+    def holds(self, id: str) -> bool:
+        """Whether a note is among the rows."""
+        if _listed(self.view):
+            return id in self._listing.places
+        return self.view.found is not None and any(hit.note.id == id for hit in self.view.found.hits)
 
     def on_show(self) -> None:
         """Comes from behind another pane: scrolls to the cursor if that was moved meanwhile."""
@@ -222,10 +236,21 @@ class NotesPane(RowList):
         return Row(note.id, (sides(title, self._aside(note, now)),), data=note.id)
 
     def _aside(self, note: Note, now: datetime | None) -> Content:
-        if self._shown.order == "recalls":
-            return Content.styled(f"×{note.hits}", MUTED)
         stamp = max(note.updated_at, note.created_at)
-        return Content.styled(ago(stamp, now) if now else "", MUTED)
+        said = f"×{note.hits}" if self._shown.order == "recalls" else _age(stamp, now) if now else ""
+        new = "new " if self._is_news(note, stamp) else ""
+        return Content.assemble((new, "bold $text-success"), (said, MUTED))
+
+    def _is_news(self, note: Note, stamp: str) -> bool:
+        """Whether a note was made or changed by others since the person was here before."""
+        view = self.view
+        since = view.new_since if view.past is None else ""
+        return bool(since) and stamp > since and (note.id, note.updated_at) not in view.own
+
+    def _tell_highlight(self) -> None:
+        super()._tell_highlight()
+        row = self.cursor_row
+        self.unheard = row.data if row is not None and isinstance(row.data, str) and self.has_focus else ""
 
     @on(RowList.RowHighlighted)
     def pick(self, event: RowList.RowHighlighted) -> None:

@@ -35,14 +35,11 @@ def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
 
 def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
     note = answering(recall, snapshot)
-    answer = Content.assemble(
-        ("recall  ", "bold $text-success"),
-        content(recall.key),
-        (" = ", MUTED),
-        content(recall.answer or "", "bold"),
-    )
+    asked = Content.assemble(("recall  ", "bold $text-success"), content(recall.key))
     sure = Content.styled(f"{recall.certainty:.2f} sure", "$text-success")
-    return Row(RECALL_KEY, (sides(answer, sure),), data=note.id if note else None)
+    answer = Content.assemble(("  = ", MUTED), content(recall.answer or "", "bold"))
+    # On a line of its own: behind a long key nothing of the answer would be left.
+    return Row(RECALL_KEY, (sides(asked, sure), answer), data=note.id if note else None)
 
 
 def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.events import Paste
+from textual.events import Click, Paste
 from textual.reactive import reactive
+from textual.style import Style
 from textual.suggester import Suggester
 from textual.widgets import Input
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 
 _MOST: Final = 500
 _NAME: Final = "Search"
+# A mark of our own instead of "@click", which would paint the words as a link.
+_CLEARS: Final = Style.from_meta({"clears": True})
 # A gap on both sides of the name is no room for what is said.
 _GAPS: Final = 4
 # The words stand in the field as well: less of them is not worth the room.
@@ -118,6 +121,13 @@ class SearchBox(Input):
     def on_resize(self) -> None:
         """What is said fits into the frame."""
         self._explain()
+
+    def on_click(self, event: Click) -> None:
+        """What the frame says of esc, the mouse does too."""
+        if event.style.meta.get("clears"):
+            event.stop()
+            self.action_leave()
+            self.value = ""
 
     def action_leave(self) -> None:
         """Leaves the field; what is typed stays, and so do the hits."""
@@ -262,4 +272,4 @@ def _said(view: View) -> Content:
     count = len(found.hits)
     best = "best" if found.weighed else "newest"
     hits = f"{best} {count}" if found.capped else plural(count, "hit")
-    return Content(f"{hits} · {milliseconds:.0f} ms · esc clears")
+    return Content.assemble(f"{hits} · {milliseconds:.0f} ms · ", Content("esc clears").stylize(_CLEARS))

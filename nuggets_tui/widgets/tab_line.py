@@ -10,15 +10,26 @@ from textual.widget import Widget
 
 from nuggets_tui.commands import BY_NAME
 from nuggets_tui.messages import PaneWanted
+from nuggets_tui.view import View
 from nuggets_tui.widgets.pane_shapes import PANE_TITLES, PANES, PaneName
 
 
 class TabLine(Widget):
-    """One line of tabs. `results`: whether Notes shows results just now. `zoomed`: whether there is room for all."""
+    """One line of tabs. `results`: whether Notes shows results just now. `zoomed`: whether there is room for all.
+
+    How many are selected stands behind the tabs: the list that is selected in may be behind another pane.
+    """
+
+    view: reactive[View] = reactive(View(), repaint=False)
 
     active: reactive[PaneName] = reactive[PaneName]("notes")
     results: reactive[bool] = reactive(False)
     zoomed: reactive[bool] = reactive(False)
+
+    def watch_view(self, before: View, after: View) -> None:
+        """Counts the selection anew."""
+        if before.selected is not after.selected:
+            self.refresh()
 
     async def on_click(self, event: Click) -> None:
         """Goes to the pane of the tab under the mouse."""
@@ -31,11 +42,16 @@ class TabLine(Widget):
     def render(self) -> Content:
         """The line itself; the active tab is marked by a bar at its sides and by weight, not by colour alone."""
         tabs = Content(" ").join(self._tab(number, name) for number, name in enumerate(PANES, 1))
-        if not self.zoomed:
-            return tabs
-        back = _all_panes()
-        gap = self.size.width - 1 - tabs.cell_length - back.cell_length
-        return Content.assemble(tabs, " " * gap, back) if gap > 1 else tabs
+        room = self.size.width - 1 - tabs.cell_length
+        ends = [_all_panes()] if self.zoomed else []
+        count = len(self.view.selected)
+        if count:
+            said = f"✓ {count:,} selected"
+            needed = len(said) + 2 + sum(end.cell_length + 3 for end in ends)
+            ends.insert(0, Content.styled(said if needed <= room else f"✓{count:,}", "bold $text-accent"))
+        end = Content("   ").join(ends)
+        gap = room - end.cell_length
+        return Content.assemble(tabs, " " * gap, end) if ends and gap > 1 else tabs
 
     def _tab(self, number: int, name: PaneName) -> Content:
         title = "Results" if name == "notes" and self.results else PANE_TITLES[name]

@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.events import Click
 from textual.message import Message
 from textual.reactive import reactive
+from textual.style import Style
 from textual.widget import Widget
 
 from core.model.names import parse_iso
@@ -23,6 +24,7 @@ _MARK: Final = "┃"
 _LEAST_BAR: Final = 10
 # What the frame takes of a line on it.
 _CORNERS: Final = 4
+_PRESSED_AS: Final = {"esc": "escape"}
 
 
 class TimeLine(Widget, can_focus=True):
@@ -82,6 +84,8 @@ class TimeLine(Widget, can_focus=True):
             (keys.key("restore"), "go back to it"), (keys.key("time"), "type a moment"), ("home end", "first, last"),
         ):  # fmt: skip
             hint = Content.assemble((key, "bold"), f" {label}")
+            if len(key) == 1 or key in _PRESSED_AS:
+                hint = hint.stylize(Style.from_meta({"press": _PRESSED_AS.get(key, key)}))
             room -= hint.cell_length + 2
             if room < 0:
                 break
@@ -122,7 +126,12 @@ class TimeLine(Widget, can_focus=True):
         return self.content_size.width - len(begin) - len(_NOW), begin, _NOW
 
     def on_click(self, event: Click) -> None:
-        """Jumps to the part of the bar under the mouse."""
+        """Jumps to the part of the bar under the mouse; a key named in the frame is pressed by a click on it."""
+        key = event.style.meta.get("press")
+        if key:
+            event.stop()
+            self.app.simulate_key(key)
+            return
         offset = event.get_content_offset(self)
         if offset is None:
             return

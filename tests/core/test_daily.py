@@ -15,7 +15,14 @@ from memory_files import note_object, tree, write_graph
 
 from core import daily
 from core.daily import count_as_daily, counts_of, daily_state, run_daily_pass
-from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NotFoundError, NuggetsError
+from core.errors import (
+    BrokenFileError,
+    ConflictError,
+    InvalidInputError,
+    LockTimeoutError,
+    NotFoundError,
+    NuggetsError,
+)
 from core.memory import Memory
 from core.model.change import Author
 from core.promotion.target import project_folder
@@ -293,3 +300,23 @@ def test_of_twenty_processes_at_once_exactly_one_runs_it(home: Path) -> None:
     assert len(runs(home)) == 1
     entries = Memory.open(home).log(limit=None)
     assert sum(entry.change_set.kind == "reflection" for entry in entries) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["[schedule]\ndaemon_applies = 'no'\n", "[reflection]\nmax_notes = -1\n", "[schedule"]
+)
+def test_where_a_setting_of_its_own_is_wrong_the_pass_waits(home: Path, text: str) -> None:
+    (home / "settings.toml").write_text(text)
+    memory = Memory.open(home)
+    with pytest.raises(InvalidInputError, match="the daily pass waits"):
+        run_daily_pass(memory, lambda: MORNING, zone=UTC)
+    assert not runs(home)
+    assert daily_state(home, MORNING, UTC).unsure
+    assert memory.reflect(dry_run=True) is not None
+
+
+def test_a_wrong_setting_of_something_else_keeps_no_pass_from_running(home: Path) -> None:
+    with (home / "settings.toml").open("a", encoding="utf-8") as file:
+        file.write("[search]\ntext_weight = -5\n")
+    assert not daily_state(home, MORNING, UTC).unsure
+    assert passed(home, MORNING).ran

@@ -340,6 +340,15 @@ def test_what_stands_in_the_way_of_taking_back_is_named(home: Path) -> None:
     assert _content(home) == "Content of note 1."
 
 
+def test_a_run_of_reflection_that_stands_in_the_way_is_named_once(home: Path) -> None:
+    memory = Memory.open(home)
+    older = _write(memory, "milk\nmilk\nbread")
+    assert memory.reflect().rewritten
+    with pytest.raises(ConflictError) as caught:
+        memory.undo(older.id)
+    assert "(reflection: tidied 1" in caught.value.message
+
+
 def test_what_was_taken_back_itself_stands_in_nobodys_way(home: Path) -> None:
     memory = Memory.open(home)
     older, newer = _write(memory, "First."), _write(memory, "Second.")

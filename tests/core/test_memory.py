@@ -22,7 +22,7 @@ from memory_files import (
 )
 
 from core import Memory
-from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
+from core.errors import BrokenFileError, ConflictError, NotFoundError
 from core.facts.edits import forget, record_hit, remember
 from core.folder import default_home
 from core.graph.edits import create_note, edit_note, hide_note
@@ -254,13 +254,16 @@ def test_a_folder_named_relatively_stays_the_same_when_the_working_folder_moves(
 
 @pytest.mark.parametrize("text", ["[search", "\xff", "[search]\ntemperature = 'warm'", "[promotion]\nthreshold = 1.5",
                                   "search = 5", "[inference]\nuser_words = [1]"])  # fmt: skip
-def test_settings_that_cannot_be_read_are_named(home: Path, text: str) -> None:
+def test_settings_that_cannot_be_used_are_told_once_and_the_memory_opens(home: Path, text: str) -> None:
     path = home / "settings.toml"
     path.write_text(text, encoding="latin-1")
-    with pytest.raises((BrokenFileError, InvalidInputError)) as caught:
-        Memory.open(home)
-    assert str(path) in caught.value.message
-    assert "\n" not in caught.value.message
+    memory = Memory.open(home)
+    assert memory.snapshot.notes
+    (told,) = memory.take_notices()
+    assert str(path) in told
+    assert "\n" not in told
+    memory.refresh()
+    assert memory.take_notices() == ()
 
 
 def test_settings_come_from_the_file_and_unknown_ones_are_passed_over(
@@ -281,8 +284,9 @@ def test_an_environment_that_makes_no_sense_is_named(
     home: Path, monkeypatch: pytest.MonkeyPatch, value: str
 ) -> None:
     monkeypatch.setenv("MEMORY_REFLECTION_MAX_NOTES", value)
-    with pytest.raises(InvalidInputError, match="MEMORY_REFLECTION_MAX_NOTES"):
-        Memory.open(home)
+    memory = Memory.open(home)
+    assert "MEMORY_REFLECTION_MAX_NOTES" in memory.take_notices()[0]
+    assert memory.settings.reflection.max_notes == 10
 
 
 @pytest.fixture

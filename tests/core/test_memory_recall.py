@@ -12,6 +12,8 @@ from memory_files import GRAPH, facts_of, note_object, notes_of, tree, write_gra
 
 from core import Memory
 from core.errors import NotFoundError
+from core.facts.edits import remember
+from core.graph.edits import create_note
 from core.storage import files
 
 FACT_NOTE = "fact-memory-00000001"
@@ -123,3 +125,44 @@ def test_a_fact_that_its_note_answers_for_is_counted_in_both_files(tmp_path: Pat
     (nugget,) = memory.snapshot.nuggets
     assert [fact.hits for fact in nugget.facts] == [1]
     assert memory.snapshot.by_id[found.note_id].hits == 1
+
+
+def test_a_word_half_typed_is_completed_before_it_is_taken_for_a_typing_error(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path)
+    memory.change("people", lambda draft: remember(draft, "people", "Mira", "a designer"))
+    memory.change("other", lambda draft: remember(draft, "people", "test cmd", "pytest -q"))
+    assert memory.recall("miras", record=False).answer == "a designer"
+    assert memory.recall("migra", record=False).answer == "a designer"
+    memory.change("note", lambda draft: create_note(draft, "project", "Migrations", "Run by hand."))
+    assert memory.recall("migra", record=False).answer == "Run by hand."
+    memory.change("key", lambda draft: remember(draft, "project", "migrate cmd", "make migrate"))
+    for asked in ("migra", "migr", "migrat"):
+        assert memory.recall(asked, record=False).answer == "make migrate"
+    assert memory.recall("migrte cmd", record=False).answer == "make migrate"
+    assert memory.recall("mirra", record=False).answer == "a designer"
+
+
+def test_which_of_several_words_is_half_typed_is_not_guessed_from_notes(tmp_path: Path) -> None:
+    memory = Memory.open(tmp_path)
+    for title in ("Invoices", "Investors"):
+        memory.change("note", lambda draft, title=title: create_note(draft, "office", title, "x."))
+    assert memory.recall("invoi", record=False).key == "Invoices"
+    assert (
+        not memory.recall("inve", record=False).found
+        or memory.recall("inve", record=False).key == "Investors"
+    )
+    memory.change("note", lambda draft: create_note(draft, "office", "Invention", "x."))
+    assert not memory.recall("inve", record=False).found
+
+
+@pytest.mark.parametrize("value", ["[masked: GitHub token]", "'[masked: key] [masked: JWT]'"])
+def test_a_masked_credential_answers_no_recall_but_stays_listed(tmp_path: Path, value: str) -> None:
+    memory = Memory.open(tmp_path)
+    memory.change("mask", lambda draft: remember(draft, "vault", "auth token", value))
+    assert not memory.recall("auth token", record=False).found
+    assert not memory.recall("auth token", "vault", record=False).found
+    assert [fact.value for fact in memory.snapshot.nugget("vault").facts] == [value]
+    memory.change("real", lambda draft: remember(draft, "web", "token of auth", "ask Sam"))
+    assert memory.recall("auth token", record=False).answer == "ask Sam"
+    memory.change("part", lambda draft: remember(draft, "vault", "auth token", f"psql -U me {value}"))
+    assert memory.recall("auth token", record=False).answer == f"psql -U me {value}"

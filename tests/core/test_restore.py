@@ -123,7 +123,9 @@ def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
             assert (other.id in linked and other.id in newest.by_id) == any(
                 link.to == former.id for link in other.links
             ) or other.id == former.id
-        assert replace(found, links=(), vector=former.vector) == replace(former, links=())
+        # Recalls since then may stay: see the tests of recalls below.
+        recalls = {name: getattr(former, name) for name in ("hits", "last_hit_session", "last_accessed_at")}
+        assert replace(found, links=(), vector=former.vector, **recalls) == replace(former, links=())
         assert_facts_and_notes_are_one(memory.snapshot)
         memory.undo(applied)
         assert memory.snapshot.notes == newest.notes
@@ -377,3 +379,21 @@ def test_a_note_that_was_not_there_or_cannot_be_read_is_named() -> None:
 
 def test_a_note_that_is_as_it_was_gives_nothing(memory: Memory) -> None:
     assert _back(memory.snapshot, memory.snapshot, B).empty
+
+
+# Recalls
+
+
+def test_a_note_that_comes_back_keeps_what_it_was_recalled_since() -> None:
+    then = make_note(1, content="old", hits=1)
+    now = replace(then, content="new", hits=7, last_hit_session="late")
+    (change,) = _back(_memory(now), _memory(then), then.id).notes
+    assert change.after is not None
+    assert (change.after.content, change.after.hits, change.after.last_hit_session) == ("old", 7, "late")
+
+
+def test_a_note_that_differs_in_recalls_alone_gets_those_of_then() -> None:
+    then = make_note(1, hits=1)
+    (change,) = _back(_memory(replace(then, hits=7)), _memory(then), then.id).notes
+    assert change.after is not None
+    assert change.after.hits == 1

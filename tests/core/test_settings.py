@@ -1,13 +1,13 @@
-"""Settings: what a file and the environment may say, and that what makes no sense is refused in one clear line."""
+"""Settings: what a file and the environment may say, and that what makes no sense is told in one clear line."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from msgspec.structs import asdict
 
-from core.errors import BrokenFileError, InvalidInputError
 from core.memory import Memory
 from core.settings import SETTINGS_FILE, Settings, load_settings
 
@@ -90,30 +90,56 @@ def test_every_default_would_be_accepted(tmp_path: Path) -> None:
         ("inference", 'style_words = "tone"'),
     ],
 )
-def test_a_senseless_value_is_refused_in_one_line_that_names_it(
+def test_a_senseless_value_is_told_in_one_line_that_names_it_and_its_default_counts(
     tmp_path: Path, section: str, line: str
 ) -> None:
-    with pytest.raises(InvalidInputError) as caught:
-        load(tmp_path, f"[{section}]\n{line}\n")
+    found = load(tmp_path, f"[{section}]\n{line}\n")
     name = f"{section}.{line.partition(' ')[0]}"
-    assert f"{name} must be" in caught.value.message
-    assert SETTINGS_FILE in caught.value.message
-    assert "\n" not in caught.value.message
+    (told,) = found.problems
+    assert f"{name} must be" in told
+    assert SETTINGS_FILE in told
+    assert "\n" not in told
+    assert found.defaulted == (name,)
+    assert getattr(found, section) == getattr(Settings(), section)
+
+
+def test_beside_a_wrong_value_all_others_hold(tmp_path: Path) -> None:
+    found = load(
+        tmp_path,
+        "search = 5\n[promotion]\nthreshold = 'x'\nread_lines = 7\n[backups]\nkeep = 0\n[app]\nvim = true\n",
+    )
+    assert found.defaulted == ("search", "promotion.threshold", "backups.keep")
+    assert (found.promotion.threshold, found.promotion.read_lines) == (3, 7)
+    assert (found.search, found.app.vim) == (Settings().search, True)
+    assert found.problems[1].endswith("promotion.threshold must be a value like 3; 3 counts")
+
+
+def test_where_settings_are_in_force_these_count_in_place_of_what_cannot_be_used(tmp_path: Path) -> None:
+    before = load(tmp_path, "[search]\ntext_weight = 0.9\n[backups]\nkeep = 4\n")
+    (tmp_path / SETTINGS_FILE).write_text("[search]\ntext_weight = -1\n")
+    after = load_settings(tmp_path, {}, before)
+    assert (after.search.text_weight, after.backups.keep) == (0.9, 14)
+    assert after.problems[0].endswith("text_weight must be 0 or more, not -1.0; 0.9 counts")
+    (tmp_path / SETTINGS_FILE).write_text("[search\n")
+    broken = load_settings(tmp_path, {}, before)
+    assert (broken.search.text_weight, broken.backups.keep) == (0.9, 4)
+    assert broken.problems[0].endswith("the settings in force stay")
 
 
 def test_the_line_says_what_would_be_accepted(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInputError, match=r"jaccard must be above 0 and at most 1, not 0\.0"):
-        load(tmp_path, "[reflection]\njaccard = 0.0\n")
-    with pytest.raises(InvalidInputError, match="threshold must be 1 or more, not 0"):
-        load(tmp_path, "[promotion]\nthreshold = 0\n")
+    (told,) = load(tmp_path, "[reflection]\njaccard = 0.0\n").problems
+    assert "jaccard must be above 0 and at most 1, not 0.0; 0.9 counts" in told
+    (told,) = load(tmp_path, "[promotion]\nthreshold = 0\n").problems
+    assert "threshold must be 1 or more, not 0; 3 counts" in told
 
 
 @pytest.mark.parametrize("text", ["x", "24", "-1", "1.5", "\u0661\u0662\u0663"])
-def test_a_senseless_variable_is_refused_by_its_name(tmp_path: Path, text: str) -> None:
-    with pytest.raises(
-        InvalidInputError, match="MEMORY_REFLECTION_HOUR: must be a whole number from 0 to 23"
-    ):
-        load_settings(tmp_path, {"MEMORY_REFLECTION_HOUR": text})
+def test_a_senseless_variable_is_told_by_its_name_and_the_file_counts(tmp_path: Path, text: str) -> None:
+    found = load(tmp_path, "[reflection]\nhour = 7\n", MEMORY_REFLECTION_HOUR=text)
+    assert found.problems == (
+        f"MEMORY_REFLECTION_HOUR: must be a whole number from 0 to 23, not {text!r}; 7 counts",
+    )
+    assert (found.reflection.hour, found.defaulted) == (7, ("reflection.hour",))
 
 
 def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
@@ -122,9 +148,22 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["[search", "[search]\nsoftmax_over = 1" + "0" * 5000])
-def test_a_file_that_is_no_toml_is_named(tmp_path: Path, text: str) -> None:
-    with pytest.raises(BrokenFileError, match=SETTINGS_FILE):
-        load(tmp_path, text)
+def test_a_file_that_is_no_toml_is_told_and_the_defaults_count(tmp_path: Path, text: str) -> None:
+    found = load(tmp_path, text)
+    assert SETTINGS_FILE in found.problems[0]
+    assert found.problems[0].endswith("the defaults count")
+    assert found.defaulted == ("",)
+    assert (found.search, found.schedule) == (Settings().search, Settings().schedule)
+
+
+def test_it_is_told_where_a_file_is_no_toml(tmp_path: Path) -> None:
+    assert "line 2, column 7" in load(tmp_path, "[app]\nvim = tru\n").problems[0]
+
+
+def test_a_file_that_is_nested_too_deeply_is_named(tmp_path: Path) -> None:
+    (told,) = load(tmp_path, f"x = {'[' * 100_000}").problems
+    assert "nested too deeply" in told
+    assert told.startswith(str(tmp_path / SETTINGS_FILE))
 
 
 def test_names_that_mean_nothing_are_ignored_and_told(tmp_path: Path) -> None:
@@ -159,8 +198,8 @@ def test_who_runs_the_daily_pass_and_when_it_is_caught_up_can_be_set(tmp_path: P
         "daemon_applies = 1",
         'promotes = "yes"',
     ):
-        with pytest.raises(InvalidInputError, match=f"schedule.{line.split()[0]} must be"):
-            load(tmp_path, f"[schedule]\n{line}\n")
+        (told,) = load(tmp_path, f"[schedule]\n{line}\n").problems
+        assert f"schedule.{line.split()[0]} must be" in told
 
 
 def test_keys_and_ways_of_the_app_are_plain_data(tmp_path: Path) -> None:
@@ -174,9 +213,10 @@ def test_keys_and_ways_of_the_app_are_plain_data(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["keys = 3", "[app]\nvim = 1", "[app]\ntheme = 3", "app = 3"])
-def test_keys_that_are_no_table_and_ways_of_another_type_are_refused(tmp_path: Path, text: str) -> None:
-    with pytest.raises(InvalidInputError, match=r"(keys|app|app\.vim|app\.theme) must be"):
-        load(tmp_path, text)
+def test_keys_that_are_no_table_and_ways_of_another_type_are_told(tmp_path: Path, text: str) -> None:
+    found = load(tmp_path, text)
+    assert re.search(r"(keys|app|app\.vim|app\.theme) must be", found.problems[0])
+    assert (found.app, found.keys) == (Settings().app, ())
 
 
 def test_settings_that_change_between_the_opening_and_the_first_look_count(tmp_path: Path) -> None:

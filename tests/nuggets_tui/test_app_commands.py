@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 from app_kit import agent_on, opened
+from textual.command import CommandPalette
+from textual.events import Key
 from textual.widgets import Input
 
 from core.graph.edits import create_note, edit_note
@@ -54,7 +56,8 @@ async def test_x_twice_gives_back_the_same_state(home: Path, pane: str, title: s
     async with opened(home) as app:
         await app.press(pane)
         if not title:
-            await app.press("down")
+            # With hidden notes in the list the row stays.
+            await app.press("v", "down")
         assert app.view.note is not None
         title = title or app.view.note.title
         assert app.view.note.title == title
@@ -461,7 +464,7 @@ async def test_every_command_can_be_reached_from_the_palette(home: Path) -> None
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("ctrl+p")
-        await app.until(lambda: type(app.app.screen).__name__ == "CommandPalette")
+        await app.until(lambda: isinstance(app.app.screen, CommandPalette))
         await app.press(*"Show hidden")
         await app.until(lambda: "Show hidden notes" in app.text)
         await app.press("enter", "enter")
@@ -513,3 +516,40 @@ async def test_the_theme_changes_from_the_palettes_command(home: Path) -> None:
 
 def _no_suspending(self: object) -> object:
     return contextlib.nullcontext()
+
+
+async def test_what_is_hidden_from_the_list_gives_way_to_the_next_so_that_x_again_hides_that(
+    home: Path,
+) -> None:
+    async with opened(home) as app:
+        notes = app.main.query_one(NotesPane)
+        before = app.view.counts[0]
+        titles = [note.title for note in notes.in_order(notes._listing.ids)]
+        await app.press("2", "home")
+        # Fast as a paste: no key waits for the screen.
+        for _ in range(3):
+            app.app.post_message(Key("x", "x"))
+        await app.until(lambda: app.view.counts[0] == before - 3, "three hidden")
+        await app.until(lambda: notes.cursor_row is not None and app.view.note_id == notes.cursor_row.data)
+        assert app.view.note is not None
+        assert {note.title for note in app.view.snapshot.notes if note.hidden} >= set(titles[:3])
+        assert app.view.note.title == titles[3]
+        await app.press("u")
+        await app.until(lambda: app.view.counts[0] == before - 2, "the last one is back")
+
+        await app.press("2", "home")
+        kept = app.view.note
+        app.app.post_message(Key("down", None))
+        app.app.post_message(Key("x", "x"))
+        await app.until(lambda: app.view.counts[0] == before - 3, "the next one hidden")
+        assert kept is not None
+        assert not app.view.snapshot.by_id[kept.id].hidden
+
+        await app.press("slash")
+        app.fill("#search", "session deploy token")
+        await app.until(lambda: app.view.found is not None and len(app.view.found.hits) > 1)
+        await app.press("enter")
+        visible = app.view.counts[0]
+        for _ in range(2):
+            app.app.post_message(Key("x", "x"))
+        await app.until(lambda: app.view.counts[0] == visible - 2, "two hits hidden")

@@ -9,7 +9,9 @@ from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nuggets_tui.commands import COMMANDS
 from nuggets_tui.fuzzy import Match, fitting, folded
+from nuggets_tui.palette import _meant
 
 TITLES = (
     "Auth middleware", "Session store", "JWT token format", "Deploy day", "Amber willow", "Old scratch",
@@ -104,3 +106,11 @@ def test_every_title_with_the_letters_in_order_is_found_and_no_other_of_a_few_le
 
 def test_many_letters_against_many_titles_end() -> None:
     assert fitting("a" * 99 + "b", ["a" * 200] * 2_000, 10) == []
+
+
+def test_the_palette_offers_commands_with_the_words_typed_before_letters_scattered_over_titles() -> None:
+    titled = {command.title for command in COMMANDS if command.name in _meant("theme", COMMANDS)}
+    assert titled
+    assert all("theme" in title.lower() for title in titled)
+    assert "verify" in _meant("check mem", COMMANDS)
+    assert not _meant("zqx", COMMANDS)

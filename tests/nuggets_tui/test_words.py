@@ -14,7 +14,7 @@ from core.graph.bulk import move_to_scope
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.graph.merging import merge_notes
 from core.memory import Memory
-from core.model.change import ChangeSet
+from core.model.change import PERSON, ChangeSet
 from core.model.draft import Draft
 from core.model.names import iso
 from nuggets_tui.words import ago, clock_time, counted, deed, local_time, plural
@@ -178,3 +178,20 @@ def test_a_change_set_is_counted_without_names(memory: Memory) -> None:
 def test_a_time_in_full_is_that_of_the_local_clock() -> None:
     assert local_time("2026-11-18T09:41:07.500Z", UTC) == "2026-11-18 09:41:07"
     assert local_time("soon") == "soon"
+
+
+def test_a_repair_of_a_file_alone_says_what_it_did() -> None:
+    change_set = ChangeSet(
+        id="a", at="", author=PERSON, reason="made graph/graph.json sound again", kind="repair"
+    )
+    assert said(change_set) == "made graph/graph.json sound again"
+
+
+def test_a_run_with_one_merge_among_other_things_is_not_called_a_merge(memory: Memory) -> None:
+    for title in ("Twin", "Twin again"):
+        text = "bravo charlie delta echo foxtrot golf hotel india"
+        memory.change("w", partial(create_note, nugget="project", title=title, content=text))
+    memory.change("w", partial(create_note, nugget="project", title="tmp", content="x"))
+    assert memory.reflect().merged == 1
+    undone = memory.undo(memory.log(limit=1)[0].id)
+    assert not said(undone).startswith("took back: merged Twin")

@@ -71,6 +71,27 @@ def test_what_was_typed_is_offered_after_the_app_was_ended_by(home: Path, how: s
     assert any(note.content == "It came to me" for note in Memory.open(home).snapshot.notes)
 
 
+def test_a_program_that_ends_the_app_leaves_a_terminal_as_it_was(home: Path) -> None:
+    terminal = typed(home, "It came to me")
+    os.kill(terminal.child.pid, signal.SIGTERM)
+    while terminal.child.isalive():
+        terminal.read(0.1)
+    assert terminal.child.exitstatus == 128 + signal.SIGTERM
+    # No other screen, no mouse reports, a cursor.
+    for restored in (b"\x1b[?1049l", b"\x1b[?1003l", b"\x1b[?25h"):
+        assert restored in terminal.output[-400:]
+
+
+def test_a_terminal_that_calls_itself_dumb_is_not_drawn_for_ever(home: Path) -> None:
+    terminal = Terminal(home, (100, 30), TERM="dumb")
+    terminal.until("Auth middleware")
+    terminal.until("no links yet")
+    end = time.monotonic() + _PATIENCE
+    while terminal.read(1.0):
+        assert time.monotonic() < end, "drawn on and on"
+    assert terminal.leave() == 0
+
+
 def test_what_is_typed_in_one_window_is_not_offered_in_another(home: Path) -> None:
     terminal = typed(home, "Still at it")
     other = Terminal(home)

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from pseudo_terminal import Terminal, evil_memory, obeyed
+from app_kit import small_memory
+from pseudo_terminal import EVIL, Terminal, evil_memory, obeyed
 from random_walk import Walk
 
 from core.graph.edits import create_note
@@ -32,6 +36,29 @@ pytestmark = [pytest.mark.terminal, pytest.mark.timeout(240 + SECONDS)]
 def demo_memory(home: Path) -> None:
     """The sample memory, whole."""
     write_demo(home)
+
+
+def other_memories() -> None:
+    """Others on this machine, to open instead: one of ours, and pages of Claude Code's."""
+    small_memory(Path.home() / ".nuggets")
+    pages = Path.home() / ".claude" / "projects" / "-work" / "memory"
+    pages.mkdir(parents=True)
+    (pages / "MEMORY.md").write_text(f"# Memory\n\n- a thing {EVIL}\n")
+
+
+@contextmanager
+def beside(home: Path, seconds: float) -> Iterator[None]:
+    """A program like the original that writes all along, from what it has read a moment ago."""
+    script = Path(__file__).parents[1] / "original_writer.py"
+    writer = subprocess.Popen(
+        [sys.executable, str(script), str(home), "--seconds", str(seconds), "--pause", "700"],
+        stdout=subprocess.DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        writer.terminate()
+        writer.wait()
 
 
 def contents(snapshot: Snapshot) -> dict[object, object]:
@@ -58,15 +85,21 @@ def test_a_random_walk_crashes_nothing_and_loses_nothing(
 ) -> None:
     home, elsewhere = tmp_path / "memory", tmp_path / "elsewhere"
     elsewhere.mkdir()
+    (elsewhere / "here.md").write_text("one\ntwo\n")
+    other_memories()
     fill(home)
     # From this entry on the log knows how the memory was.
-    Memory.open(home).change("begun", lambda draft: create_note(draft, "walk", "The first entry", "It stays."))
+    text = "It stays, in here.md:2."
+    Memory.open(home).change("begun", lambda draft: create_note(draft, "walk", "The first entry", text))
     before, begun = contents(Memory.open(home).snapshot), iso(datetime.now(UTC))
     terminal = Terminal(home, size, cwd=elsewhere, EDITOR="true", VISUAL="true")
     terminal.until("live")
-    walk = Walk(terminal, SEED + sum(size), resizing=resizing)
-    steps = walk.go(SECONDS)
+    walk = Walk(terminal, SEED + sum(size), resizing=resizing, meddling_in=home if resizing else None)
+    with beside(home, SECONDS) if resizing else nullcontext():
+        steps = walk.go(SECONDS)
     trail = " ".join(walk.trail)
+    for name in ("settings.toml", "searches.toml") if resizing else ():
+        (home / name).unlink(missing_ok=True)
     assert walk.leave() == 0, trail
     assert steps > SECONDS, "the app hardly answered"
     output = _CLIPBOARD.sub(b"", terminal.output)

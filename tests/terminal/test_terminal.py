@@ -10,6 +10,8 @@ from app_kit import small_memory
 from memory_files import tree
 from pseudo_terminal import Terminal, evil_memory, obeyed
 
+from core.memory import Memory
+
 pytestmark = pytest.mark.terminal
 
 
@@ -115,4 +117,17 @@ def test_bytes_that_are_no_utf_8_do_not_end_the_app(tmp_path: Path, stray: bytes
     terminal.until("is caf\u00e9")
     assert "red\ufffd" in terminal.text
     terminal.press("\x1b\x1b")
+    assert terminal.leave() == 0
+
+
+def test_what_is_typed_before_the_app_is_there_is_obeyed_as_a_whole(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    terminal = Terminal(home)
+    # Were the first key lost, u would take a change back.
+    terminal.child.send("/auth")
+    terminal.until("2 hits")
+    assert Memory.open(home).snapshot.by_id
+    assert "auth" in terminal.text.splitlines()[2]
+    terminal.press("\x1b")
     assert terminal.leave() == 0

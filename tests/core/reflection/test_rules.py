@@ -252,7 +252,7 @@ def test_two_shared_uncommon_words_make_a_candidate_and_one_does_not() -> None:
         make_note(3, "billing address"),
     ]
     found = context(notes).candidates(notes[0], 2)
-    assert [(other.id, words) for other, words in found] == [(notes[1].id, ("billing", "service"))]
+    assert [(other.id, words) for other, words, _ in found] == [(notes[1].id, ("billing", "service"))]
 
 
 def test_words_that_stand_everywhere_make_no_link() -> None:

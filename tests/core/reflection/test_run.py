@@ -214,7 +214,7 @@ def test_the_result_as_json_has_the_documented_fields() -> None:
     found = a_pass(memory_of([make_note(1, "")])).to_dict()
     assert found["hidden"] == 1
     assert found["changes"][0].keys() == {
-        "id", "type", "nuggetName", "noteId", "detail", "reason", "confidence",
+        "id", "type", "nuggetName", "noteId", "detail", "reason", "confidence", "doubtful",
     }  # fmt: skip
     assert (found["changes"][0]["reason"], found["changes"][0]["confidence"]) == ("it is empty", 1.0)
     assert found["changes"][0]["nuggetName"] == "memory"

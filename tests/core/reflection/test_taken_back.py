@@ -80,6 +80,8 @@ def test_what_was_taken_back_and_done_again_is_no_longer_in_the_way(memory: Memo
 
 
 def test_what_was_never_taken_back_stands_in_nobodys_way(memory: Memory) -> None:
-    assert ids(memory.reflect(dry_run=True, unattended=True)) == ids(memory.reflect(dry_run=True))
+    proposed = memory.reflect(dry_run=True).changes
+    sure = {change.id for change in proposed if not change.doubtful}
+    assert ids(memory.reflect(dry_run=True, unattended=True)) == sure
     memory.reflect()
     assert ids(memory.reflect(dry_run=True, unattended=True)) == ids(memory.reflect(dry_run=True))

@@ -221,3 +221,11 @@ def test_an_empty_index_finds_nothing(make_index: MakeIndex) -> None:
     assert SearchIndex().explain("tea", "note-x-1") is None
     assert make_index().search("tea") == ()
     assert make_index().explain("tea", "note-x-1") is None
+
+
+def test_a_word_half_typed_is_completed_before_it_is_taken_for_a_misspelt_one(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(make_note("Mira", "The designer."), make_note("migrate", "How to move the data."))
+    for query in ("migra", "migra ", "migra data", "migra,"):
+        assert titles(index.search(query, 10)) == ["migrate"], query

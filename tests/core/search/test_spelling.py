@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.spelling import beginnings, forms, holding, misspelt
+from core.search.spelling import beginnings, forms, holding, may_be_begun, misspelt
 
 KNOWN = sorted(
     ["postgres", "deployed", "gateway", "kubernetes", "mailing", "mouse", "connect", "connector", "conf",
@@ -65,3 +65,10 @@ def test_a_word_is_part_of_a_compound_and_not_of_just_any_longer_word() -> None:
     assert [word for word, _ in holding("\ubb3c", known)] == ["\ubb3c\ub9ac"]
     for word in ("rust", "are", "data", "post", "dlew"):
         assert holding(word, known) == []
+
+
+@pytest.mark.parametrize(
+    ("word", "expected"), [("migra", True), ("prod", True), ("mig", False), ("v123", False)]
+)
+def test_only_letters_enough_may_be_a_word_half_typed_anywhere(word: str, expected: bool) -> None:
+    assert may_be_begun(word) is expected

@@ -203,6 +203,9 @@ def test_a_folder_or_pipe_in_place_of_a_file_is_named_and_does_not_hang(
         snapshot = memory.snapshot
         assert not memory.refresh()
         assert memory.snapshot is snapshot
+    elif place.name == "settings.toml":
+        memory = Memory.open(tmp_path)
+        assert str(path) in memory.take_notices()[0]
     else:
         with pytest.raises(NuggetsError) as caught:
             Memory.open(tmp_path)

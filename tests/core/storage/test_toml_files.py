@@ -44,6 +44,11 @@ def test_a_new_value_comes_into_its_table_and_a_new_table_to_the_end() -> None:
     assert b"".join(kept).replace(b"\n\n", b"\n") == WRITTEN.replace(b"\n\n", b"\n")
 
 
+def test_a_file_that_is_nested_too_deeply_is_broken_like_any_other() -> None:
+    with pytest.raises(BrokenFileError, match="nested too deeply"):
+        values(b"x = " + b"[" * 100_000, "f")
+
+
 def test_taking_out_what_was_put_in_gives_the_very_bytes_back() -> None:
     for start in (b"", b"# only words\n", WRITTEN, WRITTEN.replace(b"\n", b"\r\n")):
         made = with_values(start, {("app", "theme"): "x"}, "f")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -105,3 +106,25 @@ def test_help_of_every_command_says_one_sentence(nuggets: Any) -> None:
 
 def test_the_parts_of_the_program_are_loaded_as_named() -> None:
     assert program.get_command(program.make_context("nuggets", ["list"]), "recall") is facts.recall
+
+
+@pytest.mark.parametrize("text", ["[search]\ntext_weight = -5\n", "[search\n"])
+def test_a_setting_that_cannot_be_used_is_told_and_stops_no_command(
+    nuggets: Any, home: Path, text: str
+) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    nuggets.ok("note", "add", "Deploy", "with make deploy", "--nugget", "project")
+    (home / "settings.toml").write_text(text)
+    for args in (
+        ("status",),
+        ("recall", "test cmd"),
+        ("search", "deploy"),
+        ("remember", "project", "lint", "ruff"),
+        ("schedule", "print"),
+    ):
+        for more in ((), ("--json",)):
+            result = nuggets(*args, *more)
+            assert result.exit_code == 0, (args, result.stderr)
+            assert "settings.toml" in result.stderr or args[0] == "schedule"
+    assert any("settings.toml" in told for told in nuggets.json("status")["warnings"])
+    assert (home / "settings.toml").read_text() == text

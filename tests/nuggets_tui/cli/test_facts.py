@@ -179,3 +179,8 @@ def test_facts_and_clear_of_an_unknown_nugget_are_not_found(nuggets: Any) -> Non
     nuggets.ok("remember", "project", "a key", "1")
     assert "project" in nuggets.fails("facts", "nowhere", code=1)
     nuggets.fails("clear", "nowhere", "--yes", code=1)
+
+
+def test_forgetting_in_a_nugget_that_is_not_there_names_the_nugget(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    assert nuggets.fails("forget", "nope", "test cmd", code=1) == "nuggets: nope: no such nugget"

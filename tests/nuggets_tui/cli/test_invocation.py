@@ -1,4 +1,4 @@
-"""Who is at work, for which session, and when somebody may be asked."""
+"""Who is at work, and when somebody may be asked."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from nuggets_tui.cli import invocation
-from nuggets_tui.cli.invocation import author, session_id
+from nuggets_tui.cli.invocation import author
 
 
 class Terminal(io.StringIO):
@@ -34,23 +33,3 @@ def test_a_person_sits_at_a_terminal(
     assert (made.kind, made.name) == (kind, name)
     monkeypatch.setenv("NUGGETS_AUTHOR", "codex")
     assert (author().kind, author().name) == (kind, "codex")
-
-
-def test_a_given_session_comes_before_that_of_the_environment(
-    home: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    assert session_id("given") == "given"
-    monkeypatch.setenv("NUGGETS_SESSION", "outside")
-    assert session_id("given") == "given"
-    assert session_id(None) == session_id(" ") == "outside"
-
-
-def test_without_a_session_each_calling_process_has_one(home: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    mine = session_id(None)
-    assert mine.startswith("cli-")
-    assert session_id(None) == mine
-    monkeypatch.setattr("os.getppid", lambda: 1)
-    other = session_id(None)
-    assert other != mine
-    monkeypatch.setattr(invocation, "_start_of", lambda process: "later")
-    assert session_id(None) != other

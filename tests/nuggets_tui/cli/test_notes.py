@@ -268,3 +268,51 @@ def test_no_tag_an_unknown_scope_and_a_note_that_is_not_there_change_nothing(nug
     nuggets.fails("note", "move", "galaxy", "One")
     nuggets.fails("note", "move", "project", "One", "nowhere", code=1)
     assert nuggets.notes() == before
+
+
+def test_an_edit_that_changes_nothing_says_so(nuggets: Any) -> None:
+    add(nuggets, "JWT format", "RS256.", "--tag", "auth", "--scope", "shared")
+    add(nuggets, "Other", "Text.")
+    nuggets.ok("note", "link", "JWT format", "Other")
+    entries = nuggets.json("log")
+    for args in (
+        ("tag", "JWT format", "--untag", "nope"),
+        ("tag", "JWT format", "--tag", "auth"),
+        ("move", "shared", "JWT format"),
+        ("edit", "JWT format", "--content", "RS256."),
+        ("link", "JWT format", "Other"),
+    ):
+        assert nuggets.ok("note", *args).startswith("Nothing to change: JWT format")
+    assert nuggets.json("log") == entries
+    said = nuggets.ok("note", "tag", "JWT format", "Other", "--tag", "auth")
+    assert [line.split(" ")[0] for line in said.splitlines()] == ["Nothing", "Tagged"]
+
+
+def test_one_sign_that_people_put_before_a_tag_is_taken_off(nuggets: Any) -> None:
+    made = add(nuggets, "JWT format", "RS256.", "--tag", "#auth", "--tag", "c++")
+    assert {"auth", "c++"} <= set(made["tags"])
+    assert "#auth" not in made["tags"]
+    (tagged,) = nuggets.json("note", "tag", "JWT format", "--tag", "+keys", "--untag", "#auth")
+    assert ("keys" in tagged["tags"], "auth" in tagged["tags"]) == (True, False)
+
+
+def test_a_tag_that_a_file_holds_with_its_sign_can_be_taken_off(nuggets: Any) -> None:
+    add(nuggets, "JWT format", "RS256.", "--tag", "##odd", "--tag", "odd")
+    (untagged,) = nuggets.json("note", "tag", "JWT format", "--untag", "#odd")
+    assert ("#odd" in untagged["tags"], "odd" in untagged["tags"]) == (False, True)
+
+
+def test_a_plus_before_a_word_gives_a_tag_and_no_tag_says_how(nuggets: Any) -> None:
+    add(nuggets, "JWT format")
+    (tagged,) = nuggets.json("note", "tag", "JWT format", "+keys")
+    assert "keys" in tagged["tags"]
+    assert "--tag TAG --untag TAG" in nuggets.fails("note", "tag", "JWT format")
+    assert "no note was given" in nuggets.fails("note", "tag", "+keys")
+
+
+def test_show_names_the_nugget_and_add_says_when_it_is_a_new_one(nuggets: Any) -> None:
+    assert "project is a new nugget." in nuggets.ok("note", "add", "One", "x", "--nugget", "project")
+    assert "new nugget" not in nuggets.ok("note", "add", "Two", "x", "--nugget", "project")
+    assert "nugget project" in nuggets.ok("note", "show", "Two")
+    said = nuggets.ok("note", "add", "Three", "x", "--nugget", "projcet")
+    assert "projcet is a new nugget; there is one called project." in said

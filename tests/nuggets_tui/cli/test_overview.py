@@ -115,3 +115,16 @@ def test_looking_at_a_memory_of_the_original_changes_no_byte_of_it(nuggets: Any)
         nuggets.ok(*args)
         nuggets.json(*args)
     assert nuggets.bytes() == before
+
+
+def test_status_lists_every_line_of_the_settings_that_is_not_followed_with_what_may_be_meant(
+    nuggets: Any,
+) -> None:
+    nuggets.home.mkdir(parents=True, exist_ok=True)
+    wrong_keys = "".join(f'{name} = "ctrl+y"\n' for name in ("serch", "hidee", "linkk", "undoo", "quitt"))
+    settings = f'[app]\ntheme = "nuggets-lite"\nvimm = true\n[keys]\n{wrong_keys}'
+    (nuggets.home / "settings.toml").write_text(settings, encoding="utf-8")
+    warnings = "\n".join(nuggets.json("status")["warnings"])
+    for meant in ("search", "hide", "link", "undo", "quit", "nuggets-light", "app.vim"):
+        assert f"did you mean {meant}?" in warnings
+    assert "did you mean quit?" in nuggets.ok("status")

@@ -245,3 +245,14 @@ def test_a_long_restoration_is_cut_in_the_preview(nuggets: Any) -> None:
     assert len(said) == 22
     assert said[-2] == "and 9 more"
     assert said[-1] == "Would change 29 things: 29 notes added."
+
+
+def test_a_repair_of_a_file_does_not_say_that_it_was_left_as_it_is(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    nuggets.ok("list")
+    file = nuggets.home / "project.nugget.json"
+    file.write_text(file.read_text(encoding="utf-8")[:-20], encoding="utf-8")
+    assert "warning" in nuggets("verify").stderr
+    result = nuggets("verify", "--repair")
+    assert "Repaired" in result.stdout
+    assert result.stderr == ""

@@ -347,3 +347,13 @@ def test_git_merges_with_the_lines_that_the_help_shows(nuggets: Any, tmp_path: P
     commit(1, 3)
     git("merge", "other")
     assert len(json.loads((work / "graph" / "graph.json").read_bytes())["notes"]) == 3
+
+
+def test_a_merge_of_conflicts_alone_names_the_file_that_keeps_its_own(nuggets: Any, tmp_path: Path) -> None:
+    paths = [
+        write_nugget(tmp_path / name, "memory", [fact_object("test cmd", value)])
+        for name, value in (("base", "pytest"), ("ours", "pytest -q"), ("theirs", "pytest -x"))
+    ]
+    result = nuggets("merge-file", *map(str, paths))
+    assert f"1 conflict: there {paths[1]} keeps what it had." in result.stderr
+    assert "Nothing to merge" not in result.stdout

@@ -178,3 +178,26 @@ def test_conditions_alone_give_a_place_and_what_keeps_a_note_out_in_json_as_well
     filled.ok("note", "hide", "Lunch")
     (hidden,) = filled.json("search", "nugget:life", "--explain", "Lunch")
     assert (hidden["rank"], hidden["total"], hidden["obstacle"]) == (0, 0, "hidden")
+
+
+@pytest.mark.parametrize("query", ["-auth", "-auth jwt", "-tag:auth", "--middleware", "-h?", "-", "--", "-5"])
+def test_a_query_that_begins_with_a_dash_is_no_error(filled: Any, query: str) -> None:
+    for command in ("search", "recall"):
+        for args in ([query], [query, "--json"], ["--nugget", "life", query], ["--nugget=life", "--", query]):
+            if query == "--" and "--" not in args[:-1]:
+                continue
+            result = filled(command, *args)
+            assert result.exit_code in (0, 1), (command, args, result.stderr)
+            assert "option" not in result.stderr
+    found = filled.json("search", "-tag:auth")
+    assert [hit["id"] for hit in found] == [
+        hit["id"] for hit in json.loads(filled.ok("search", "--json", "--", "-tag:auth"))
+    ]
+
+
+def test_an_option_that_is_mistyped_beside_a_query_is_still_told(filled: Any) -> None:
+    assert "No such option" in filled.fails("search", "token", "--limt", "3")
+    assert "--limt" in filled.fails("search", "--limt", "3", "token")
+    assert "Usage" in filled.ok("search", "--help")
+    assert "Usage" in filled.ok("recall", "-h")
+    assert "--limit" in filled.fails("search", "token", "--limit")

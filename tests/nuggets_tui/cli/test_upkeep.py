@@ -168,3 +168,31 @@ def test_promotion_asks_a_person(recalled: Any, tmp_path: Path, at_keyboard: Any
 
 def test_promotion_without_a_target_says_what_to_do(recalled: Any) -> None:
     assert "--memory-dir" in recalled.fails("promote", code=1)
+
+
+def test_an_unknown_id_is_said_of_the_option_it_was_given_to(untidy: Any) -> None:
+    assert untidy.fails("reflect", "--refuse", "zz", code=1).startswith("nuggets: --refuse: ")
+    assert untidy.fails("reflect", "--accept", "zz", code=1).startswith("nuggets: --accept: ")
+
+
+def test_a_doubtful_link_is_listed_and_made_only_when_it_is_named(nuggets: Any) -> None:
+    nuggets.ok("note", "add", "Port", "staging database listens elsewhere", "--nugget", "project")
+    nuggets.ok("note", "add", "Copy", "staging database gets dumped", "--nugget", "project")
+    (link,) = [one for one in nuggets.json("reflect", "--dry-run")["changes"] if one["type"] == "link"]
+    assert link["doubtful"]
+    shown = nuggets.ok("reflect", "--dry-run")
+    assert "link?" in shown
+    assert "1 link on little ground" in shown
+    assert nuggets.json("reflect")["linked"] == 0
+    assert nuggets.json("reflect", "--accept", link["id"])["linked"] == 1
+
+
+def test_a_folder_that_promotion_would_make_is_said_before_it_asks(
+    recalled: Any, tmp_path: Path, at_keyboard: Any
+) -> None:
+    at_keyboard()
+    folder = tmp_path / "typo"
+    said = recalled("promote", "--memory-dir", str(folder), input="n\n")
+    assert f"There is no folder {folder} yet; it would be made." in said.output.replace("\n", " ")
+    assert not folder.exists()
+    assert recalled.json("status")["promotedTo"] == []

@@ -171,7 +171,8 @@ async def test_settings_that_cannot_be_read_leave_the_app_in_peace(home: Path) -
         await app.until(lambda: BADGE in app.text)
         (home / "settings.toml").write_text("[schedule", encoding="utf-8")
         await app.main.look_at_daily_pass().wait()
-        await app.until(lambda: BADGE not in app.text)
+        await app.until(lambda: "the settings cannot be read" in app.notices)
+        assert app.view.reflection_due
 
 
 async def test_an_empty_memory_has_nothing_to_reflect_on(tmp_path: Path) -> None:

@@ -213,10 +213,13 @@ async def test_nothing_unreadable_and_no_backup_are_said(home: Path) -> None:
 
 async def test_an_empty_memory_answers_the_keys_for_putting_right(tmp_path: Path) -> None:
     async with opened(tmp_path / "empty") as app:
-        await app.press("exclamation_mark", "B", "V")
-        await app.until(lambda: "Everything can be read" in app.notices)
-        await app.until(lambda: "no backup yet" in app.notices)
-        await app.until(lambda: "Nothing is wrong" in app.notices)
+        for key, said in (
+            ("exclamation_mark", "Everything can be read"),
+            ("B", "no backup yet"),
+            ("V", "Nothing is wrong"),
+        ):
+            await app.press(key)
+            await app.until(lambda said=said: said in app.notices)
 
 
 async def test_a_fact_file_that_is_cut_off_is_repaired_from_the_list(home: Path) -> None:

@@ -161,3 +161,24 @@ async def test_the_log_shows_a_run_with_counts_and_takes_back_one_change_or_the_
         await app.until(lambda: entry._entry.undone)
         assert len(parts) > 1
     assert Memory.open(home).reflect(dry_run=True).merged == 1
+
+
+async def test_a_doubtful_link_has_no_tick_and_is_neither_made_nor_refused_unless_a_person_says(
+    home: Path,
+) -> None:
+    memory = Memory.open(home)
+    for title, text in (("Port", "staging database listens elsewhere"), ("Copy", "staging database dumped")):
+        memory.change("w", partial(create_note, nugget="ops", title=title, content=text))
+    async with opened(home) as app:
+        review = await reviewing(app)
+        link = go_to(review, "link")
+        assert link not in review.accepted
+        assert review.refused == ()
+        assert "not sure" in app.text
+        await app.press("space")
+        assert link in review.accepted
+        await app.press("space")
+        assert review.refused == (link,)
+        await app.press("l", "ctrl+s")
+        await app.back_on_main()
+    assert link in proposed(home)

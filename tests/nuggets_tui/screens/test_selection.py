@@ -133,10 +133,11 @@ async def test_many_get_tags_a_scope_a_link_and_a_pin(home: Path) -> None:
         await app.press("t")
         await app.screen(TagsOfManyScreen)
         assert "release 1" in app.text
-        app.fill("#add", "ops")
+        app.fill("#add", "+ops")
         app.fill("#remove", "redis")
         await app.press("ctrl+s")
         await app.screen(BulkReview)
+        # The sign that a person puts before a tag is no part of it.
         assert "+ops -redis" in app.text
         await app.press("ctrl+s")
         await app.back_on_main()

@@ -274,3 +274,33 @@ async def test_hostile_notes_are_harmless_in_the_past_and_beside_now(
         for _ in range(3):
             assert_harmless(app)
             await app.press("down")
+
+
+async def test_what_was_only_recalled_is_counted_apart_and_stands_last(home: Path) -> None:
+    memory = live(home)
+    assert memory.recall("test command", session="late").found
+    async with opened(home, clock=after(9)) as app:
+        # The recall is a change of the slider, too, and none that is counted.
+        await look_back(app)
+        await app.press("left", "left", "left", "left")
+        await app.until(lambda: past(app).changes_after == 3, "the moment")
+        await app.press("c")
+        screen = await app.screen(CompareScreen)
+        rows = screen.query_one(RowList)
+        assert rows.row(rows.count - 1).lines[1].plain == "× recalled since"  # type: ignore[union-attr]
+        said = " ".join(app.text.replace("│", " ").split())
+        assert "3 things not as now: 2 changed since, 1 gone since. 1 only recalled since; last in" in said
+
+
+async def test_bringing_a_note_back_is_announced_as_not_done_yet_on_the_local_clock(home: Path) -> None:
+    live(home)
+    async with opened(home, clock=after(9)) as app:
+        await look_back(app, 3)
+        await app.press("c")
+        await app.screen(CompareScreen)
+        await app.press("end", "b")
+        review = await app.screen(ReviewScreen)
+        assert review.heading.startswith("Bringing a note back from ")
+        assert not review.heading.endswith("Z")
+        await app.press("escape")
+        await app.back_on_main()

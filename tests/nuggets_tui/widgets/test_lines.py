@@ -144,3 +144,23 @@ def test_a_full_nugget_says_so_under_its_name() -> None:
     assert callable(rows.height)
     assert rows.height(0) == 2
     assert rows.height(1) == 1
+
+
+def test_the_name_of_a_nugget_is_whole_where_a_shorter_bar_makes_room_for_it() -> None:
+    nugget = Nugget(
+        file="learnings.nugget.json", meta=NuggetMeta(name="learnings"), facts=(Fact(key="a", value="b"),)
+    )
+    heading = FactRows((nugget,)).row(0).lines[0]
+    assert callable(heading)
+    for width in (20, 24, 40):
+        assert "learnings " in heading(width).plain
+        assert "1/" in heading(width).plain
+
+
+def test_a_narrow_row_of_a_fact_gives_its_room_to_the_value() -> None:
+    facts = (Fact(key="test command", value="pytest -q", hits=4),)
+    rows = FactRows((Nugget(file="p.nugget.json", meta=NuggetMeta(name="p"), facts=facts),))
+    line = rows.row(1).lines[0]
+    assert callable(line)
+    assert "×4" in line(40).plain
+    assert "×4" not in line(20).plain

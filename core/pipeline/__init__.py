@@ -1,0 +1,1 @@
+"""The memory pipeline: raw text in, audited notes out."""

@@ -1,0 +1,109 @@
+"""One given value put right: within its range, or replaced by nothing with the reason."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlsplit
+
+from core.pipeline.config.keys import Key
+from core.pipeline.config.warnings import Why
+
+LONGEST_TEXT: Final = 500
+
+
+class Fitted(NamedTuple):
+    """A value that the key can have, or None with why it cannot; `why` and `hint` also for one that was changed."""
+
+    value: bool | int | float | str | None
+    why: Why | None = None
+    hint: str = ""
+
+
+def fitted(key: Key, given: Any) -> Fitted:
+    """The given value as the key can have it. Never raises; no type is made into another.
+
+    Numbers out of range are clamped, whole numbers rounded (halves up); NaN and infinities, wrong types and unknown
+    choices are refused.
+    """
+    if given is None:
+        return Fitted(None, Why.NO_VALUE)
+    if key.kind == "switch":
+        return Fitted(given) if isinstance(given, bool) else Fitted(None, Why.WRONG_TYPE, "true or false")
+    if key.kind == "choice":
+        return _choice(key, given)
+    if key.kind == "text":
+        return _text(key, given)
+    return _number(key, given)
+
+
+def _number(key: Key, given: Any) -> Fitted:
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return Fitted(None, Why.WRONG_TYPE, f"a number {_range(key)}")
+    if isinstance(given, float) and not math.isfinite(given):
+        return Fitted(None, Why.NOT_FINITE, _range(key))
+    # Clamped as it was given: an int may be too large for a float.
+    clamped = key.low if given < key.low else key.high if given > key.high else given
+    if key.kind == "number":
+        # Zero has one sign, so that what is written reads back the same.
+        value: int | float = float(clamped) + 0.0
+    else:
+        value = int(clamped) if isinstance(clamped, int) else math.floor(clamped + 0.5)
+    if clamped != given:
+        return Fitted(value, Why.OUT_OF_RANGE, _range(key))
+    if value != given:
+        return Fitted(value, Why.ROUNDED, _range(key))
+    return Fitted(value)
+
+
+def _range(key: Key) -> str:
+    return f"from {_plain(key.low)} to {_plain(key.high)}"
+
+
+def _plain(number: float) -> str:
+    return str(number) if isinstance(number, int) else f"{number:g}"
+
+
+def _choice(key: Key, given: Any) -> Fitted:
+    if not isinstance(given, str):
+        return Fitted(None, Why.WRONG_TYPE, f"one of {', '.join(key.choices)}")
+    if given in key.choices:
+        return Fitted(str(given))
+    from rapidfuzz import process
+
+    near = process.extractOne(given[:LONGEST_TEXT].lower(), key.choices, score_cutoff=60)
+    meant = f"; perhaps {near[0]}" if near else ""
+    return Fitted(None, Why.UNKNOWN_CHOICE, f"one of {', '.join(key.choices)}{meant}")
+
+
+def _text(key: Key, given: Any) -> Fitted:
+    if not isinstance(given, str):
+        return Fitted(None, Why.WRONG_TYPE, "a text")
+    text = str(given).strip()
+    if len(text) > LONGEST_TEXT:
+        return Fitted(None, Why.UNFIT_TEXT, f"at most {LONGEST_TEXT} characters")
+    if not text.isprintable():
+        return Fitted(None, Why.UNFIT_TEXT, "printable characters on one line")
+    if key.field == "model" and text.startswith("-"):
+        # It stands on a command line, where it would be an option.
+        return Fitted(None, Why.UNFIT_TEXT, "a model's name does not begin with a dash")
+    if key.field == "endpoint":
+        if not text:
+            return Fitted(None, Why.NO_VALUE)
+        address = web_address(text)
+        return Fitted(address) if address else Fitted(None, Why.UNFIT_TEXT, "such as http://localhost:11434")
+    return Fitted(text)
+
+
+def web_address(text: str) -> str:
+    """The address without a slash at its end, or "" for what is no http or https address."""
+    try:
+        parts = urlsplit(text)
+        usable = (
+            parts.scheme in ("http", "https")
+            and bool(parts.hostname)
+            and (parts.port is None or parts.port > 0)
+        )
+    except ValueError:
+        return ""
+    return text.rstrip("/") if usable and not any(letter.isspace() for letter in text) else ""

@@ -1,0 +1,87 @@
+"""What reading a configuration has to say: each value that was not taken as it was given, and why."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, Final
+
+import msgspec
+
+SHOWN_LENGTH: Final = 60
+
+
+class Why(StrEnum):
+    """Why a value was not taken as it was given."""
+
+    OUT_OF_RANGE = "out of range"
+    NOT_FINITE = "no finite number"
+    ROUNDED = "no whole number"
+    WRONG_TYPE = "of another type"
+    NO_VALUE = "no value"
+    UNKNOWN_CHOICE = "no such choice"
+    UNFIT_TEXT = "not usable"
+    CROSS_CHECK = "in conflict with another key"
+    OVERRIDDEN = "given twice"
+    UNKNOWN_KEY = "no such key"
+    NOT_USED = "not used here"
+
+
+class ConfigurationWarning(msgspec.Struct, frozen=True):
+    """One value that was not taken as it was given.
+
+    name: of the key, as `worker.pollMs`. given: the value as a short printable text, one line. used: what counts
+    instead; None when nothing does. hint: what is allowed, or the name that may have been meant. where: the file or
+    variable it was given in, "" for a value that the pipeline changed.
+    """
+
+    name: str
+    given: str
+    used: bool | int | float | str | None
+    why: Why
+    hint: str = ""
+    where: str = ""
+
+    @property
+    def message(self) -> str:
+        """The warning as one line for a person."""
+        head = f"{self.where}: " if self.where else ""
+        hint = f" ({self.hint})" if self.hint else ""
+        if self.why in (Why.UNKNOWN_KEY, Why.NOT_USED):
+            return f"{head}{self.name} is {self.why}{hint}"
+        if self.why is Why.OVERRIDDEN:
+            return f"{head}{self.name} is {self.why}{hint}; {shown(self.used)} counts, not {self.given}"
+        given = "" if self.why is Why.NO_VALUE else f" {self.given} is"
+        has = " has" if self.why is Why.NO_VALUE else ""
+        used = "nothing" if self.used is None else shown(self.used)
+        colon = "" if self.why is Why.NO_VALUE else ":"
+        return f"{head}{self.name}{colon}{has}{given} {self.why}{hint}; {used} is used"
+
+
+def shown(value: Any) -> str:
+    """A value as one short printable line, whatever it is; never raises.
+
+    Tables and lists are named, not shown: they may hold themselves, or be as large as memory.
+    """
+    if value is None:
+        return "nothing"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(int(value)) if abs(value) < 10**20 else "a number of many digits"
+    if isinstance(value, float):
+        return f"{value:g}" if math.isfinite(value) else ("nan" if math.isnan(value) else "infinity")
+    if isinstance(value, str):
+        return f'"{printable(value)}"'
+    if isinstance(value, Mapping):
+        return "a table"
+    if isinstance(value, list | tuple | set | frozenset):
+        return "a list"
+    return f"a value of type {printable(type(value).__name__)}"
+
+
+def printable(text: str, length: int = SHOWN_LENGTH) -> str:
+    """The text cut to `length` characters, with a mark for each character that a terminal would act upon."""
+    kept = "".join(letter if letter.isprintable() else "\ufffd" for letter in text[:length])
+    return kept + ("…" if len(text) > length else "")

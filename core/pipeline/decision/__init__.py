@@ -1,0 +1,1 @@
+"""What becomes of each fact beside what is stored already: add, update, delete, none."""

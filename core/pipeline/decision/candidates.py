@@ -1,0 +1,62 @@
+"""How the two legs of the search for candidates become one score, and the query that a fact makes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from core.text.tokens import STOP_WORDS, words
+
+ALPHA: Final = 0.7
+MIN_SCORE: Final = 0.1
+MOST_CANDIDATES: Final = 5
+_LONGEST_READ: Final = 2_000
+_MOST_TERMS: Final = 64
+
+
+def match_query(text: str) -> str:
+    """A full-text query for any of a text's words, each in quotes; "" when it has none.
+
+    Quoted tokens, since quotes, colons and hyphens are operators of FTS5; joined by OR, since a fact in other words
+    shares some of them only. Stop words and single letters are left out.
+    """
+    terms = dict.fromkeys(
+        word for word in words(text[:_LONGEST_READ].lower()) if len(word) > 1 and word not in STOP_WORDS
+    )
+    return " OR ".join(f'"{term}"' for term in list(terms)[:_MOST_TERMS])
+
+
+def normalised_bm25(raw: float, best: float) -> float:
+    """A score of FTS5's bm25() in [0, 1], as a share of the best one of the batch: |raw| / |best|.
+
+    FTS5 gives negative scores, of greater magnitude for better hits; a best of 0 gives 0.
+    """
+    return min(1.0, abs(raw) / abs(best)) if best else 0.0
+
+
+def hybrid_score(bm25: float, vector: float, alpha: float = ALPHA) -> float:
+    """alpha * vector + (1 - alpha) * bm25 where both legs found it, otherwise the one that did; all in [0, 1]."""
+    if bm25 > 0 and vector > 0:
+        return alpha * vector + (1 - alpha) * bm25
+    return max(bm25, vector)
+
+
+def ranked(
+    bm25: Mapping[str, float],
+    vector: Mapping[str, float],
+    *,
+    alpha: float = ALPHA,
+    min_score: float = MIN_SCORE,
+    most: int = MOST_CANDIDATES,
+) -> list[tuple[str, float]]:
+    """The best ids of both legs with their scores, best first, equal ones by id.
+
+    bm25: scores as FTS5 gives them, by id. vector: cosine similarities in [0, 1], by id; empty without vectors.
+    """
+    best = max(map(abs, bm25.values()), default=0.0)
+    scores = {
+        found: hybrid_score(normalised_bm25(bm25.get(found, 0.0), best), vector.get(found, 0.0), alpha)
+        for found in {*bm25, *vector}
+    }
+    kept = [(found, score) for found, score in scores.items() if score >= min_score]
+    return sorted(kept, key=lambda pair: (-pair[1], pair[0]))[:most]

@@ -1,0 +1,81 @@
+"""What needs no model: facts that are stored already in other case, punctuation or nearly the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from core.pipeline.contradiction import polarity_difference
+from core.pipeline.decision.result import Candidate
+from core.pipeline.intake.normalisation import compose, encodable, normalise
+from core.text.tokens import STOP_WORDS, stem, words
+
+SAME_SAYING: Final = 0.9
+# An earlier fact of the batch is worth the model's look from here on.
+_RELATED: Final = 0.3
+_MOST_RELATED: Final = 3
+_LONGEST_READ: Final = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """A text as it is compared: its hash, its words as stems in order and as a set, and those that carry meaning."""
+
+    text: str
+    content_hash: str
+    order: tuple[str, ...]
+    all: frozenset[str]
+    meaning: frozenset[str]
+
+
+def saying(text: str, content_hash: str = "") -> Saying:
+    """A text made ready for comparison."""
+    found = words(compose(encodable(text[:_LONGEST_READ])).lower())
+    return Saying(
+        text,
+        content_hash or normalise(text).content_hash,
+        tuple(map(stem, found)),
+        frozenset(map(stem, found)),
+        frozenset(stem(word) for word in found if word not in STOP_WORDS),
+    )
+
+
+def similarity(one: frozenset[str], other: frozenset[str]) -> float:
+    """Jaccard index: shared by all; 0 where both are empty."""
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def says_the_same(fact: Saying, stored: Saying) -> str:
+    """Why a fact needs no storing beside a stored text; "" when it may.
+
+    Same hash; or nearly the same words (Jaccard index of at least SAME_SAYING) in the same order, of one polarity,
+    and nothing of weight in the fact that the stored text lacks. "Anna reports to Ben" has the words of "Ben reports to
+    Anna", and two long sentences may differ in the one number that matters: those are left to the model.
+    """
+    if fact.content_hash == stored.content_hash:
+        return "the same text is stored already"
+    if similarity(fact.all, stored.all) < SAME_SAYING or not fact.meaning <= stored.meaning:
+        return ""
+    shared = fact.all & stored.all
+    mine, theirs = (tuple(word for word in one.order if word in shared) for one in (fact, stored))
+    if mine != theirs or polarity_difference(fact.text, stored.text):
+        return ""
+    return "nearly the same words are stored already"
+
+
+def repeated(fact: Saying, candidates: Iterable[tuple[Candidate, Saying]]) -> tuple[Candidate, str] | None:
+    """The first candidate that says what a fact says, and why; None when none does."""
+    for candidate, stored in candidates:
+        reason = says_the_same(fact, stored)
+        if reason:
+            return candidate, reason
+    return None
+
+
+def related(place: int, sayings: Sequence[Saying], earlier: Iterable[int]) -> list[int]:
+    """The earlier facts of a batch that speak of what the fact at a place speaks of, closest first, at most three."""
+    near = [(similarity(sayings[place].meaning, sayings[other].meaning), other) for other in earlier]
+    return [
+        other for close, other in sorted(near, key=lambda pair: (-pair[0], pair[1])) if close >= _RELATED
+    ][:_MOST_RELATED]

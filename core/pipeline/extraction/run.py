@@ -1,0 +1,58 @@
+"""Extraction itself: one call, and what comes of its answer."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from core.pipeline.extraction.prompt import (
+    EXTRACTION_SCHEMA,
+    PROMPT_VERSION,
+    cut_input,
+    extraction_prompt,
+    tidy_input,
+)
+from core.pipeline.extraction.result import Extraction, Limits
+from core.pipeline.extraction.validation import Warnings, valid_facts, valid_relations
+from core.pipeline.models.answers import last_object
+from core.pipeline.models.lenient_json import JsonObject
+from core.pipeline.models.provider import Answer, ModelError, Provider
+
+_KEYS: Final = ("facts", "entities")
+_STAGE: Final = "LLM extraction failed"
+_DEFAULT_LIMITS: Final = Limits()
+
+
+def extract(
+    text: str, provider: Provider, *, deadline: float, limits: Limits = _DEFAULT_LIMITS
+) -> Extraction:
+    """The facts and relations that a model finds in a text.
+
+    A text too short to say anything is not sent. deadline: seconds for the call. Raises a ModelError when the model
+    cannot be asked or its answer cannot be read as a whole; single items that are wrong become warnings.
+    """
+    tidied = tidy_input(text)
+    if len(tidied) < limits.shortest_input:
+        short = f"Input too short ({len(tidied)} characters, {limits.shortest_input} needed)"
+        return Extraction(warnings=(short,), prompt_version=PROMPT_VERSION)
+    sent = cut_input(tidied, limits)
+    try:
+        prompt = extraction_prompt(sent, cut=len(tidied) > limits.longest_input)
+        return read_extraction(provider.generate(prompt, EXTRACTION_SCHEMA, deadline), tidied, limits)
+    except ModelError as error:
+        raise error.during(_STAGE) from error
+
+
+def read_extraction(answer: Answer, text: str, limits: Limits = _DEFAULT_LIMITS) -> Extraction:
+    """What an answer says about a text; raises a ModelError when it says nothing that can be read."""
+    tidied = tidy_input(text)
+    found = last_object(answer, _KEYS, _has_a_list)
+    warnings = Warnings()
+    if len(tidied) > limits.longest_input:
+        warnings.add(f"Input truncated from {len(tidied)} to {limits.longest_input} characters")
+    facts = valid_facts(found, cut_input(tidied, limits), limits, warnings)
+    relations = valid_relations(found, limits, warnings)
+    return Extraction(facts, relations, warnings.all(), answer.model, PROMPT_VERSION, calls=1)
+
+
+def _has_a_list(found: JsonObject) -> bool:
+    return any(isinstance(found.get(key), list) for key in _KEYS)

@@ -1,0 +1,1 @@
+"""Language models: how one is asked, and how what it answers is read."""

@@ -1,0 +1,151 @@
+"""What a model meant: its thinking set aside, and of all JSON objects in its answer the last of the right shape."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from math import inf
+from typing import Final
+
+from core.pipeline.models.lenient_json import Json, JsonObject, read_object, read_string
+from core.pipeline.models.provider import (
+    Answer,
+    EmptyAnswerError,
+    TruncatedAnswerError,
+    UnreadableAnswerError,
+)
+
+LONGEST_ANSWER: Final = 4_000_000
+# Characters that all tries at objects together may read, for each character of the answer. What a model writes needs
+# two; an answer that was made to be slow is given up, so that the time is linear whatever it holds.
+_READINGS: Final = 4
+_MOST_BROKEN: Final = 1_000
+_TAG: Final = r"(?:think|thinking|thought|reasoning)"
+# An object without keys has no shape that anybody asks for.
+_LANDMARK: Final = re.compile(rf"\{{(?=[ \t\r\n]*+\")|<(/?){_TAG}>", re.IGNORECASE)
+_CLOSING: Final = re.compile(rf"</{_TAG}>", re.IGNORECASE)
+_FENCED: Final = re.compile(r"```[a-zA-Z0-9]*+[ \t]*+\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The best object, whether a better one was cut off, and where the thinking ended (None: it never did)."""
+
+    best: JsonObject | None
+    unfinished: bool
+    answer_from: int | None
+
+
+def last_object(
+    answer: Answer, keys: Collection[str], prefer: Callable[[JsonObject], bool] = lambda found: True
+) -> JsonObject:
+    """The last JSON object of an answer that has one of the keys.
+
+    Closed think blocks do not count, nor does anything before a closing tag that nobody opened, nor what follows an
+    opening tag that nobody closes. An object inside another one counts when the outer has none of the keys. An answer
+    that is a JSON string as a whole is read as the text it holds, once. prefer: objects of this kind win over those
+    of another, whatever their order. Time is linear in the length of the answer.
+
+    Raises TruncatedAnswerError when the model ran out of room, EmptyAnswerError when it said nothing,
+    UnreadableAnswerError when there is no such object.
+    """
+    text = answer.text
+    if answer.done_reason == "length":
+        raise TruncatedAnswerError("the model ran out of room before its answer ended")
+    if len(text) > LONGEST_ANSWER:
+        raise UnreadableAnswerError(f"the answer is longer than {LONGEST_ANSWER:,} characters")
+    text = _unquoted(text)
+    found = _search(text, keys, prefer)
+    if found.unfinished:
+        raise TruncatedAnswerError("the answer ends in the middle of its JSON object")
+    if found.best is not None:
+        return found.best
+    if found.answer_from is None:
+        raise TruncatedAnswerError("the answer ends before its thinking does")
+    if not text[found.answer_from :].strip():
+        raise EmptyAnswerError("the model said nothing")
+    raise UnreadableAnswerError(f"failed to parse the answer: no JSON object with {' or '.join(keys)}")
+
+
+def clamped(value: Json, default: float = 0.5) -> float:
+    """A fraction in [0, 1]: a number is clamped, anything else (also true, NaN, text) is the default."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, (int, float))
+        or value in (inf, -inf)
+        or value != value
+    ):
+        return default
+    return float(min(1, max(0, value)))
+
+
+def excerpt(value: Json, length: int = 40) -> str:
+    """What a model wrote, short enough and tame enough for a warning."""
+    text = value if isinstance(value, str) else type(value).__name__
+    shown = "".join(character if character.isprintable() else " " for character in text[:length])
+    return shown + ("…" if len(text) > length else "")
+
+
+def _unquoted(text: str) -> str:
+    """The text that a wholly quoted answer holds; any other answer as it is."""
+    whole = text.strip()
+    fence = _FENCED.fullmatch(whole) if whole.startswith("```") else None
+    whole = fence[1].strip() if fence else whole
+    held = read_string(whole) if whole.startswith('"') else None
+    return text if held is None else held
+
+
+def _search(text: str, keys: Collection[str], prefer: Callable[[JsonObject], bool]) -> _Found:
+    closings = [match.end() for match in _CLOSING.finditer(text)]
+    best: JsonObject | None = None
+    preferred = unfinished = False
+    answer_from, position = 0, 0
+    budget, broken = _READINGS * len(text), 0
+    while landmark := _LANDMARK.search(text, position):
+        if landmark[0] != "{":
+            position = landmark.end()
+            if not landmark[1]:
+                place = bisect_left(closings, position)
+                if place == len(closings):
+                    # JSON in a thought that never ended is no answer.
+                    return _Found(best, unfinished, None)
+                position = closings[place]
+                if not text[answer_from : landmark.start()].strip():
+                    answer_from = position
+                continue
+            best, preferred, unfinished, answer_from = None, False, False, position
+            continue
+        if budget < 0 or broken > _MOST_BROKEN:
+            raise UnreadableAnswerError("failed to parse the answer: it is broken in too many places")
+        attempt = read_object(text, landmark.start())
+        budget -= attempt.stop - landmark.start()
+        if attempt.value is None:
+            # Only a cut object that might have been the answer makes an earlier one doubtful.
+            unfinished = unfinished or (
+                attempt.unfinished and (best is None or not attempt.keys.isdisjoint(keys))
+            )
+            broken += 1
+            position = landmark.end()
+            continue
+        position = attempt.stop
+        shaped = _within(attempt.value, keys)
+        if shaped is not None and (prefer(shaped) or not preferred):
+            best, preferred, unfinished = shaped, prefer(shaped), False
+    return _Found(best, unfinished, answer_from)
+
+
+def _within(root: JsonObject, keys: Collection[str]) -> JsonObject | None:
+    """The shallowest object with one of the keys: the root itself or one that it holds."""
+    waiting: deque[Json] = deque([root])
+    while waiting:
+        value = waiting.popleft()
+        if isinstance(value, dict):
+            if any(key in value for key in keys):
+                return value
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+    return None

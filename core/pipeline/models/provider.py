@@ -1,0 +1,104 @@
+"""What a language model is to the pipeline: one question, one answer, errors of known kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import copy
+from dataclasses import dataclass
+from typing import ClassVar, Literal, Protocol, Self
+
+from core.errors import NuggetsError
+
+ErrorKind = Literal["timeout", "http", "empty", "parse", "truncated"]
+# A JSON schema as providers take it.
+Schema = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model said.
+
+    done_reason: why it stopped, as the provider tells ("stop", "length"), "" where it does not. model: the model that
+    answered, which after a fallback is not the one that was asked. The tokens are None where nobody counted.
+    """
+
+    text: str
+    model: str = ""
+    done_reason: str = ""
+    prompt_tokens: int | None = None
+    answer_tokens: int | None = None
+
+
+class Provider(Protocol):
+    """Something that answers a prompt."""
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        """The model's answer.
+
+        schema: the JSON schema that the answer should follow; a provider that cannot pass it on leaves it out, for
+        nobody relies on it. deadline: seconds for the whole call, reading included. Raises a ModelError and nothing
+        else when the model cannot be reached, is late or says nothing.
+        """
+        ...
+
+
+class ModelError(NuggetsError):
+    """A model gave nothing that could be used. The raw memory is stored already and stays."""
+
+    kind: ClassVar[ErrorKind]
+
+    @property
+    def retryable(self) -> bool:
+        """Whether the same question may be answered at another time."""
+        return True
+
+    def during(self, stage: str) -> Self:
+        """The same error, saying during what it came: "LLM extraction failed: connection refused"."""
+        told = copy(self)
+        told.what = f"{stage}: {self.what}"
+        told.args = (told.message,)
+        return told
+
+
+class ModelTimeoutError(ModelError):
+    """The answer did not come within the deadline."""
+
+    kind = "timeout"
+
+
+class ModelHttpError(ModelError):
+    """The model could not be reached, or its server refused.
+
+    status: the HTTP status; None when there was no reply at all, or when the model is no server.
+    """
+
+    kind = "http"
+
+    def __init__(
+        self, what: str, *, where: str = "", kept: str = "", todo: str = "", status: int | None = None
+    ) -> None:
+        super().__init__(what, where=where, kept=kept, todo=todo)
+        self.status = status
+
+    @property
+    def retryable(self) -> bool:
+        # A request that is wrong stays wrong; too many and too slow pass.
+        return self.status is None or self.status in (408, 425, 429) or self.status >= 500
+
+
+class EmptyAnswerError(ModelError):
+    """The model said nothing, or nothing but its thinking."""
+
+    kind = "empty"
+
+
+class UnreadableAnswerError(ModelError):
+    """The answer holds no JSON object of the shape that was asked for."""
+
+    kind = "parse"
+
+
+class TruncatedAnswerError(ModelError):
+    """The answer was cut off before its end."""
+
+    kind = "truncated"

@@ -1,0 +1,1 @@
+"""The queue: jobs, leases, and when a worker comes again."""

@@ -1,0 +1,52 @@
+"""When a worker looks again, and when a failed job may be tried again; the chance is handed in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+BASE_MS: Final = 1_000
+LONGEST_MS: Final = 30_000
+JITTER_MS: Final = 500
+WINDOW_SECONDS: Final = 5
+LONGEST_WINDOW_SECONDS: Final = 120
+
+# Doubled so often both delays are at their longest; a larger power would only be a larger number.
+_MOST_DOUBLINGS: Final = 32
+
+
+def poll_delay_ms(consecutive_failures: int, *, poll_ms: int, chance: float = 0.0) -> int:
+    """Milliseconds until the worker looks for a job again.
+
+    Without failures `poll_ms`; else 1,000 doubled for each failure in a row, 30,000 at most, plus `chance` times 500.
+    chance: from 0 to 1, drawn by the caller; outside it is clamped. A nudge simply does not wait for the rest.
+    """
+    if consecutive_failures <= 0:
+        return poll_ms
+    doubled: int = BASE_MS * 2 ** min(consecutive_failures, _MOST_DOUBLINGS)
+    return min(doubled, LONGEST_MS) + longest_jitter_ms(consecutive_failures, chance)
+
+
+def longest_jitter_ms(consecutive_failures: int, chance: float = 1.0) -> int:
+    """Milliseconds of jitter for a chance, 1 for the most that there is; 0 without failures."""
+    if consecutive_failures <= 0:
+        return 0
+    # Not `max(0, min(...))`: of a NaN neither bound would be taken.
+    return round(JITTER_MS * (chance if 0.0 <= chance <= 1.0 else float(chance > 1.0)))
+
+
+def retry_window_seconds(attempts: int) -> int:
+    """Seconds that a job rests after its last failure: 5 doubled for each attempt, 120 at most; 0 before the first."""
+    if attempts <= 0:
+        return 0
+    doubled: int = WINDOW_SECONDS * 2 ** min(attempts, _MOST_DOUBLINGS)
+    return min(doubled, LONGEST_WINDOW_SECONDS)
+
+
+def run_after_ms(failed_at_ms: int, attempts: int) -> int:
+    """The moment (epoch milliseconds) after which a failed job may run again."""
+    return failed_at_ms + 1_000 * retry_window_seconds(attempts)
+
+
+def may_run(now_ms: int, failed_at_ms: int, attempts: int) -> bool:
+    """Whether more than the window has gone by; a clock set back before the failure counts as such."""
+    return attempts <= 0 or now_ms < failed_at_ms or now_ms > run_after_ms(failed_at_ms, attempts)

@@ -1,0 +1,104 @@
+"""Whatever a file holds, the configuration that comes of it is valid."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.pipeline.config import (
+    PipelineConfiguration,
+    all_keys,
+    as_table,
+    as_toml,
+    read_configuration,
+    read_toml,
+)
+from core.pipeline.config.keys import sections
+
+_names = st.sampled_from([name for key in all_keys() for name in (*key.nested, *key.flat)])
+_sections = st.sampled_from(sorted(sections()))
+_strange_names = st.one_of(
+    st.text(max_size=20), st.integers(), st.none(), st.booleans(), st.floats(), st.just("\ud800")
+)
+_scalars = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(min_value=-(10**400), max_value=10**400),
+    st.floats(allow_nan=True, allow_infinity=True),
+    st.floats(min_value=0, max_value=1),
+    st.integers(min_value=0, max_value=700_000),
+    st.text(max_size=30),
+    st.sampled_from(
+        ["ollama", "claude-code", "opencode", "none", "observe", "execute", "http://[", "-x", "\ud800"]
+    ),
+    st.binary(max_size=5),
+    st.just(datetime.date(2026, 1, 1)),
+)
+_values = st.recursive(
+    _scalars,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.one_of(_names, _strange_names), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+_tables = st.dictionaries(
+    st.one_of(_names, _sections, _strange_names),
+    st.one_of(_values, st.dictionaries(st.one_of(_names, _strange_names), _values, max_size=8)),
+    max_size=12,
+)
+
+
+@given(_tables, st.one_of(st.none(), _tables), st.text(max_size=30))
+def test_any_mapping_gives_a_valid_configuration_that_is_written_and_read_back(
+    table: dict[Any, Any], other: dict[Any, Any] | None, host: str
+) -> None:
+    configuration, warnings = read_configuration(
+        {"pipeline": table}, {"memory": {"pipelineV2": other}, **table}, environ={"OLLAMA_HOST": host}
+    )
+    # Types, ranges and choices are those of the parts.
+    assert msgspec.convert(as_table(configuration), PipelineConfiguration, strict=True) == configuration
+    for key in all_keys():
+        part: Any = getattr(configuration, key.section) if key.section else configuration
+        assert type(getattr(part, key.field)) is type(key.default)
+    for warning in warnings:
+        assert warning.message.isprintable()
+        assert len(warning.message) < 500
+    again = read_configuration({"pipeline": as_table(configuration)})
+    assert again == (configuration, ())
+    assert read_toml(as_toml(configuration)) == (configuration, ())
+
+
+@given(_values)
+def test_any_value_in_the_place_of_a_table_is_read(value: Any) -> None:
+    for document in ({"pipeline": value}, {"memory": value}, {"memory": {"pipelineV2": value}}):
+        read_configuration(document, document)
+
+
+def test_a_table_that_holds_itself_is_read() -> None:
+    table: dict[str, Any] = {"enabled": False}
+    table["worker"] = table
+    table["extraction"] = {"model": table}
+    assert not read_configuration({"pipeline": table}).configuration.enabled
+
+
+def test_a_name_as_long_as_a_book_is_told_in_one_line() -> None:
+    (warning,) = read_configuration({"pipeline": {"x" * 1_000_000: "y" * 1_000_000}}).warnings
+    assert len(warning.message) < 200
+
+
+@pytest.mark.parametrize(
+    "value", [pytest.param(10**5000, id="many digits"), b"\xff", object(), {1, 2}, type, 1j]
+)
+def test_no_key_trips_over_a_value_that_no_file_should_hold(value: Any) -> None:
+    table: dict[Any, Any] = {}
+    for key in all_keys():
+        (table.setdefault(key.section, {}) if key.section else table)[key.field] = value
+    configuration, warnings = read_configuration({"pipeline": table})
+    assert {warning.name for warning in warnings} >= {key.name for key in all_keys()}
+    assert read_configuration({"pipeline": as_table(configuration)}).warnings == ()

@@ -1,0 +1,369 @@
+"""The pipeline's configuration: every key of the reference, read with warnings and never with an error."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.errors import BrokenFileError, InvalidInputError
+from core.pipeline.config import (
+    PipelineConfiguration,
+    Reading,
+    Why,
+    all_keys,
+    as_original,
+    as_table,
+    as_toml,
+    key_named,
+    read_configuration,
+    read_toml,
+)
+from core.pipeline.config.cross_checks import value_of
+
+VECTORS = Path(__file__).parents[1] / "vectors"
+CONFIG = json.loads((VECTORS / "config.json").read_text(encoding="utf-8"))["config"]
+TABLE = json.loads((VECTORS / "configuration_table.json").read_text(encoding="utf-8"))
+
+# Where this pipeline decides otherwise than the reference's table: its model is local, the reranker is off unless set,
+# and decisions to change or delete are blocked unless somebody allows them.
+OURS = {
+    "extraction.provider": "ollama",
+    "extraction.model": "qwen3:4b",
+    "reranker.enabled": False,
+    "autonomous.allowUpdateDelete": False,
+}
+
+
+def _read(table: Any) -> Reading:
+    return read_configuration({"pipeline": table})
+
+
+def _table(flat: dict[str, Any]) -> dict[str, Any]:
+    """A vector's input as a table: `section.key`, with `flat` and `nested` before a name as the vectors write it."""
+    table: dict[str, Any] = {}
+    for name, value in flat.items():
+        section, _, key = name.removeprefix("nested ").removeprefix("flat ").rpartition(".")
+        (table.setdefault(section, {}) if section else table)[key] = value
+    return table
+
+
+def _numbers(value: Any) -> list[Any]:
+    return [math.nan, math.inf, -math.inf] if value == "NaN or Infinity" else [value]
+
+
+@pytest.mark.parametrize("vector", CONFIG, ids=lambda vector: vector["id"])
+def test_values_are_read_as_the_reference_reads_them(vector: dict[str, Any]) -> None:
+    expected = dict(vector["expected"])
+    warnings = expected.pop("warnings", None)
+    inputs = [{}]
+    for name, value in vector["input"].items():
+        inputs = [{**known, name: number} for known in inputs for number in _numbers(value)]
+    for given in inputs:
+        for reading in (
+            _read(_table(given)),
+            read_configuration(original={"memory": {"pipelineV2": _table(given)}}),
+        ):
+            if expected == {"all": "defaults"}:
+                assert reading == (PipelineConfiguration(), ())
+                continue
+            assert {name: value_of(reading.configuration, name) for name in expected} == expected
+            told = {warning.name for warning in reading.warnings}
+            assert {name for name, value in expected.items() if given.get(name, value) != value} <= told
+            if warnings is not None:
+                assert len(reading.warnings) == warnings
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row["name"])
+def test_each_key_of_the_reference_has_its_default_and_its_range(row: dict[str, Any]) -> None:
+    key = key_named(row["name"])
+    assert key.default == OURS.get(row["name"], row["default"])
+    assert type(key.default) is type(OURS.get(row["name"], row["default"]))
+    if "range" in row:
+        assert [key.low, key.high] == row["range"]
+    assert set(row.get("choices", ())) <= set(key.choices)
+
+
+def test_no_key_is_without_a_source() -> None:
+    ours = {"extraction.fallbackProvider", "extraction.endpoint", "extraction.minFactChars"}
+    ours |= {"extraction.minInputChars", "extraction.dailyCallBudget", "feedback.decayEnabled"}
+    assert {key.name for key in all_keys()} == {row["name"] for row in TABLE} | ours
+
+
+@pytest.mark.parametrize("key", [key for key in all_keys() if key.flat], ids=lambda key: key.name)
+def test_every_legacy_name_is_read_and_yields_to_the_nested_one(key: Any) -> None:
+    other = {
+        "switch": lambda: not key.default,
+        "choice": lambda: next(choice for choice in key.choices if choice != key.default),
+        "text": lambda: "http://example.test:1" if key.field == "endpoint" else "another",
+    }.get(key.kind, lambda: key.low)()
+    for name in key.flat:
+        assert value_of(_read({name: other}).configuration, key.name) == other
+        both = _read({name: other, key.section: {key.field: key.default}})
+        assert value_of(both.configuration, key.name) == key.default
+        assert Why.OVERRIDDEN in [warning.why for warning in both.warnings]
+
+
+def test_snake_case_names_are_read_as_the_settings_file_writes_them() -> None:
+    reading = read_toml("[pipeline]\nshadow_mode = true\n[pipeline.embedding_tracker]\npoll_ms = 7000\n")
+    assert reading.configuration.shadow_mode
+    assert reading.configuration.embedding_tracker.poll_ms == 7000
+    assert reading.warnings == ()
+
+
+def test_a_clamped_value_is_told_with_what_was_given_and_what_is_used() -> None:
+    (warning,) = _read({"worker": {"pollMs": 0}}).warnings
+    assert (warning.name, warning.given, warning.used, warning.why) == (
+        "worker.pollMs",
+        "0",
+        100,
+        Why.OUT_OF_RANGE,
+    )
+    assert (
+        warning.message == "settings.toml: worker.pollMs: 0 is out of range (from 100 to 60000); 100 is used"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "used", "why"),
+    [
+        (2.5, 3, Why.ROUNDED),
+        (2.0, 2, None),
+        (-0.4, 1, Why.OUT_OF_RANGE),
+        pytest.param(10**5000, 10, Why.OUT_OF_RANGE, id="many digits"),
+        (1e308, 10, Why.OUT_OF_RANGE),
+        ("3", 3, Why.WRONG_TYPE),
+        (False, 3, Why.WRONG_TYPE),
+        ([2], 3, Why.WRONG_TYPE),
+        (None, 3, Why.NO_VALUE),
+    ],
+)
+def test_whole_numbers_are_rounded_and_nothing_else_is_made_into_one(
+    given: Any, used: int, why: Why | None
+) -> None:
+    reading = _read({"worker": {"maxRetries": given}})
+    assert reading.configuration.worker.max_retries == used
+    assert type(reading.configuration.worker.max_retries) is int
+    assert [warning.why for warning in reading.warnings] == ([why] if why else [])
+
+
+def test_a_fraction_takes_a_number_too_large_for_a_float() -> None:
+    assert _read({"graph": {"boostWeight": -(10**400)}}).configuration.graph.boost_weight == 0.0
+
+
+def test_an_unfit_nested_value_leaves_the_legacy_one_in_force() -> None:
+    reading = _read({"worker": {"pollMs": "fast"}, "workerPollMs": 9000})
+    assert reading.configuration.worker.poll_ms == 9000
+    assert [(warning.why, warning.used) for warning in reading.warnings] == [(Why.WRONG_TYPE, 9000)]
+
+
+@pytest.mark.parametrize(
+    ("table", "name", "meant"),
+    [
+        ({"worker": {"polMs": 1}}, "worker.polMs", "worker.pollMs"),
+        ({"pollMs": 1}, "pollMs", "worker.pollMs"),
+        ({"dampning": {}}, "dampning", "dampening"),
+        ({"shadow": True}, "shadow", "shadowMode"),
+        ({"hints": {"chunkSize": 1}}, "hints.chunkSize", "documents.chunkSize"),
+        ({"worker": {"MaxRetries": 1}}, "worker.MaxRetries", "worker.maxRetries"),
+        ({"minFactConfidenceForWrites": 1}, "minFactConfidenceForWrites", "minFactConfidenceForWrite"),
+        ({"zzzzqqqq": 1}, "zzzzqqqq", ""),
+    ],
+)
+def test_an_unknown_key_is_told_with_the_one_that_was_meant(
+    table: dict[str, Any], name: str, meant: str
+) -> None:
+    (warning,) = _read(table).warnings
+    assert (warning.name, warning.why) == (name, Why.UNKNOWN_KEY)
+    assert warning.hint == (f"did you mean {meant}?" if meant else "")
+
+
+def test_what_only_the_original_knows_is_no_slip_of_the_pen() -> None:
+    reading = _read({"traversal": {"enabled": True}, "hints": {"maxTokens": 3}})
+    assert {(warning.name, warning.why) for warning in reading.warnings} == {
+        ("traversal", Why.NOT_USED),
+        ("hints.maxTokens", Why.NOT_USED),
+    }
+
+
+def test_a_file_of_another_kind_does_not_fill_the_screen() -> None:
+    warnings = _read({f"qx{number}zz": number for number in range(5000)}).warnings
+    assert len(warnings) == 31
+    assert warnings[-1].name == "and 4970 more"
+
+
+def test_secrets_stand_in_no_warning() -> None:
+    table = {
+        "telemetry": {"posthogApiKey": "phc_hidden\n"},
+        "apiKey": "sk-hidden",
+        "extraction": {"endpoint": "ftp://me:hidden@host"},
+    }
+    table["telemetry"]["posthogApiKey"] = "phc\x00hidden"
+    warnings = _read(table).warnings
+    assert len(warnings) == 3
+    assert not any("hidden" in warning.message + warning.given for warning in warnings)
+
+
+@pytest.mark.parametrize(
+    ("table", "expected"),
+    [
+        ({"documents": {"chunkSize": 1000, "chunkOverlap": 501}}, {"documents.chunkOverlap": 500}),
+        ({"documents": {"chunkSize": 300}}, {"documents.chunkOverlap": 150}),
+        ({"guardrails": {"chunkTargetChars": 900}}, {"guardrails.chunkTargetChars": 500}),
+        ({"extraction": {"timeout": 300_000}}, {"worker.leaseTimeoutMs": 600_000}),
+        ({"worker": {"leaseTimeoutMs": 60_000}, "extraction": {"timeout": 40_000}}, None),
+    ],
+)
+def test_keys_that_do_not_fit_each_other_are_put_right_and_told(
+    table: dict[str, Any], expected: dict[str, Any] | None
+) -> None:
+    reading = _read(table)
+    for name, value in (expected or {}).items():
+        assert value_of(reading.configuration, name) == value
+    assert reading.warnings
+    assert {warning.why for warning in reading.warnings} == {Why.CROSS_CHECK}
+    assert _fits(reading.configuration)
+
+
+def test_a_lease_that_was_set_stands_and_time_limits_that_were_not_yield() -> None:
+    reading = _read({"worker": {"leaseTimeoutMs": 20_000}})
+    assert reading.configuration.worker.lease_timeout_ms == 20_000
+    assert reading.configuration.extraction.timeout == 10_000
+    both = _read({"worker": {"leaseTimeoutMs": 20_000}, "extraction": {"timeout": 30_000}})
+    assert both.configuration.worker.lease_timeout_ms == 60_000
+    assert both.configuration.extraction.timeout == 30_000
+
+
+@pytest.mark.parametrize(
+    ("table", "provider", "model"),
+    [
+        ({"extraction": {"provider": "claude-code"}}, "claude-code", "haiku"),
+        ({"extraction": {"provider": "opencode"}}, "opencode", ""),
+        ({"extraction": {"model": "gemma3"}}, "ollama", "gemma3"),
+        ({"extractionProvider": "claude-code", "extractionModel": "sonnet"}, "claude-code", "sonnet"),
+        ({"extraction": {"model": "qwen3:8b"}, "extractionProvider": "claude-code", "extractionModel": "opus"},
+         "claude-code", "opus"),
+        ({"extraction": {"provider": "gpt", "model": "gpt-9"}}, "ollama", "qwen3:4b"),
+        ({"extraction": {"provider": "claude-code", "model": "--version"}}, "claude-code", "haiku"),
+    ],
+)  # fmt: skip
+def test_a_model_stays_with_its_provider(table: dict[str, Any], provider: str, model: str) -> None:
+    extraction = _read(table).configuration.extraction
+    assert (extraction.provider, extraction.model) == (provider, model)
+
+
+def test_the_settings_file_goes_before_the_original_s() -> None:
+    original = {
+        "memory": {"pipelineV2": {"shadowMode": True, "worker": {"pollMs": 500}}},
+        "search": {"alpha": 0.4, "top_k": 20},
+    }
+    reading = read_configuration({"pipeline": {"workerPollMs": 700}, "search": {"alpha": "theirs"}}, original)
+    assert reading.configuration.worker.poll_ms == 700
+    assert reading.configuration.shadow_mode
+    assert reading.configuration.search.alpha == 0.4
+    # The reference asks for more once the share was chosen.
+    assert reading.configuration.search.min_score == 0.3
+    assert reading.warnings == ()
+
+
+def test_toml_may_carry_the_original_s_table() -> None:
+    reading = read_toml("[memory.pipelineV2.hints]\nmax = 99\n", name="a.toml")
+    assert reading.configuration.hints.max == 20
+    assert reading.warnings[0].where == "a.toml"
+
+
+@pytest.mark.parametrize("document", [[], "text", 5, True, [{}]])
+def test_a_file_that_is_no_table_is_an_error(document: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        read_configuration(document)
+    with pytest.raises(InvalidInputError):
+        read_configuration(original=document)
+
+
+@pytest.mark.parametrize(
+    "document", [{"memory": 5}, {"memory": {"pipelineV2": []}}, {"memory": {"pipelineV2": "on"}}]
+)
+def test_something_else_in_the_table_s_place_is_told(document: Any) -> None:
+    reading = read_configuration(original=document)
+    assert reading.configuration == PipelineConfiguration()
+    assert [warning.why for warning in reading.warnings] == [Why.WRONG_TYPE]
+
+
+@pytest.mark.parametrize("text", ["[", "a = " + "9" * 5000, "a = " + "[" * 100_000])
+def test_what_is_no_toml_is_a_broken_file(text: str) -> None:
+    with pytest.raises(BrokenFileError):
+        read_toml(text)
+
+
+@pytest.mark.parametrize(
+    ("variable", "endpoint"),
+    [
+        ("gpu", "http://gpu:11434"),
+        ("gpu:8080", "http://gpu:8080"),
+        (":8080", "http://localhost:8080"),
+        ("0.0.0.0", "http://127.0.0.1:11434"),
+        ("0.0.0.0:9", "http://127.0.0.1:9"),
+        ("https://gpu.example/", "https://gpu.example"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("::1", "http://[::1]:11434"),
+        ("  'gpu' ", "http://gpu:11434"),
+        ("", "http://localhost:11434"),
+    ],
+)
+def test_ollama_is_where_the_environment_says(variable: str, endpoint: str) -> None:
+    reading = read_configuration(environ={"OLLAMA_HOST": variable})
+    assert reading.configuration.extraction.endpoint == endpoint
+    assert reading.warnings == ()
+
+
+@pytest.mark.parametrize(
+    "variable", ["gpu:port", "gpu:99999", "ftp://gpu", "a b", "http://", "[", "x" * 10_000]
+)
+def test_an_address_that_is_none_is_told_and_the_default_counts(variable: str) -> None:
+    reading = read_configuration(environ={"OLLAMA_HOST": variable})
+    assert reading.configuration.extraction.endpoint == "http://localhost:11434"
+    assert [warning.where for warning in reading.warnings] == ["OLLAMA_HOST"]
+
+
+def test_an_endpoint_in_a_file_goes_before_the_environment() -> None:
+    reading = read_configuration(
+        {"pipeline": {"extraction": {"endpoint": "http://file:1/"}}}, environ={"OLLAMA_HOST": "variable"}
+    )
+    assert reading.configuration.extraction.endpoint == "http://file:1"
+
+
+def test_the_examples_of_the_reference_are_read_without_a_word() -> None:
+    examples = [
+        {"enabled": True, "shadowMode": True},
+        {"enabled": True, "graph": {"enabled": True}, "extraction": {"minConfidence": 0.75}},
+        {"enabled": True, "autonomous": {"enabled": True, "maintenanceMode": "execute"}},
+        {"enabled": True, "semanticContradictionEnabled": True, "graph": {"enabled": True},
+         "extraction": {"provider": "ollama", "model": "qwen3:4b"},
+         "continuity": {"enabled": True, "promptInterval": 10}, "embeddingTracker": {"pollMs": 5000}},
+    ]  # fmt: skip
+    for example in examples:
+        assert read_configuration(original={"memory": {"pipelineV2": example}}).warnings == ()
+
+
+def test_what_was_written_reads_back_the_same() -> None:
+    configuration = _read({"shadowMode": True, "extraction": {"provider": "opencode"}}).configuration
+    assert read_toml(as_toml(configuration)) == (configuration, ())
+    assert read_configuration(original=as_original(configuration)) == (configuration, ())
+    assert _read(as_table(configuration)) == (configuration, ())
+
+
+def _fits(configuration: PipelineConfiguration) -> bool:
+    limits = (
+        configuration.extraction.timeout,
+        configuration.hints.timeout,
+        configuration.semantic_contradiction_timeout_ms,
+    )
+    return (
+        configuration.documents.chunk_overlap * 2 <= configuration.documents.chunk_size
+        and configuration.guardrails.chunk_target_chars <= configuration.guardrails.max_content_chars
+        and configuration.feedback.min_aspect_weight <= configuration.feedback.max_aspect_weight
+        and configuration.worker.lease_timeout_ms >= 2 * max(limits)
+    )

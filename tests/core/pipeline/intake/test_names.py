@@ -1,0 +1,115 @@
+"""What counts as a name, and what only has a capital."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.pipeline.intake.names import SCANNED, canonical_name, find_names
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "linker_names.json").read_text("utf-8"))
+
+
+def names(text: str, *known: str) -> list[str]:
+    return [found.name for found in find_names(text, frozenset(known))]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+def test_names_are_those_that_the_format_says(vector: dict[str, Any]) -> None:
+    assert names(vector["input"]) == vector["expected"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("we use React; Vue: Svelte", ["React", "Vue", "Svelte"]),
+        ("on Friday in May the Todo Status", []),
+        ("with Élodie Durand and Łukasz", ["Élodie Durand", "Łukasz"]),
+        ("E\u0301lodie Durand came", ["Élodie Durand"]),
+        ("Иван Петров работает", ["Иван Петров"]),
+        ("see `snake_case` and `camelCase`, not `npm` or `ls -la`", ["snake_case", "camelCase"]),
+        ("take @scope/pkg today", ["@scope/pkg"]),
+        ("read src/auth/keys.py:12 first", ["src/auth/keys.py"]),
+        ("see https://Example.com/Foo/Bar.py", []),
+        ("GPT-4 beats Qwen3", ["GPT-4", "Qwen3"]),
+        ("we met Dr. Smith", ["Dr. Smith"]),
+        ("Don't ask. I'm here. They've gone", []),
+    ],
+)
+def test_scripts_code_and_everyday_capitals(text: str, expected: list[str]) -> None:
+    assert names(text) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Deployment uses docker",
+        "Caching helped",
+        "Current",
+        "Bananas everywhere",
+        "Quickly, quickly",
+        "- Banana",
+    ],
+)
+def test_a_word_that_only_opens_a_sentence_is_no_name(text: str) -> None:
+    assert names(text) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("Bananas everywhere. We like Bananas", ()),
+        ("Bananas everywhere", ("bananas",)),
+        ("Bananas likes tea. Bananas everywhere", ()),
+    ],
+)
+def test_a_word_that_opens_a_sentence_counts_where_something_says_so(
+    text: str, known: tuple[str, ...]
+) -> None:
+    assert names(text, *known) == ["Bananas"]
+
+
+def test_a_word_that_stands_in_lower_case_too_is_no_name() -> None:
+    assert names("Bananas makes sense. We like bananas") == []
+
+
+def test_a_name_is_listed_once_with_all_its_places() -> None:
+    text = "We met Anna. With ANNA's, no: with Anna’s friend"
+    found = find_names(text)
+    assert [one.canonical_name for one in found] == ["anna"]
+    assert [span.of(text) for span in found[0].spans] == ["Anna", "ANNA", "Anna"]
+
+
+@given(
+    st.text()
+    | st.lists(st.sampled_from(["Anna", "`a_b`", "a/b.py", ", ", " ", ". ", "\n", "the", "`", "'s"])).map(
+        "".join
+    )
+)
+def test_each_place_holds_its_name(text: str) -> None:
+    found = find_names(text)
+    assert len({one.canonical_name for one in found}) == len(found)
+    for one in found:
+        assert one.spans == tuple(sorted(set(one.spans)))
+        assert all(canonical_name(span.of(text)) == one.canonical_name for span in one.spans)
+    assert [one.spans[0] for one in found] == sorted(one.spans[0] for one in found)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_read(text: str) -> None:
+    find_names(text)
+    find_names(f"Anna likes {text}")
+
+
+@pytest.mark.parametrize(
+    "unit", ["A", "Aa ", "`", "`a_b` ", "a/", "a.b ", "'", "((", ". ", "Aa, ", "…", "\n", "@a/b "]
+)
+def test_no_more_than_the_first_part_of_a_text_is_looked_at(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    assert find_names(text) == find_names(text[:SCANNED])

@@ -1,0 +1,108 @@
+"""Credentials that are taken out, and words that stay."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import HOSTILE
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.pipeline.intake import redaction
+from core.pipeline.intake.redaction import MARK, redact
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "redaction.json").read_text("utf-8"))
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+def test_texts_are_redacted_as_the_format_says(vector: dict[str, Any]) -> None:
+    found, expected = redact(vector["input"]), vector["expected"]
+    if isinstance(expected, str):
+        assert found.text == expected
+    else:
+        assert (found.count > 0, found.text != vector["input"]) == (
+            expected["redacted"],
+            expected["redacted"],
+        )
+
+
+@pytest.mark.parametrize(
+    ("secret", "around"),
+    [
+        ("sk-proj-" + "abcdefghij1234567890ABCD", "my {} key"),
+        ("AKIA" + "IOSFODNN7EXAMPLE", "id {}."),
+        ("s3cr" + "etpw", "postgres://app:{}@db.internal/x"),
+        ("pa" + "ss", "https://user:{}@host/x"),
+        ("eyJhbGciOiJIUzI1" + "NiJ9.eyJzdWIiOiIxMjM0In0.abcdefghijk", "jwt {} end"),
+        ("-----BEGIN RSA PRIVATE " + "KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----", "a\n{}\nb"),
+        ("hunt" + "er2", "my password is {} ok"),
+        ("k3Jh5Lq9Zx" + "81Mn0Pb4Vc7Td2Rf6Gy8Ws1", "blob {}"),
+    ],
+)
+def test_known_shapes_are_taken_out_and_what_stands_around_stays(secret: str, around: str) -> None:
+    assert redact(around.format(secret)).text == around.format(MARK)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "id 3fa85f64-5717-4562-b3fc-2c963f66afa6",
+        "sk-learn-estimators and pk_customer",
+        "max_tokens: 4096",
+        "Bearer authentication now",
+        "src/very/long/path/to/some/module2/file_name_here/x.py",
+        "password=${DB_PASSWORD}",
+        "kubernetes-service-account-token-v2",
+        "a-branch-name-with-many-words-and-a-number-2026",
+    ],
+)
+def test_digests_paths_names_and_prose_stay(text: str) -> None:
+    assert redact(text).text == text
+
+
+PIECES = [
+    "password",
+    "token",
+    "=",
+    ": ",
+    " ",
+    "hunter2x",
+    "$A=",
+    "Bearer ",
+    MARK,
+    "sk-",
+    "abc123def456",
+    "://",
+    "a:b@c ",
+    "\n",
+]
+
+
+@given(st.text() | st.lists(st.sampled_from(PIECES)).map("".join))
+def test_redacting_again_changes_nothing(text: str) -> None:
+    once = redact(text)
+    assert redact(once.text).text == once.text
+    assert (once.count == 0) == (once.text == text)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_texts_are_redacted(text: str) -> None:
+    assert redact(f"{text} password=hunter2hunter2").count >= 1
+
+
+@pytest.mark.parametrize("unit", ["token is ", "пароль ", "密码 ", "pass ", "secret-"])
+def test_a_text_of_nothing_but_key_words_is_not_weighed_word_by_word(
+    unit: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    weighed: list[int] = []
+
+    def counted(text: str) -> tuple[()]:
+        weighed.append(text.count(unit))
+        return ()
+
+    monkeypatch.setattr(redaction, "behind_words", counted)
+    redact(unit * (1_000_000 // len(unit)))
+    assert max(weighed) <= 1_000

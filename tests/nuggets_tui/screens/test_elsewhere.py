@@ -1,0 +1,200 @@
+"""What others did: said of the note shown, marked since the last visit, and told beside the note itself."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, NOW, Driver, agent_on, opened, small_memory
+from hostile import HOSTILE
+from textual.content import Content
+
+from core.facts.edits import remember
+from core.graph.edits import delete_note, edit_note
+from core.model.change import Author
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from nuggets_tui.origin import Origin, origin_of
+from nuggets_tui.screens.confirm import ConfirmScreen
+from nuggets_tui.screens.recall import recall_lines
+from nuggets_tui.widgets.key_bar import KeyBar
+from nuggets_tui.widgets.note_view import note_lines
+from nuggets_tui.widgets.tab_line import TabLine
+
+
+async def test_who_changes_the_note_shown_is_said_and_of_another_note_nothing(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    agent = agent_on(home)
+    notes = {note.title: note.id for note in agent.snapshot.notes}
+    async with opened(home) as app:
+        await app.show("Session store")
+        agent.change("other", lambda draft: edit_note(draft, notes["Deploy day"], content="On Mondays."))
+        await app.until(lambda: app.view.snapshot.note(notes["Deploy day"]).content == "On Mondays.")
+        agent.change("shown", lambda draft: edit_note(draft, notes["Session store"], content="Valkey."))
+        await app.until(lambda: "Session store" in app.notices, "the notice")
+        assert "changed by claude: Session store" in app.notices
+        assert "Deploy day" not in app.notices
+        await app.until(lambda: app.view.origin is not None and app.view.origin.changed_by == "claude")
+        agent.change("gone", lambda draft: delete_note(draft, notes["Session store"]))
+        await app.until(lambda: "deleted by claude: Session store" in app.notices, "the second notice")
+
+
+async def test_what_is_new_since_the_last_visit_bears_the_word_and_nothing_does_at_the_first(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    async with opened(home) as app:
+        assert " new " not in app.text
+    agent = agent_on(home)
+    agent._clock = lambda: NOW + timedelta(hours=2)
+    note = next(note for note in agent.snapshot.notes if note.title == "Session store")
+    agent.change("seen", lambda draft: edit_note(draft, note.id, content="Valkey."))
+    async with opened(home, clock=lambda: NOW + timedelta(hours=3)) as app:
+        await app.until(lambda: app.view.new_since, "the last visit")
+        await app.pilot.pause()
+        marked = [line for line in app.text.splitlines() if " new 60 min" in line or " new 1 h" in line]
+        assert len(marked) == 1
+        assert "Session store" in marked[0]
+        # What the person does is no news to them.
+        await app.show("Deploy day")
+        await app.press("P")
+        await app.until(lambda: app.log[0].told.verb == "pinned", "the pin")
+        await app.pilot.pause()
+        assert sum(" new " in line for line in app.text.splitlines()) == 1
+
+
+async def test_a_selection_is_counted_where_its_list_is_behind_another_pane(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    async with opened(home, NARROW) as app:
+        await app.press("space", "down", "space", "3")
+        assert len(app.view.selected) == 2
+        assert "✓2" in app.main.query_one(TabLine).render().plain
+
+
+def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    agent = agent_on(home)
+    agent._clock = lambda: NOW + timedelta(days=1)
+    note = next(note for note in agent.snapshot.notes if note.title == "Session store")
+    agent.change("seen", lambda draft: edit_note(draft, note.id, content="Valkey."))
+    memory.refresh()
+    assert origin_of(memory, memory.snapshot.note(note.id)) == Origin(note.id, "you", "claude")
+    assert [author for author, _ in memory.makers(note.id)] == [memory.author, Author("agent", "claude")]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_where_a_note_comes_from_is_shown_whatever_it_says(text: str) -> None:
+    made = "2026-11-01T10:00:00.000Z"
+    note = Note(
+        id="n", nugget_name="p", title="T", content="", source=text, hits=1, last_hit_session=text, created_at=made,
+        last_accessed_at="2026-11-02T10:00:00.000Z",
+    )  # fmt: skip
+    for width in (1, 20, 45):
+        lines = note_lines(note, Snapshot(notes=(note,)), NOW, width, origin=Origin("n", text, text))
+        assert all("\x1b" not in line.plain and not line.plain.startswith(" · ") for line in lines)
+
+
+def test_a_line_about_a_note_never_begins_with_a_point() -> None:
+    note = Note(
+        id="n", nugget_name="project", title="T", content="", scope="user", type="note", stability="durable"
+    )
+    for width in range(8, 60):
+        lines = note_lines(note, Snapshot(notes=(note,)), NOW, width)
+        assert not [line.plain for line in lines if line.plain.lstrip().startswith("·")]
+
+
+async def test_links_have_their_age_beside_the_reason(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    async with opened(home, clock=lambda: NOW + timedelta(days=3)) as app:
+        await app.show("Auth middleware")
+        await app.until(lambda: "JWT token format" in app.text and " 3 d" in app.text)
+        line = next(
+            line for line in app.text.splitlines() if "→ JWT token format" in line and "uses JWT" in line
+        )
+        assert line.rstrip(" │┃").endswith("3 d")
+
+
+def test_runners_up_of_a_recall_take_a_line_each(tmp_path: Path) -> None:
+    memory = small_memory(tmp_path / "memory")
+    lines = recall_lines(memory.recall("test command", "project", record=False), 40)
+    after = [line.plain for line in lines][[line.plain for line in lines].index("What came after it") + 1 :]
+    assert after
+    assert all(isinstance(line, Content) and line.cell_length <= 40 for line in lines)
+
+
+async def test_what_recall_answers_is_readable_beside_a_long_key(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    key = "the command that runs every test of the project"
+    memory.change("fact", lambda draft: remember(draft, "project", key, "pytest -q tests"))
+    async with opened(home) as app:
+        await app.press("slash", *"every test")
+        await app.until(lambda: "= pytest -q tests" in app.text, "the answer")
+
+
+async def test_the_overview_offers_no_key_that_it_takes_for_itself(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    async with opened(home) as app:
+        bar = app.main.query_one(KeyBar)
+        assert "new_note" in [command.name for command in bar.commands]
+        await app.press("G")
+        await app.until(lambda: "new_note" not in [command.name for command in bar.commands])
+        await app.press("G")
+        await app.until(lambda: "new_note" in [command.name for command in bar.commands])
+
+
+async def test_a_dialog_that_opens_is_not_covered_by_what_was_done_before(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    async with opened(home) as app:
+        await app.press("y")
+        await app.until(lambda: "Copied" in app.notices)
+        await app.press("X")
+        await app.screen(ConfirmScreen)
+        assert "Copied" not in app.notices
+
+
+async def test_what_was_said_of_trouble_goes_when_the_trouble_goes(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    graph = home / "graph" / "graph.json"
+    whole = graph.read_bytes()
+    async with opened(home) as app:
+        graph.write_bytes(whole[:40])
+        await app.until(lambda: app.view.trouble and "cannot be read" in app.notices, "the trouble")
+        graph.write_bytes(whole)
+        await app.until(lambda: "can be read again" in app.notices, "the good news")
+        assert "cannot be read" not in app.notices
+
+
+async def _click_words(app: Driver, words: str) -> None:
+    """Clicks on the first of some words that stand on the screen."""
+    lines = app.text.splitlines()
+    row = next(number for number, line in enumerate(lines) if words in line)
+    await app.pilot.click(offset=(lines[row].index(words) + 1, row))
+    await app.pilot.pause()
+
+
+async def test_what_the_frames_say_of_esc_the_mouse_does_too(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    async with opened(home) as app:
+        await app.press("slash", *"auth")
+        await app.until(lambda: app.view.found is not None and "esc clears" in app.text)
+        await _click_words(app, "esc clears")
+        await app.until(lambda: app.view.found is None, "no search")
+        await app.press("T")
+        await app.until(lambda: app.view.past is not None and "esc now" in app.text, "the past")
+        await _click_words(app, "esc now")
+        await app.until(lambda: app.view.past is None, "now")
+        await app.press("G")
+        await app.until(lambda: "esc back" in app.text, "the overview")
+        await _click_words(app, "esc back")
+        await app.until(lambda: "overview" not in app.text, "the panes")

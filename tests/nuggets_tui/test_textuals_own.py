@@ -1,0 +1,73 @@
+"""What Textual brings along, the mouse and the palette, stands what a person does to it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app_kit import WIDE, opened, small_memory
+from hostile import HOSTILE, RAW
+from textual import events
+from textual.command import CommandInput, CommandList
+from textual.widgets import Static
+
+from nuggets_tui.palette import Palette
+from nuggets_tui.safe_text import plain
+
+
+async def test_what_was_just_taken_away_may_be_clicked_again(tmp_path: Path) -> None:
+    small_memory(tmp_path)
+    async with opened(tmp_path, WIDE) as driver:
+        notice = Static("Something was done.")
+        await driver.main.mount(notice, before="#panes")
+        await driver.until(lambda: bool(notice.region))
+        x, y = notice.region.x + 2, notice.region.y
+        # Still drawn, but no part of the screen any more.
+        notice._detach()
+        assert driver.main.get_widget_and_offset_at(x, y)[0] is notice
+        for kind in (events.MouseDown, events.MouseMove, events.MouseUp):
+            await driver.app.on_event(kind(None, x, y, 0, 0, 1, False, False, False, x, y))
+        assert driver.app._exception is None
+        notice._attach(driver.main)
+
+
+async def test_a_key_may_come_before_the_palette_has_laid_its_list_out(tmp_path: Path) -> None:
+    small_memory(tmp_path)
+    async with opened(tmp_path, WIDE) as driver:
+        await driver.pilot.press("ctrl+p")
+        await driver.until(lambda: bool(driver.app.screen.query(CommandList)))
+        palette = driver.app.screen
+        commands = palette.query_one(CommandList)
+        await driver.until(lambda: commands.option_count > 0 and commands.highlighted is not None)
+        commands._index_to_line.clear()
+        commands._lines.clear()
+        for action in ("page_up", "page_down"):
+            await palette.run_action(f"command_list('{action}')")
+        assert driver.app._exception is None
+
+
+async def test_the_palette_closes_once_and_nothing_else_with_it(tmp_path: Path) -> None:
+    small_memory(tmp_path)
+    async with opened(tmp_path, WIDE) as driver:
+        await driver.pilot.press("ctrl+p")
+        await driver.until(lambda: isinstance(driver.app.screen, Palette))
+        palette = driver.app.screen
+        for _ in range(3):
+            palette.dismiss()
+        await driver.until(lambda: driver.app.screen is driver.main)
+        assert driver.app.is_running
+        assert driver.app._exception is None
+
+
+async def test_what_is_pasted_into_the_palette_is_drawn_harmlessly(tmp_path: Path) -> None:
+    small_memory(tmp_path)
+    async with opened(tmp_path, WIDE) as driver:
+        await driver.pilot.press("ctrl+p")
+        await driver.until(lambda: bool(driver.app.screen.query(CommandInput)))
+        field = driver.app.screen.query_one(CommandInput)
+        await driver.until(lambda: driver.app.focused is field)
+        for text in HOSTILE:
+            field.value = ""
+            driver.app.post_message(events.Paste(text))
+            pasted = plain(text).splitlines()[:1]
+            await driver.until(lambda: pasted in ([], [""]) or field.value)  # noqa: B023
+            assert not RAW.search(field.value)
