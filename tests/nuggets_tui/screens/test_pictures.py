@@ -137,7 +137,6 @@ SCREENS: dict[str, Go] = {
     "keep-search": typing("auth token", "enter", "K"),
     "backups": pressing("B"),
     "help": pressing("question_mark"),
-    "palette": pressing("ctrl+p"),
 }
 
 
