@@ -63,6 +63,8 @@ class LoggedMemory:
         self._clock = clock or (lambda: datetime.now(UTC))
         self._ids = ids or (lambda: secrets.token_hex(4))
         self._guard = threading.RLock()
+        # Of recalls: facts are decoded for seconds the first time, and nothing else waits for that.
+        self._recall_guard = threading.RLock()
         self._history: list[ChangeSet] = []
         first = read_folder(home, self.settings.inference, tolerant=tolerant)
         self._first: Loaded | None = first

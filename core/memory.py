@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from core.masking import Masking as Masking
     from core.model.progress import Progress
     from core.model.secrets import Holder as Holder
+    from core.model.snapshot import Snapshot
     from core.promoting import Promoter
     from core.promoting import PromotionTarget as PromotionTarget
     from core.promotion import PromotionResult
@@ -183,29 +184,36 @@ class Memory(SearchingMemory):
         counted per session; "" stands for NUGGETS_SESSION, else one id per process and day. record=False looks
         without counting. `found` is False for a query that nothing matches.
         """
+        if not record:
+            return self._recalled(self._snapshot, query, nugget)
         with self._guard:
-            found = self._recaller.recall(self._snapshot, query, nugget)
-            if found.match is not None and found.match.kind == "fuzzy":
-                found = self._recall_unguessed(query, nugget, found)
-            if not found.found:
-                found = self._recall_from_graph(query, nugget, found)
-            if record and found.found:
+            found = self._recalled(self._snapshot, query, nugget)
+            if found.found:
                 self._record(found, session or self._default_session())
             return found
 
-    def _recall_unguessed(self, query: str, nugget: str | None, found: Recall) -> Recall:
+    def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
+        with self._recall_guard:
+            found = self._recaller.recall(snapshot, query, nugget)
+            if found.match is not None and found.match.kind == "fuzzy":
+                found = self._recall_unguessed(snapshot, query, nugget, found)
+            return found if found.found else self._recall_from_graph(snapshot, query, nugget, found)
+
+    def _recall_unguessed(self, snapshot: Snapshot, query: str, nugget: str | None, found: Recall) -> Recall:
         """The recall, with words that are half typed ones of notes' titles taken for no others."""
         from core.facts.wording import read_query
 
-        self._note_index.update(self._snapshot.notes)
+        self._note_index.update(snapshot.notes)
         begun = {word for word in read_query(query).words if self._note_index.begins(word)}
-        return self._recaller.recall(self._snapshot, query, nugget, begun) if begun else found
+        return self._recaller.recall(snapshot, query, nugget, begun) if begun else found
 
-    def _recall_from_graph(self, query: str, nugget: str | None, missed: Recall) -> Recall:
+    def _recall_from_graph(
+        self, snapshot: Snapshot, query: str, nugget: str | None, missed: Recall
+    ) -> Recall:
         from core.facts.recall import Match
         from core.facts.wording import read_query
 
-        self._note_index.update(self._snapshot.notes)
+        self._note_index.update(snapshot.notes)
         match = self._note_index.best(read_query(query), nugget)
         if match is None:
             return missed

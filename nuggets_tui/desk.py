@@ -60,6 +60,7 @@ class Desk:
         # When the person was here before, as the files hold times; what is:new asks for.
         self.last_visit: str | None = None
         self._search_turn = threading.Lock()
+        self._recall_turn = threading.Lock()
         self._asked = 0
         self._preparing = Turns(_BREATH)
         self._suggesting = Turns()
@@ -261,7 +262,7 @@ class Desk:
         from core.search.language import read
 
         question = read(typed)
-        with self._search_turn:
+        with self._recall_turn:
             if turn != self._asked or not question.words:
                 return None
             try:
