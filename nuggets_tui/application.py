@@ -8,11 +8,14 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
+from textual.actions import ActionParseResult
 from textual.app import App, SystemCommand
+from textual.css.query import NoMatches
+from textual.dom import DOMNode
 from textual.driver import Driver
 from textual.events import Event, InputEvent, MouseEvent, Paste
 from textual.notifications import Notify
@@ -166,6 +169,21 @@ class NuggetsApp(KeysInTurn):
         """Of Textual's own commands those that a person needs here; the rest is in the catalogue."""
         wanted = {"Theme", "Screenshot"}
         return (command for command in super().get_system_commands(screen) if command.title in wanted)
+
+    async def run_action(
+        self,
+        action: str | ActionParseResult,
+        default_namespace: DOMNode | None = None,
+        namespaces: Mapping[str, DOMNode] | None = None,
+    ) -> bool:
+        """Does what a key or a click asks for. One that comes while its dialog is still being made, or is already
+        going, finds nothing to act on: then nothing happens.
+        """
+        try:
+            return await super().run_action(action, default_namespace, namespaces)
+        except NoMatches as error:
+            self.log.error(error)
+            return False
 
     async def action_quit(self) -> None:
         """Leaves; where something typed would be lost, its dialog asks first."""

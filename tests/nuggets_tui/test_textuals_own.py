@@ -12,6 +12,7 @@ from textual.widgets import Static
 
 from nuggets_tui.palette import Palette
 from nuggets_tui.safe_text import plain
+from nuggets_tui.screens.help import HelpScreen
 
 
 async def test_what_was_just_taken_away_may_be_clicked_again(tmp_path: Path) -> None:
@@ -71,3 +72,14 @@ async def test_what_is_pasted_into_the_palette_is_drawn_harmlessly(tmp_path: Pat
             pasted = plain(text).splitlines()[:1]
             await driver.until(lambda: pasted in ([], [""]) or field.value)  # noqa: B023
             assert not RAW.search(field.value)
+
+
+async def test_a_key_for_a_dialog_that_is_not_made_yet_does_nothing(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory") as app:
+        half_made = HelpScreen()
+        await app.app.push_screen(half_made)
+        await half_made.query("*").remove()
+        half_made.action_switch = lambda: half_made.query_one("#lines")  # type: ignore[attr-defined]
+        assert await app.app.run_action("switch", half_made) is False
+        assert app.app.is_running
