@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Unpack
 
 import msgspec
 
@@ -16,6 +16,7 @@ from core.model.standing import fallen
 from core.storage.ledger import Ledger
 from core.storage.ledger_archive import archived
 from core.storage.ledger_codec import note_item
+from core.storage.ledger_filters import EntryFilters
 from core.storage.ledger_schema import BrokenLedgerError, unreadable
 from core.storage.merging import Decide, take_ours, take_theirs
 from core.storage.store import Store
@@ -62,8 +63,8 @@ class History:
             raise self._store.log_problem
         return self._store.ledger
 
-    def log(self, **filters: Any) -> tuple[Entry, ...]:
-        """Entries, newest first; filters as `Ledger.entries` takes them."""
+    def log(self, **filters: Unpack[EntryFilters]) -> tuple[Entry, ...]:
+        """Entries, newest first."""
         ledger = self._store.ledger
         if ledger is None:
             return ()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Unpack
 
 from core.errors import AmbiguousError, NotFoundError
 from core.model.change import ChangeSet
@@ -19,7 +19,7 @@ from core.storage.ledger_codec import (
     write_change_set,
     write_conflict,
 )
-from core.storage.ledger_filters import says, which_entries
+from core.storage.ledger_filters import EntryFilters, says, which_entries
 from core.storage.ledger_rows import (
     ENTRY_COLUMNS,
     OwnEntry,
@@ -217,28 +217,9 @@ class Ledger:
                     connection.execute("UPDATE entry SET state = 'settled' WHERE seq = ?", (seq,))
         return found
 
-    def entries(
-        self,
-        *,
-        limit: int | None = None,
-        author: str | Collection[str] | None = None,
-        kind: str | Collection[str] | None = None,
-        note: str | None = None,
-        run: str | None = None,
-        text: str | None = None,
-        since: str | None = None,
-        until: str | None = None,
-        before: int | None = None,
-        after: int | None = None,
-        state: EntryState | None = None,
-    ) -> tuple[Entry, ...]:
-        """Entries, newest first; filters as `which_entries` takes them."""
-        return self._entries(
-            *which_entries(
-                limit=limit, author=author, kind=kind, note=note, run=run, text=text, since=since, until=until,
-                before=before, after=after, state=state,
-            )
-        )  # fmt: skip
+    def entries(self, **filters: Unpack[EntryFilters]) -> tuple[Entry, ...]:
+        """Entries, newest first."""
+        return self._entries(*which_entries(**filters))
 
     def _entries(self, which: str, values: Sequence[object] | Mapping[str, object] = ()) -> tuple[Entry, ...]:
         rows = self.rows(f"SELECT {ENTRY_COLUMNS} FROM entry {which}", values)

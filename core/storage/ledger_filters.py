@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterator
-from typing import Final
+from typing import Final, TypedDict, Unpack
 
 from core.model.change import ChangeSet
 from core.model.entry import EntryState
@@ -16,35 +16,44 @@ LARGEST: Final = 2**63 - 1
 _ESCAPED: Final = ('"', "\\")
 
 
-def which_entries(
-    *,
-    limit: int | None = None,
-    author: str | Collection[str] | None = None,
-    kind: str | Collection[str] | None = None,
-    note: str | None = None,
-    run: str | None = None,
-    text: str | None = None,
-    since: str | None = None,
-    until: str | None = None,
-    before: int | None = None,
-    after: int | None = None,
-    state: EntryState | None = None,
-) -> tuple[str, dict[str, object]]:
-    """What follows on the name of the table to choose entries, newest first, and the values in it.
+class EntryFilters(TypedDict, total=False):
+    """What entries are asked for; what is left out, or None, admits all.
 
     author: kinds or names. kind: of change sets. note: an id. run: the id of an entry, which with all that is about it
-    is meant. text: see `says`. since, until: ISO times, both of them included. before, after: numbers.
+    is meant. text: see `says`. since, until: ISO times, both of them included. before, after: numbers. limit: how many.
     """
+
+    limit: int | None
+    author: str | Collection[str] | None
+    kind: str | Collection[str] | None
+    note: str | None
+    run: str | None
+    text: str | None
+    since: str | None
+    until: str | None
+    before: int | None
+    after: int | None
+    state: EntryState | None
+
+
+def which_entries(**filters: Unpack[EntryFilters]) -> tuple[str, dict[str, object]]:
+    """What follows on the name of the table to choose entries, newest first, and the values in it."""
+    limit, note = filters.get("limit"), filters.get("note")
+    author, kind, text = filters.get("author"), filters.get("kind"), filters.get("text")
     tests = ["state <> 'pending'"]
     values: dict[str, object] = {"limit": LARGEST if limit is None else min(max(0, limit), LARGEST)}
     for name, test, value in (
         ("item", "seq IN (SELECT seq FROM touched WHERE item = :item)", note_item(note) if note else None),
-        ("run", "(id = :run OR about = :run OR substr(about, 1, length(:run) + 1) = :run || '.')", run),
-        ("since", "at >= :since", since),
-        ("until", "at <= :until", until),
-        ("before", "seq < :before", before),
-        ("after", "seq > :after", after),
-        ("state", "state = :state", state),
+        (
+            "run",
+            "(id = :run OR about = :run OR substr(about, 1, length(:run) + 1) = :run || '.')",
+            filters.get("run"),
+        ),
+        ("since", "at >= :since", filters.get("since")),
+        ("until", "at <= :until", filters.get("until")),
+        ("before", "seq < :before", filters.get("before")),
+        ("after", "seq > :after", filters.get("after")),
+        ("state", "state = :state", filters.get("state")),
     ):
         if value is not None:
             tests.append(test)
