@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import ClassVar
 
-from textual import on, work
+from textual import on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import DescendantBlur
@@ -24,7 +24,7 @@ from nuggets_tui.desk import Desk
 from nuggets_tui.keeping import Keeping
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.typed_tags import split_tags
 from nuggets_tui.view import own_tags
 from nuggets_tui.waiting import Waiting, or_waiting
@@ -52,11 +52,9 @@ class Line:
     offers_for: Callable[[str, Mapping[str, str]], Sequence[Offer]] | None = None
 
 
-class FormScreen(TypedDialog[Saved | Waiting]):
-    """Lines to fill in. It stays open, with everything in it, while saving fails; a conflict waits in the log."""
+class FormScreen(FieldsDialog[Saved | Waiting]):
+    """Lines to fill in; a conflict waits in the log."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False)]
-    keys = "ctrl+s  save · tab  next field · esc  close"
     not_saved = "It is not saved; what you typed is still here, and ctrl+s tries again."
 
     def __init__(
@@ -109,11 +107,6 @@ class FormScreen(TypedDialog[Saved | Waiting]):
         self.query_one(f"#{self._first}", Input).focus()
 
     @property
-    def values(self) -> dict[str, str]:
-        """What stands in the lines."""
-        return {line.name: self.query_one(f"#{line.name}", Input).value for line in self._form}
-
-    @property
     def begun(self) -> Mapping[str, str]:
         """What stood in the lines at first."""
         return {line.name: line.value for line in self._form}
@@ -124,24 +117,9 @@ class FormScreen(TypedDialog[Saved | Waiting]):
         for name, said in (self._remarks(self.values) if self._remarks is not None else {}).items():
             self.query_one(f"#{name}", Field).remark(content(said, "$text-warning"))
 
-    @on(Input.Submitted)
-    def go_on(self, event: Input.Submitted) -> None:
-        """Enter goes to the next line, from the last one it saves."""
-        event.stop()
-        if event.input.id == self._form[-1].name:
-            self.action_save()
-        else:
-            self.focus_next()
-
-    def action_save(self) -> None:
+    async def saved(self) -> Saved | Waiting:
         """Saves."""
-        self._save()
-
-    @work(group="save", exclusive=True, exit_on_error=False)
-    async def _save(self) -> None:
-        done = await self.attempt(or_waiting(self._save_values(self.values)))
-        if done is not None:
-            self.dismiss(done)
+        return await or_waiting(self._save_values(self.values))
 
 
 def fact_form(

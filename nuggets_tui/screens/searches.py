@@ -21,7 +21,7 @@ from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import say
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.searches_text import lost_in_words, sign_of, standing_of
 from nuggets_tui.trials import Trials
 from nuggets_tui.widgets.fields import Field
@@ -210,11 +210,9 @@ def _row(search: KeptSearch, verdict: Verdict | None) -> Row:
     return Row(search.name, (columns(head, content(search.query, MUTED), right, wanted=_NAME, share=0.3),))
 
 
-class KeepScreen(TypedDialog[ChangeSet]):
+class KeepScreen(FieldsDialog[ChangeSet]):
     """Keeps a search under a name. With a number in the last line it is a golden one."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False)]
-    keys = "ctrl+s  save · tab  next field · esc  close"
     not_saved = "It is not kept; what you typed is still here, and ctrl+s tries again."
 
     def __init__(
@@ -269,34 +267,11 @@ class KeepScreen(TypedDialog[ChangeSet]):
             "within": str(former.within) if former.golden else "",
         }
 
-    @property
-    def values(self) -> dict[str, str]:
-        """What stands in the fields."""
-        return {field.id or "": field.value for field in self.query(Field)}
-
-    @on(Input.Submitted)
-    def go_on(self, event: Input.Submitted) -> None:
-        """Enter goes to the next field, from the last one it saves."""
-        event.stop()
-        if event.input is list(self.query(Field))[-1]:
-            self.action_save()
-        else:
-            self.focus_next()
-
-    def action_save(self) -> None:
+    async def saved(self) -> ChangeSet:
         """Keeps it."""
-        self._save()
-
-    @work(group="save", exclusive=True, exit_on_error=False)
-    async def _save(self) -> None:
-        async def keep() -> ChangeSet:
-            search = self._wanted()
-            former = self._former.name if self._editing else ""
-            return await asyncio.to_thread(self._desk.memory.keep_search, search, former)
-
-        done = await self.attempt(keep())
-        if done is not None:
-            self.dismiss(done)
+        search = self._wanted()
+        former = self._former.name if self._editing else ""
+        return await asyncio.to_thread(self._desk.memory.keep_search, search, former)
 
     def _wanted(self) -> KeptSearch:
         values = self.values

@@ -205,3 +205,41 @@ class TypedDialog(Dialog[_Answer]):
             self._over = True
             say(self, "Kept for later: ^p “unsaved” goes on with it, and the next start offers it.")
             self.dismiss(None)
+
+
+class FieldsDialog(TypedDialog[_Answer]):
+    """A form of one-line fields: enter goes from one to the next, and from the last one it saves.
+
+    It stays open, with everything in it, while saving fails.
+    """
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "save", "save", show=False)]
+    keys = "ctrl+s  save · tab  next field · esc  close"
+
+    async def saved(self) -> _Answer:
+        """Saves what stands in the fields; the answer of the dialog."""
+        raise NotImplementedError
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands in the fields, by their names."""
+        return {field.id or "": field.value for field in self.query(Field)}
+
+    @on(Input.Submitted)
+    def go_on(self, event: Input.Submitted) -> None:
+        """Enter goes to the next field, from the last one it saves."""
+        event.stop()
+        if event.input is self.query(Field).last():
+            self.action_save()
+        else:
+            self.focus_next()
+
+    def action_save(self) -> None:
+        """Saves."""
+        self._save()
+
+    @work(group="save", exclusive=True, exit_on_error=False)
+    async def _save(self) -> None:
+        done = await self.attempt(self.saved())
+        if done is not None:
+            self.dismiss(done)
