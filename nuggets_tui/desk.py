@@ -292,8 +292,8 @@ class Desk:
         return await aside(suggestions, snapshot, note_id, stopped=self._suggesting.next())
 
     async def warm_up(self, progress: Progress) -> None:
-        """Builds the index and decodes the facts, so that the first search does not wait. progress: told how many
-        notes are read; what it raises ends that."""
+        """Builds the index, so that the first search does not wait. progress: told how many notes are read; what it
+        raises ends that."""
 
         def work() -> None:
             with self._search_turn:
