@@ -1,0 +1,214 @@
+"""How pipeline.db is opened, read and written: one writer at a time, readers beside it, errors in one tree."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, Self
+
+from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnlyError, StorageError
+from core.pipeline.database.schema import TABLES, VERSION
+from core.pipeline.guard import holding_a_transaction
+from core.storage.files import make_folder, write_target
+from core.storage.ledger_schema import BROKEN_CODES, SIDE_FILES, code_of
+from core.storage.quarantine import QUARANTINE
+
+PIPELINE_FILE: Final = "pipeline.db"
+BUSY_SECONDS: Final = 5.0
+_FILE_MODE: Final = 0o600
+_BUSY_CODES: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_READ_ONLY_CODES: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
+
+
+class Database:
+    """The pipeline's database in the folder of one memory. Safe to use from several threads and processes.
+
+    `notice` says what happened to a broken file when it was opened, "" otherwise.
+    """
+
+    def __init__(self, home: Path, *, seconds: float = BUSY_SECONDS) -> None:
+        self.path = home / PIPELINE_FILE
+        self.notice = ""
+        self._seconds = seconds
+        self._writer: sqlite3.Connection | None = None
+        self._turn = threading.RLock()
+        self._local = threading.local()
+        self._readers: list[sqlite3.Connection] = []
+
+    @classmethod
+    def open(cls, home: Path, *, seconds: float = BUSY_SECONDS) -> Self:
+        """Opens the database of a memory folder, making it when there is none.
+
+        A broken one is set aside in quarantine/ with its bytes intact, and a new one begun. seconds: how long other
+        writers are waited for. Raises StorageError, and ReadOnlyError for one that a newer version made.
+        """
+        database = cls(home, seconds=seconds)
+        make_folder(home)
+        write_target(home, database.path)
+        try:
+            database._connect()
+        except BrokenFileError:
+            database._set_aside(home)
+            database._connect()
+        return database
+
+    @staticmethod
+    def exists(home: Path) -> bool:
+        """Whether a memory folder has one; looking makes none."""
+        return (home / PIPELINE_FILE).is_file()
+
+    def close(self) -> None:
+        """Lets go of all connections. May be called twice."""
+        with self._turn:
+            for connection in (*self._readers, self._writer):
+                if connection is not None:
+                    connection.close()
+            self._readers, self._writer, self._local = [], None, threading.local()
+
+    @property
+    def reading(self) -> sqlite3.Connection:
+        """This thread's connection for reading; writing through it fails. Rows are `sqlite3.Row`."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            connection = self._new_connection()
+            connection.execute("PRAGMA query_only = ON")
+            self._local.connection = connection
+            with self._turn:
+                self._readers.append(connection)
+        return connection
+
+    @contextmanager
+    def write(self) -> Iterator[sqlite3.Connection]:
+        """One transaction: committed at the end, rolled back when anything is raised. Not to be nested.
+
+        Within it no model may be called and nothing fetched: `guard.assert_outside_transaction` raises. Raises
+        LockTimeoutError when another process writes for too long, StorageError when the system refuses.
+        """
+        with self._turn, self._told():
+            if self._writer is None:
+                self._connect()
+            assert self._writer is not None
+            writer = self._writer
+            writer.execute("BEGIN IMMEDIATE")
+            try:
+                with holding_a_transaction():
+                    yield writer
+                writer.execute("COMMIT")
+            finally:
+                if writer.in_transaction:
+                    writer.execute("ROLLBACK")
+
+    def _new_connection(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self.path, timeout=self._seconds, isolation_level=None, check_same_thread=False
+        )
+        connection.row_factory = sqlite3.Row
+        connection.execute("PRAGMA foreign_keys = ON")
+        return connection
+
+    def _connect(self) -> None:
+        with self._told():
+            if not self.path.exists():
+                # Made here, so that its side files inherit a mode that keeps other people out.
+                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
+            writer = self._new_connection()
+            try:
+                self._prepare(writer)
+            except BaseException:
+                writer.close()
+                raise
+            self._writer = writer
+
+    def _prepare(self, writer: sqlite3.Connection) -> None:
+        version = writer.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise ReadOnlyError(
+                f"the pipeline's database has version {version}, newer than this program knows ({VERSION})",
+                where=str(self.path), kept="nothing was written", todo="update this program",
+            )  # fmt: skip
+        # Some network file systems know no shared memory; then the older journal does.
+        if writer.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
+            writer.execute("PRAGMA journal_mode = TRUNCATE")
+        # What was handed in must be there after a power cut as well.
+        writer.execute("PRAGMA synchronous = FULL")
+        if version == VERSION:
+            writer.execute("SELECT id FROM jobs ORDER BY id DESC LIMIT 1").fetchone()
+            return
+        writer.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have made the tables while this one waited.
+            if writer.execute("PRAGMA user_version").fetchone()[0] == 0:
+                if writer.execute("SELECT 1 FROM sqlite_master").fetchone():
+                    raise BrokenFileError("it is another program's database", where=str(self.path))
+                for statement in _statements(TABLES):
+                    writer.execute(statement)
+                writer.execute(f"PRAGMA user_version = {VERSION}")
+            writer.execute("COMMIT")
+        finally:
+            if writer.in_transaction:
+                writer.execute("ROLLBACK")
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        """Errors of the database and the system as errors of ours."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise  # a rule of the tables was met: for whoever wrote the statement
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise told(self.path, error) from error
+
+    def _set_aside(self, home: Path) -> None:
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
+        folder = home / QUARANTINE
+        try:
+            folder.mkdir(mode=0o700, exist_ok=True)
+            for side in SIDE_FILES:
+                found = self.path.with_name(self.path.name + side)
+                if found.exists():
+                    os.replace(found, folder / f"{stamp}-{found.name}")
+        except OSError as error:
+            raise told(self.path, error) from error
+        self.notice = (
+            f"{self.path}: it was no readable database; its bytes lie in {folder}, and a new one was begun"
+        )
+
+
+def told(path: Path, error: Exception) -> NuggetsError:
+    """An error of SQLite or the system as what it means: broken for good, busy, or refused."""
+    code = code_of(error) if isinstance(error, sqlite3.Error) else 0
+    if code in _BUSY_CODES:
+        return LockTimeoutError(
+            "another process has been writing for too long", where=str(path), kept="nothing was written",
+            todo="try again",
+        )  # fmt: skip
+    if code in _READ_ONLY_CODES:
+        return ReadOnlyError(
+            "the pipeline's database may not be written", where=str(path), kept="nothing was written",
+            todo="look at its permissions",
+        )  # fmt: skip
+    if code in BROKEN_CODES:
+        return BrokenFileError(
+            f"the pipeline's database cannot be read ({error})", where=str(path),
+            kept="its bytes were left as they are",
+        )  # fmt: skip
+    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return StorageError(
+        f"the pipeline's database cannot be used ({said})", where=str(path), kept="nothing was written",
+        todo="free the file or the disk and try again",
+    )  # fmt: skip
+
+
+def _statements(script: str) -> Iterator[str]:
+    """The statements of a script; a trigger holds several semicolons."""
+    gathered = ""
+    for line in script.splitlines(keepends=True):
+        gathered += line
+        if sqlite3.complete_statement(gathered):
+            yield gathered
+            gathered = ""

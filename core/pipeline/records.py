@@ -1,0 +1,260 @@
+"""What the pipeline tells its fronts: memories, jobs, proposals, entities, health. Frozen, typed, times in epoch ms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from core.pipeline.config import ConfigurationWarning, Mode
+
+RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
+JobStatus = Literal["held", "pending", "leased", "completed", "dead"]
+JobType = Literal["extract", "structural_classify"]
+ProposalStatus = Literal["proposed", "review", "applied", "deduped", "none", "rejected", "blocked", "skipped"]
+OutboxStatus = Literal["pending", "done", "conflict", "failed"]
+
+
+class Reason(StrEnum):
+    """Why a proposal was not written, or not written yet; the closed list that audit rows use."""
+
+    WRITTEN = ""
+    SHADOW = "shadow"
+    LOW_CONFIDENCE = "low_fact_confidence"
+    EMPTY = "empty_fact_content"
+    DUPLICATE = "duplicate_content"
+    UNGROUNDED = "ungrounded"
+    DESTRUCTIVE_DISABLED = "destructive_mutations_disabled"
+    DESTRUCTIVE_REVIEW = "destructive_review"
+    CONTRADICTION = "contradiction"
+    TARGET_GONE = "target_gone"
+    TARGET_CHANGED = "target_changed"
+    REFUSED = "refused_by_person"
+    NOTHING_NEW = "nothing_new"
+
+
+@dataclass(frozen=True, slots=True)
+class RawMemory:
+    """A text as it was handed in. id: "raw-" and 16 hexadecimal digits. duplicate_of: "" or an earlier one's id."""
+
+    id: str
+    content: str
+    content_hash: str
+    source_type: str
+    source_id: str
+    project: str
+    nugget: str
+    author: str
+    status: RawStatus
+    duplicate_of: str
+    protected: bool
+    created_at: int
+    extracted_at: int | None
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ingested:
+    """What became of a text that was handed in: its row, whether a job waits for it, and what the rules linked."""
+
+    raw_id: str
+    status: RawStatus
+    job_id: int | None
+    duplicate_of: str
+    entities: tuple[str, ...]
+    protected: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A piece of work. target: what it is about, the id of a raw memory or of an entity. run_after: epoch ms."""
+
+    id: int
+    type: JobType
+    target: str
+    status: JobStatus
+    attempts: int
+    max_attempts: int
+    run_after: int
+    leased_by: str
+    leased_at: int | None
+    lease_expires_at: int | None
+    error: str
+    error_class: str
+    created_at: int
+    updated_at: int
+    completed_at: int | None
+    failed_at: int | None
+    preview: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredProposal:
+    """What should become of one fact, and what did. span: where in the raw text it comes from, None if nowhere.
+
+    told: the model's or rule's words. target_note: the note it would change or repeat, "" for an addition.
+    note_id: the note it became. contradiction: how it contradicts its target, "" when it does not.
+    """
+
+    id: str
+    raw_id: str
+    action: Literal["add", "update", "delete", "none"]
+    content: str
+    type: str
+    fact_confidence: float
+    grounded: bool
+    target_note: str
+    target_content: str
+    confidence: float
+    told: str
+    decided_by: str
+    model: str
+    status: ProposalStatus
+    reason: str
+    review_needed: bool
+    contradiction: str
+    span: tuple[int, int] | None
+    note_id: str
+    nugget: str
+    created_at: int
+    resolved_at: int | None
+    resolved_by: str
+
+    @property
+    def open(self) -> bool:
+        """Whether a person may still accept or refuse it."""
+        return self.status in ("proposed", "review")
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a note came from: the raw memory, the sentence in it, the model, and how it was decided."""
+
+    note_id: str
+    raw_id: str
+    content: str
+    span: tuple[int, int] | None
+    source_type: str
+    source_id: str
+    author: str
+    model: str
+    prompt_version: str
+    told: str
+    confidence: float
+    created_at: int
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """An entity with counts: mentions, attributes, relations."""
+
+    id: int
+    name: str
+    canonical_name: str
+    type: str
+    pinned: bool
+    mentions: int
+    attributes: int
+    relations: int
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EntityAttribute:
+    """What is said of an entity. aspect: "" until it was classified. superseded_by: the id of a newer one."""
+
+    id: int
+    aspect: str
+    kind: Literal["attribute", "constraint"]
+    content: str
+    confidence: float
+    importance: float
+    status: Literal["active", "superseded", "retracted"]
+    superseded_by: int | None
+    superseded_why: str
+    review_needed: bool
+    raw_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRelation:
+    """A relation of an entity. outgoing: whether the entity is its source. confidence: the average of the evidence."""
+
+    id: int
+    type: str
+    other_id: int
+    other: str
+    outgoing: bool
+    confidence: float
+    evidence: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMention:
+    """A raw memory that names an entity."""
+
+    raw_id: str
+    mention_text: str
+    confidence: float
+    created_at: int
+    preview: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityPage:
+    """Everything about one entity. aspects: names with their weights."""
+
+    entity: Entity
+    aspects: tuple[tuple[str, float], ...] = ()
+    attributes: tuple[EntityAttribute, ...] = ()
+    relations: tuple[EntityRelation, ...] = ()
+    mentions: tuple[EntityMention, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderHealth:
+    """How a provider has been. state: unknown before the first call. open_until: epoch ms while its breaker is open."""
+
+    name: str
+    model: str
+    state: Literal["unknown", "healthy", "failing", "open", "off"]
+    failures: int
+    open_until: int
+    last_ok_at: int | None
+    last_error: str
+    calls_today: int
+    budget: int
+    median_latency_ms: int | None
+    tokens_today: int
+
+
+class Light(StrEnum):
+    """The light in the header."""
+
+    OFF = "off"  # grey: no model is configured, or the pipeline is off; it says how to start
+    IDLE = "idle"  # nothing waits
+    WORKING = "working"
+    REVIEW = "review"  # proposals wait for a person
+    PAUSED = "paused"  # frozen, or the breaker is open, or the budget is spent
+    STUCK = "stuck"  # red: there is work and nothing has been written
+
+
+@dataclass(frozen=True, slots=True)
+class PipelineStatus:
+    """Everything in counts. jobs: by status. why: what the light means, in words, with what to do."""
+
+    mode: Mode
+    frozen: bool
+    light: Light
+    why: str
+    jobs: dict[JobStatus, int] = field(default_factory=dict)
+    proposals_open: int = 0
+    raw: int = 0
+    facts: int = 0
+    entities: int = 0
+    outbox_pending: int = 0
+    outbox_conflicts: int = 0
+    last_written_at: int | None = None
+    running: Job | None = None
+    provider: ProviderHealth | None = None
+    warnings: tuple[ConfigurationWarning, ...] = ()
