@@ -9,7 +9,8 @@ memory.undo(change_set)
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+import time
+from collections.abc import Callable, Collection
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     from core.verify.finding import Finding as Finding
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
+# How long a recall waits at most for what is being read ahead.
+_STEP_SECONDS: Final = 0.1
 
 
 class Memory(SearchingMemory):
@@ -191,6 +194,30 @@ class Memory(SearchingMemory):
             if found.found:
                 self._record(found, session or self._default_session())
             return found
+
+    def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
+        """As it is for searches; and what recalls read of the notes, before the vectors."""
+        self.index()
+        self.prepare_recall(stopped)
+        return super().prepare_search(stopped)
+
+    def prepare_recall(self, stopped: Callable[[], bool] | None = None) -> bool:
+        """Reads ahead what a recall looks through when no fact answers; whether it was all read.
+
+        Of 100,000 notes that takes seconds. It is done in steps, between which recalls come to their turn. stopped:
+        asked again and again; what was read until then stays.
+        """
+        snapshot = self._snapshot
+        while stopped is None or not stopped():
+            until = time.monotonic() + _STEP_SECONDS
+
+            def enough(until: float = until) -> bool:
+                return time.monotonic() > until or (stopped is not None and stopped())
+
+            with self._recall_guard:
+                if self._note_index.update(snapshot.notes, enough):
+                    return True
+        return False
 
     def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
         with self._recall_guard:

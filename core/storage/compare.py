@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
-from core.model.compare import differences
+from core.model.compare import Differences, differences
 from core.model.fact import Fact
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
@@ -23,14 +23,20 @@ _Change = TypeVar("_Change", NoteChange, FactChange)
 
 
 def outside_changes(
-    before: Snapshot, after: Snapshot, *, ids: Callable[[], str], at: str, author: Author
+    before: Snapshot,
+    after: Snapshot,
+    *,
+    ids: Callable[[], str],
+    at: str,
+    author: Author,
+    found: Differences | None = None,
 ) -> tuple[ChangeSet, ...]:
     """What another program did between two snapshots: recalls as a change set of kind "hit", the rest as "outside".
 
     None of them is empty. White space of a text, times and vector recipes alone are no change: the original moves
-    them whenever it loads or saves. `ids` gives the id of each change set.
+    them whenever it loads or saves. `ids` gives the id of each change set. found: the differences, where known already.
     """
-    found = differences(before, after)
+    found = found or differences(before, after)
     notes = [_split(change) for change in found.notes]
     facts = [_split(change) for change in found.facts]
     recalled = ChangeSet(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import eq
 from pathlib import Path
 from sys import intern
 from typing import Final
@@ -122,7 +123,7 @@ def read_graph(
     """
     bom = BOM if data.startswith(BOM) else b""
     try:
-        fields, raws = split_document(data[len(bom) :], "notes")
+        fields, raws = split_document(data[len(bom) :], "notes", former.raws if former is not None else ())
     except JsonError as error:
         raise _broken(path, f"the note graph cannot be read ({error})") from error
     return _graph_of(path, fields, raws, fingerprint, rules, former, bom)
@@ -201,7 +202,9 @@ def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note 
     if former is None:
         return [None] * len(raws)
     # Most often all but a few stand where they stood; telling that by place is cheaper than by hash.
-    same = [raw == old for raw, old in zip(raws, former.raws, strict=False)]
+    same = list(map(eq, raws, former.raws))
+    if all(same):
+        return [*former.notes[: len(same)], *(None for _ in raws[len(same) :])]
     rest = [*same, *(False for _ in former.raws[len(same) :])]
     moved = {old: note for old, note, alike in zip(former.raws, former.notes, rest, strict=True) if not alike}
     return [

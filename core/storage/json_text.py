@@ -6,6 +6,7 @@ import json
 import math
 import re
 import secrets
+from collections.abc import Sequence
 from typing import Any, Final
 
 import msgspec
@@ -21,6 +22,7 @@ _BETWEEN_FIELDS: Final = 12
 _PIECE: Final = 1 << 20
 _LONGEST_HEAD: Final = 1 << 16
 _BETWEEN_ITEMS: Final = b"\n    },\n    {"
+_INDENT: Final = b"\n    "
 _CLOSING: Final = {b"{": b"}", b"[": b"]"}
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -81,13 +83,16 @@ def split_array(text: bytes) -> list[bytes]:
         return _split_array_slowly(text)
 
 
-def split_document(text: bytes, name: str) -> tuple[dict[str, bytes], list[bytes]]:
+def split_document(
+    text: bytes, name: str, known: Sequence[bytes] = ()
+) -> tuple[dict[str, bytes], list[bytes]]:
     """The fields of a JSON object in order, with an empty list in place of the one of this name, and its items.
 
-    The field must not stand twice. Of a long text other threads get their turn every few milliseconds, as long as it
-    is written as `dump` with indentation writes it. Raises JsonError.
+    The field must not stand twice. known: the items of the former text; those that still stand at the beginning and
+    at the end of the list are taken over as the same objects. Of a long text other threads get their turn every few
+    milliseconds, as long as it is written as `dump` with indentation writes it. Raises JsonError.
     """
-    found = _split_in_pieces(text, name) if len(text) > _PIECE else None
+    found = _split_in_pieces(text, name, known) if len(text) > _PIECE else None
     if found is None:
         fields = split_object(text, once=name)
         found = fields, split_array(fields[name]) if name in fields else []
@@ -95,7 +100,9 @@ def split_document(text: bytes, name: str) -> tuple[dict[str, bytes], list[bytes
     return fields | {name: b"[]"}, items
 
 
-def _split_in_pieces(text: bytes, name: str) -> tuple[dict[str, bytes], list[bytes]] | None:
+def _split_in_pieces(
+    text: bytes, name: str, known: Sequence[bytes] = ()
+) -> tuple[dict[str, bytes], list[bytes]] | None:
     """None for a text that is written in another way.
 
     msgspec holds the interpreter until a text is read to its end, so the list is read in pieces, cut where a line ends
@@ -107,20 +114,59 @@ def _split_in_pieces(text: bytes, name: str) -> tuple[dict[str, bytes], list[byt
     if begin < 0 or end <= begin:
         return None
     stand_in = b'"%s"' % secrets.token_hex(16).encode()
-    items: list[bytes] = []
     try:
         fields = split_object(text[:begin] + stand_in + text[end:], once=name)
         if fields.get(name) != stand_in:
             return None
-        place = begin + 1
-        while place < end - 1:
-            cut = text.find(_BETWEEN_ITEMS, min(place + _PIECE, end), end)
-            stop = end - 1 if cut < 0 else cut + _BETWEEN_ITEMS.index(b",")
-            items += [bytes(raw) for raw in _ITEMS.decode(b"[%s]" % text[place:stop])]
-            place = stop + 1
+        return fields, _between_known(text, begin + 1, end - 1, known)
     except (JsonError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
-    return fields, items
+
+
+def _between_known(text: bytes, place: int, end: int, known: Sequence[bytes]) -> list[bytes]:
+    """The items of the list whose inside is text[place:end]; those known at its beginning and end are not read again.
+
+    What is left between them is read as a list of its own. So the three parts are lists, one after the other, and
+    there is one way only to read them as one.
+    """
+    first = 0
+    for raw in known:
+        mark = b"," + _INDENT if first else _INDENT
+        if not (text.startswith(mark, place) and text.startswith(raw, place + len(mark))):
+            break
+        place += len(mark) + len(raw)
+        first += 1
+    # The line break before the closing bracket.
+    stop = end - len(b"\n  ")
+    last = len(known)
+    mark = b"," + _INDENT
+    while first < last and text.endswith(known[last - 1], 0, stop):
+        begun = stop - len(known[last - 1]) - len(mark)
+        if begun < place or not text.startswith(mark, begun):
+            break
+        stop = begun
+        last -= 1
+    if last == len(known):
+        stop = end
+    comma = b"," if first else b""
+    if text.startswith(comma, place) and text[place + len(comma) : stop].strip(b" \t\r\n"):
+        place += len(comma)
+    elif text[place:stop].strip(b" \t\r\n") or (last < len(known) and not first):
+        raise JsonError("the list is not one of values between commas")
+    else:
+        place = stop
+    between = _in_pieces(text, place, stop) if place < stop else []
+    return [*known[:first], *between, *known[last:]]
+
+
+def _in_pieces(text: bytes, place: int, end: int) -> list[bytes]:
+    items: list[bytes] = []
+    while place < end:
+        cut = text.find(_BETWEEN_ITEMS, min(place + _PIECE, end), end)
+        stop = end if cut < 0 else cut + _BETWEEN_ITEMS.index(b",")
+        items += [bytes(raw) for raw in _ITEMS.decode(b"[%s]" % text[place:stop])]
+        place = stop + 1
+    return items
 
 
 def load(text: bytes) -> Any:

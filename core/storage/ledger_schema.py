@@ -48,6 +48,8 @@ _LISTED: Final = (
     "CREATE INDEX IF NOT EXISTS entry_listed ON entry "
     "(seq, at, kind, author_kind, author_name, state, about, id)"
 )
+# Where the last note or fact of a file stood, without a look at all of them.
+_PLACED: Final = "CREATE INDEX IF NOT EXISTS seen_placed ON seen (file, place)"
 
 
 class BrokenLedgerError(Exception):
@@ -170,10 +172,11 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 
 def _make_index(connection: sqlite3.Connection) -> None:
-    """Makes the index of lists, which ledgers of earlier versions do without. It is there for speed alone."""
-    if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'entry_listed'").fetchone():
-        with contextlib.suppress(sqlite3.OperationalError):
-            connection.execute(_LISTED)
+    """Makes the indexes that ledgers of earlier versions do without. They are there for speed alone."""
+    for name, statement in (("entry_listed", _LISTED), ("seen_placed", _PLACED)):
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
+            with contextlib.suppress(sqlite3.OperationalError):
+                connection.execute(statement)
 
 
 def code_of(error: sqlite3.Error) -> int:

@@ -41,6 +41,7 @@ class OpenLedger:
         self._notices: list[str] = []
         # The files as the ledger last saw them, when this object was there to see it.
         self._former: dict[Path, Document] = {}
+        self._last_seen: Loaded | None = None
 
     def at(self) -> str:
         """The time that entries made here bear."""
@@ -174,6 +175,7 @@ class OpenLedger:
             self.ledger.close()
             self.ledger = None
             self._former = {}
+            self._last_seen = None
 
     def _let_go_of_replaced(self) -> None:
         if self.ledger is not None and self.ledger.replaced:
@@ -188,9 +190,10 @@ class OpenLedger:
                 look(connection, self.name(path), document, {}, fingerprint=document.fingerprint)
         self._former = documents
 
-    def remember(self, documents: dict[Path, Document]) -> None:
+    def remember(self, loaded: Loaded) -> None:
         """Keeps the files as the ledger has seen them now, so that they need not be read from it."""
-        self._former = dict(documents)
+        self._former = loaded.documents()
+        self._last_seen = loaded
 
     def name(self, path: Path) -> str:
         """How the ledger names a file."""

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from typing import Final, NamedTuple
 
 import msgspec
 
 from core.model.change import PERSON, PROGRAM, Author, ChangeSet
+from core.model.compare import Differences, differences
 from core.storage.compare import outside_changes
+from core.storage.documents import Document
 from core.storage.ledger import IN_PASSING, RESTORER, Ledger
 from core.storage.ledger_codec import fact_item, items_of, note_item
-from core.storage.ledger_seen import forget_file, kept_names, look, look_again, numbered
+from core.storage.ledger_seen import (
+    forget_file,
+    kept_names,
+    look,
+    look_again,
+    look_at_few,
+    numbered,
+)
 from core.storage.own import item_names, known_versions, newest_entry, own_changes
 from core.storage.reading import Loaded
 from core.storage.stale import Verdict, judge
@@ -55,23 +65,29 @@ def note_outside(
     if ledger is None or not trace.moved(loaded, ledger):
         return Due()
     seen = trace.seen(loaded)
-    verdict = _judged(trace, ledger, seen, loaded)
+    found = differences(seen.snapshot, loaded.snapshot)
+    verdict = _judged(trace, ledger, seen, loaded, found)
     if give_up or not (verdict.restorations or verdict.white_space is not None):
-        _put_down(trace, ledger, seen, loaded, verdict)
+        _put_down(trace, ledger, seen, loaded, verdict, found)
         return Due()
     trace.quiet_seconds = QUIET_SECONDS * (_LONGER if verdict.tried else 1)
-    sets = outside_changes(seen.snapshot, loaded.snapshot, ids=trace.ids, at=trace.at(), author=PROGRAM)
+    sets = _as_sets(trace, seen, loaded, found)
     if is_quiet(loaded, trace.quiet_seconds):
         _owe(ledger, item_names(verdict.disputed))
         return Due(verdict.restorations, verdict.white_space, sets)
     _owe(ledger, item_names(verdict.owed | verdict.disputed))
     if not urgent:
         return Due()
-    return Due(_judged(trace, ledger, seen, loaded, urgent).restorations, None, sets, IN_PASSING)
+    return Due(_judged(trace, ledger, seen, loaded, found, urgent).restorations, None, sets, IN_PASSING)
 
 
 def _judged(
-    trace: Trace, ledger: Ledger, seen: Loaded, loaded: Loaded, only: frozenset[str] | None = None
+    trace: Trace,
+    ledger: Ledger,
+    seen: Loaded,
+    loaded: Loaded,
+    found: Differences,
+    only: frozenset[str] | None = None,
 ) -> Verdict:
     """only: names of things of which each restoration is to concern one."""
     return judge(
@@ -83,12 +99,22 @@ def _judged(
         author=_OURSELVES,
         known=known_versions(ledger),
         wanted=None if only is None else lambda items: bool(item_names(items) & only),
+        found=found,
     )
 
 
-def _put_down(trace: Trace, ledger: Ledger, seen: Loaded, loaded: Loaded, verdict: Verdict) -> None:
+def _as_sets(trace: Trace, seen: Loaded, loaded: Loaded, found: Differences) -> tuple[ChangeSet, ...]:
+    """What came from outside, as change sets."""
+    return outside_changes(
+        seen.snapshot, loaded.snapshot, ids=trace.ids, at=trace.at(), author=PROGRAM, found=found
+    )
+
+
+def _put_down(
+    trace: Trace, ledger: Ledger, seen: Loaded, loaded: Loaded, verdict: Verdict, found: Differences
+) -> None:
     """Puts the differences into the log and remembers the files as they are now."""
-    sets = outside_changes(seen.snapshot, loaded.snapshot, ids=trace.ids, at=trace.at(), author=PROGRAM)
+    sets = _as_sets(trace, seen, loaded, found)
     made_by, mine = "", trace.attribution
     if mine is not None:
         made_by = mine.made_by
@@ -101,27 +127,28 @@ def _put_down(trace: Trace, ledger: Ledger, seen: Loaded, loaded: Loaded, verdic
         for change_set in sets:
             ledger.record(connection, change_set, made_by, written_ns=newest)
         for path, document in now.items():
-            if document is was.get(path):
-                look_again(connection, trace.name(path), document)
-            else:
-                before = numbered(was[path]) if path in was else {}
-                kept = kept_names(document, before)
-                look(
-                    connection,
-                    trace.name(path),
-                    document,
-                    before,
-                    fingerprint=document.fingerprint,
-                    keep=kept,
-                )
+            _see(connection, trace.name(path), was.get(path), document)
         there = {trace.name(path) for path in {*now, *loaded.broken()}}
         for (file,) in connection.execute("SELECT file FROM seen_file").fetchall():
             if file not in there:
                 forget_file(connection, file)
         connection.execute("DELETE FROM owed")
-    trace.remember(now)
+    trace.remember(loaded)
     for change_set, conflict in verdict.conflicts:
         trace.keep_conflict(change_set, RESTORER, conflict)
+
+
+def _see(connection: sqlite3.Connection, file: str, was: Document | None, document: Document) -> None:
+    """Remembers a file as it is now, that was last seen as `was`."""
+    if document is was:
+        look_again(connection, file, document)
+        return
+    whole = was is not None and not (was.problems or document.problems)
+    if was is not None and whole and look_at_few(connection, file, was, document):
+        return
+    before = numbered(was) if was is not None else {}
+    kept = kept_names(document, before)
+    look(connection, file, document, before, fingerprint=document.fingerprint, keep=kept)
 
 
 def _only(change_set: ChangeSet, names: frozenset[str]) -> ChangeSet:

@@ -6,11 +6,13 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from core.errors import BrokenFileError, StorageError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.model.note import Note
 from core.model.snapshot import Problem, Snapshot
+from core.model.succession import take_over
 from core.settings import InferenceSettings
 from core.storage.documents import (
     Document,
@@ -154,6 +156,13 @@ def _which_counts(item: tuple[Path, NuggetDocument]) -> tuple[bool, bool, str]:
     )
 
 
+def _legible(graph: GraphDocument) -> tuple[Note, ...]:
+    # Without a problem none is missing, and the tuple itself will do.
+    if not graph.problems:
+        return cast("tuple[Note, ...]", graph.notes)
+    return tuple(note for note in graph.notes if note is not None)
+
+
 def assembled(
     home: Path, graph: GraphDocument, nuggets: Mapping[Path, NuggetDocument], former: Loaded | None = None
 ) -> Loaded:
@@ -170,7 +179,7 @@ def assembled(
             where, what = str(document.path), f"a second file of the nugget {document.meta.name}"
             problems.append(Problem(where, f"{what}; {first.path.name} is used", where, document.meta.name))
     snapshot = Snapshot(
-        notes=tuple(note for note in graph.notes if note is not None),
+        notes=_legible(graph),
         nuggets=tuple(named[name].nugget for name in sorted(named)),
         problems=tuple(problems),
         home=str(home),
@@ -179,4 +188,6 @@ def assembled(
         graph_problem=graph.broken,
         revision=former.snapshot.revision + 1 if former else 1,
     )
+    if former is not None:
+        take_over(former.snapshot, snapshot)
     return Loaded(graph, dict(nuggets), snapshot)

@@ -15,7 +15,7 @@ import msgspec
 from core.errors import ConflictError
 from core.model.basis import settled, unique_links
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
-from core.model.compare import alike, differences, laid_over
+from core.model.compare import Differences, alike, differences, laid_over
 from core.model.draft_facts import DraftFacts
 from core.model.entry import Conflict
 from core.model.fact import Fact
@@ -70,15 +70,16 @@ def judge(
     author: Author,
     known: Callable[[ItemKey], Iterable[Note | Fact]] = lambda item: (),
     wanted: Callable[[Collection[ItemKey]], bool] | None = None,
+    found: Differences | None = None,
 ) -> Verdict:
     """Tells what of our work another program took back without knowing it, and drafts what puts it right.
 
     seen: the memory as we last saw it; now: as it is in the files. own: our last change of a note or fact, if no
     other program changed it after that; asked only for what differs. known: the versions of a note or fact
     that the log tells of, in any order. ids gives the id of each change set. wanted: whether what concerns these
-    things is to be put right now; None: all is.
+    things is to be put right now; None: all is. found: the differences of the two where they are known already.
     """
-    case = Case(seen, now, own, at, differences(seen, now), known)
+    case = Case(seen, now, own, at, found or differences(seen, now), known)
     if not (case.found.notes or case.found.facts):
         return Verdict()
     claims = _claims(case)

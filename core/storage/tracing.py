@@ -79,6 +79,9 @@ class Trace(OpenLedger):
             else:
                 nuggets[path] = found
         ordered = {path: nuggets[path] for path in sorted(nuggets, key=lambda path: path.name)}
+        last = self._last_seen
+        if last is not None and last.graph is graph and _same(last.nuggets, ordered):
+            return last
         return assembled(self.home, graph, ordered, loaded)
 
     def remembered(self, path: Path, head: bytes, graph: GraphDocument) -> Document:
@@ -236,6 +239,11 @@ class Trace(OpenLedger):
 
 
 _NEVER: Final = Fingerprint(0, 0, 0)
+
+
+def _same(some: Mapping[Path, Document], others: Mapping[Path, Document]) -> bool:
+    """Whether both hold the very same documents."""
+    return some.keys() == others.keys() and all(some[path] is others[path] for path in some)
 
 
 def _differing(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[str]:

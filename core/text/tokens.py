@@ -139,7 +139,7 @@ _MARK_CATEGORIES: Final = frozenset(("Mn", "Mc", "Me"))
 _LONGEST_STEMMED: Final = 64
 _TATWEEL: Final = "\u0640"
 _FOLDED_AWAY: Final = re.compile(f"[{_OPTIONAL_MARKS}{_INVISIBLE}{_TATWEEL}]")
-_ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]+")
+ASCII_WORD: Final = re.compile(r"[A-Za-z0-9]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -208,7 +208,7 @@ def words(text: str, *, compounds: bool = False) -> list[str]:
     if not text.isascii():
         return [word for _, _, word in word_spans(text, compounds=compounds)]
     found: list[str] = []
-    for run in _ASCII_WORD.findall(text):
+    for run in ASCII_WORD.findall(text):
         if run.islower() or run[1:].islower() or run.isupper():
             found.append(run.lower())
             continue

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from core.facts.notes import NoteIndex
 from core.facts.wording import read_query
-from core.model.note import Note
+from core.model.note import Note, replace
 
 
 def note(number: int, title: str, content: str, **fields: Any) -> Note:
@@ -133,3 +133,43 @@ def test_an_index_brought_up_to_date_answers_as_a_new_one() -> None:
 @settings(max_examples=100, deadline=None)
 def test_any_text_may_be_asked_of_any_notes(query: str, texts: list[str]) -> None:
     best(query, tuple(note(number, text, text[::-1]) for number, text in enumerate(texts)))
+
+
+CHANGES = st.lists(st.sampled_from(["text", "title", "hide", "drop", "add", "double"]), max_size=4)
+
+
+@given(st.lists(CHANGES, max_size=4), st.data())
+@settings(deadline=None)
+def test_an_index_that_followed_a_memory_in_steps_answers_as_a_new_one(
+    rounds: list[list[str]], data: st.DataObject
+) -> None:
+    index = NoteIndex()
+    notes = list(NOTES)
+    number = 100
+    for changes in rounds:
+        for change in changes:
+            place = data.draw(st.integers(0, max(len(notes) - 1, 0)))
+            number += 1
+            if change == "add" or not notes:
+                notes.append(note(number, f"Round {number} rotation", "What was added says Lisbon and key."))
+            elif change == "drop":
+                del notes[place]
+            elif change == "double":
+                notes.append(notes[place])
+            elif change == "text":
+                notes[place] = replace(notes[place], content=f"Reviews in Lisbon, {number} of them.")
+            elif change == "title":
+                notes[place] = replace(notes[place], title=f"Editor of Lisbon {number}")
+            else:
+                notes[place] = replace(notes[place], hidden=not notes[place].hidden)
+        present = tuple(notes)
+        if data.draw(st.booleans()):
+            index.update(present, lambda: data.draw(st.booleans()))
+        assert index.update(present)
+    index.update(tuple(notes))
+    anew = NoteIndex()
+    anew.update(tuple(notes))
+    for query in ("lisbon", "key rotation", "editor theme", "reviews", "roun", "how is Lisbon refunded"):
+        one, other = index.best(read_query(query)), anew.best(read_query(query))
+        assert (one is None) == (other is None)
+        assert one is None or other is None or (one.note.id, one.strength) == (other.note.id, other.strength)

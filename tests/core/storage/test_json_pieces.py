@@ -85,3 +85,56 @@ def test_pieces_are_really_used(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_text, "split_array", lambda _: pytest.fail("read as a whole"))
     text = json.dumps({"version": 3, "notes": [{"id": str(number)} for number in range(50)]}, indent=2)
     assert len(split_document(text.encode(), "notes")[1]) == 50
+
+
+def with_known(text: bytes, known: list[bytes]) -> tuple[dict[str, bytes], list[bytes]] | None:
+    try:
+        return split_document(text, "notes", known)
+    except JsonError:
+        return None
+
+
+@given(st.lists(NOTES, max_size=6), st.lists(NOTES, max_size=6), st.data())
+def test_items_known_from_the_former_text_make_no_difference(
+    former: list[Any], others: list[Any], data: st.DataObject
+) -> None:
+    first = data.draw(st.integers(0, len(former)))
+    last = data.draw(st.integers(first, len(former)))
+    notes = [*former[:first], *others, *former[last:]]
+    known = whole(json.dumps({"notes": former}, indent=2, ensure_ascii=False).encode())
+    text = json.dumps({"version": 3, "notes": notes, "x": [1]}, indent=2, ensure_ascii=False).encode()
+    assert known is not None
+    assert with_known(text, known[1]) == whole(text)
+
+
+@given(st.lists(NOTES, min_size=1, max_size=4), st.data())
+def test_a_damaged_text_is_refused_or_read_as_the_whole_is_whatever_was_known(
+    notes: list[Any], data: st.DataObject
+) -> None:
+    text = json.dumps({"version": 3, "notes": notes, "x": [[1]]}, indent=2).encode()
+    known = whole(text)
+    assert known is not None
+    place = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(place, min(place + 6, len(text))))
+    marks = [b"", b",", b",,", b"]", b"}", b'"', b"[", b"\xff", b",\n    ", b"\n    ", b"1"]
+    damaged = text[:place] + data.draw(st.sampled_from(marks)) + text[end:]
+    assert with_known(damaged, known[1]) == whole(damaged)
+
+
+@pytest.mark.parametrize(
+    "inside", ["", ",", "\n    1,\n  ", "\n    ,\n    1\n  ", "\n    1\n    1\n  ", "\n    12\n  "]
+)
+def test_a_list_that_is_none_stays_none_beside_known_items(inside: str) -> None:
+    text = ('{\n  "notes": [' + inside + "\n  ]\n}").encode()
+    assert with_known(text, [b"1"]) == whole(text)
+    assert with_known(text, [b"1", b"2"]) == whole(text)
+
+
+def test_known_items_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    notes = [{"id": str(number)} for number in range(50)]
+    known = split_document(json.dumps({"notes": notes}, indent=2).encode(), "notes")[1]
+    monkeypatch.setattr(json_text, "_in_pieces", lambda *_: pytest.fail("read again"))
+    found = split_document(
+        json.dumps({"version": 3, "notes": notes[:40]}, indent=2).encode(), "notes", known
+    )[1]
+    assert all(one is other for one, other in zip(found, known[:40], strict=True))
