@@ -14,6 +14,7 @@ from core.errors import NuggetsError
 from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
+from nuggets_tui import checking
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
 from nuggets_tui.pace import PACE, Turns
 from nuggets_tui.safe_text import cut
@@ -261,9 +262,15 @@ class Desk:
     def _recall(self, typed: str, turn: int) -> Recall | None:
         from core.search.language import read
 
+        def overtaken() -> bool:
+            PACE.breathe()
+            return turn != self._asked
+
         question = read(typed)
         with self._recall_turn:
             if turn != self._asked or not question.words:
+                return None
+            if not self.memory.prepare_recall(overtaken):
                 return None
             try:
                 found = self.memory.recall(question.words, question.nugget, record=False)
@@ -356,11 +363,11 @@ class Desk:
 
     async def findings(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """What is not as it should be."""
-        return await asyncio.to_thread(self.memory.verify, progress)
+        return await asyncio.to_thread(checking.verify, self.memory, progress)
 
     async def repair(self) -> ChangeSet:
         """Mends what can be mended without asking."""
-        return await self._written(self.memory.repair)
+        return await self._written(checking.repair, self.memory)
 
     async def backups(self) -> tuple[Backup, ...]:
         """The backups, newest first."""

@@ -13,7 +13,7 @@ from nuggets_tui.screens.main_state import MainState
 from nuggets_tui.view import View, same_but
 
 # What changes while somebody goes down a list and programs write.
-_PASSING: Final = ("note_id", "suggested", "origin", "busy", "snapshot", "fresh", "log", "now")
+_PASSING: Final = ("note_id", "suggested", "origin", "busy", "snapshot", "fresh", "log", "now", "found")
 
 
 class MainPace(MainState):

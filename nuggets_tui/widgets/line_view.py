@@ -12,6 +12,8 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
+from nuggets_tui.widgets.content_size import resize_content
+
 MakeLines = Callable[[int], Sequence[Content]]
 
 
@@ -65,7 +67,7 @@ class LineView(ScrollView, can_focus=True):
         # One cell stays free before the scroll bar.
         self._lines = self._make(width - 1) if width > 1 else ()
         self._strips.clear()
-        self.virtual_size = Size(width, len(self._lines))
+        resize_content(self, Size(width, len(self._lines)))
         self.refresh()
 
     def on_resize(self) -> None:

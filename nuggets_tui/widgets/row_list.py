@@ -14,6 +14,7 @@ from textual.message import Message
 from textual.reactive import reactive
 from textual.strip import Strip
 
+from nuggets_tui.widgets.content_size import resize_content
 from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
 from nuggets_tui.widgets.row_selection import Selecting
 from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
@@ -328,7 +329,7 @@ class RowList(Selecting, can_focus=True):
         return state
 
     def _fit_virtual_size(self) -> None:
-        self.virtual_size = Size(self.scrollable_content_region.width, self._source.lines)
+        resize_content(self, Size(self.scrollable_content_region.width, self._source.lines))
 
     def _refresh_row(self, index: int) -> None:
         if 0 <= index < self.count:

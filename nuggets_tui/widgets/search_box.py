@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from textual import on
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click, Paste
+from textual.geometry import Region
 from textual.reactive import reactive
 from textual.style import Style
 from textual.suggester import Suggester
@@ -77,6 +78,8 @@ class SearchBox(Input):
 
     view: reactive[View] = reactive(View(), repaint=False)
 
+    _typing = False
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
             id=id,
@@ -88,6 +91,21 @@ class SearchBox(Input):
         self.border_title = Content(_NAME)
         self.offered: tuple[Completion, ...] = ()
         self._earlier = Earlier()
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """The box has its place whatever is typed: a letter does not lay the screen out anew."""
+        return super().refresh(
+            *regions, repaint=repaint, layout=layout and not self._typing, recompose=recompose
+        )
+
+    def _watch_value(self, value: str) -> None:
+        self._typing = True
+        try:
+            super()._watch_value(value)
+        finally:
+            self._typing = False
 
     def validate_value(self, value: str) -> str:
         """What is pasted may hold anything."""
