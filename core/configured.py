@@ -51,8 +51,8 @@ class ConfiguredMemory(WatchedMemory):
             self._look_at_settings()
         return newer
 
-    def _apply_deciding(self, change_set: ChangeSet, decide: Decide | None) -> ChangeSet:
-        done = super()._apply_deciding(change_set, decide)
+    def _apply_deciding(self, change_set: ChangeSet, decide: Decide | None, made_by: str = "") -> ChangeSet:
+        done = super()._apply_deciding(change_set, decide, made_by)
         if any(change.path == SETTINGS_FILE for change in done.files):
             with self._guard:
                 self._look_at_settings(written=True)

@@ -23,8 +23,9 @@ from core.local_zone import local_zone
 from core.model.names import iso
 from core.schedule import LastRun, due, latest, next_due
 from core.settings import Settings, load_settings
-from core.storage.presence import DaemonOn, daemon_on
+from core.storage.presence import DaemonOn
 from core.storage.presence import Presence as Presence
+from core.storage.presence import daemon_on as daemon_on
 from core.storage.runs import Claim, Run, claim, claim_of, finish, let_go, runs
 
 if TYPE_CHECKING:

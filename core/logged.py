@@ -210,14 +210,14 @@ class LoggedMemory:
                 error.entry = self._store.keep_conflict(change_set, self.author.signature, error)
             raise
 
-    def _apply_deciding(self, change_set: ChangeSet, decide: Decide | None) -> ChangeSet:
+    def _apply_deciding(self, change_set: ChangeSet, decide: Decide | None, made_by: str = "") -> ChangeSet:
         if change_set.empty:
             return change_set
         with self._guard:
             seconds = _HIT_SECONDS if change_set.kind == "hit" else None
             if self._store.ledger is None:
                 self._refresh(_LOOK_SECONDS if seconds is None else seconds)
-            done = self._store.apply(change_set, self.author.signature, decide, seconds)
+            done = self._store.apply(change_set, made_by or self.author.signature, decide, seconds)
             self._snapshot = done.after
             self._follow_log()
             return done.change_set
@@ -238,6 +238,29 @@ class LoggedMemory:
         with self._guard:
             self.refresh(patient=False)
             return self._apply_drafted(drafted)
+
+    def bring_in(
+        self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
+    ) -> tuple[_Result, ChangeSet]:
+        """As `change`, put down to somebody else, for whom what cannot be written is safe elsewhere: a conflict that
+        drafting anew does not end is raised, and nothing waits in the log.
+
+        asked: whether this memory's author asked for it, so that their `undo` takes it back.
+        """
+        made_by = "" if asked else author.signature
+        with self._guard:
+            self.refresh(patient=False)
+            for left in reversed(range(_DRAFTS)):
+                draft = self.draft()
+                result = edit(draft)
+                try:
+                    change_set = draft.change_set(reason, author=author)
+                    return result, self._apply_deciding(change_set, None, made_by)
+                except ConflictError:
+                    if not left:
+                        raise
+                    self._adopt(self._store.present)
+        raise AssertionError("the last try either returned or raised")
 
     def _apply_drafted(
         self, drafted: Callable[[Draft], tuple[_Result, ChangeSet]]

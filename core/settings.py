@@ -227,6 +227,8 @@ _ENVIRONMENT: Final = {
 
 
 _OUTCOME: Final = ("unknown", "problems", "defaulted")
+# Tables of the same file that the ingestion pipeline reads by itself.
+_OF_OTHERS: Final = ("pipeline", "memory")
 
 
 def load_settings(
@@ -367,7 +369,7 @@ def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:
     """Tables and keys of the file that name no setting, as `table` or `table.key`."""
     found: list[str] = []
     for section, given in table.items():
-        if section == "keys":
+        if section == "keys" or section in _OF_OTHERS:
             continue
         part = getattr(settings, section, None)
         if not isinstance(part, msgspec.Struct) or not isinstance(given, dict):

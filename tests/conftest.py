@@ -31,7 +31,7 @@ START = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 def _isolated(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     home = tmp_path_factory.mktemp("home")
     for name in list(os.environ):
-        if name.startswith(("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL")):
+        if name.startswith(("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")):
             monkeypatch.delenv(name)
     for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(name, raising=False)

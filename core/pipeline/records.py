@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from core.model.change import ChangeSet
 from core.pipeline.config import ConfigurationWarning, Mode
 
 RawStatus = Literal["queued", "held", "extracted", "skipped", "duplicate", "failed"]
@@ -30,6 +32,8 @@ class Reason(StrEnum):
     TARGET_GONE = "target_gone"
     TARGET_CHANGED = "target_changed"
     REFUSED = "refused_by_person"
+    UNDECIDED = "undecided"
+    PINNED = "delete_pinned_requires_force"
     NOTHING_NEW = "nothing_new"
 
 
@@ -55,7 +59,10 @@ class RawMemory:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of a text that was handed in: its row, whether a job waits for it, and what the rules linked."""
+    """What became of a text that was handed in: its row, whether a job waits for it, and what the rules linked.
+
+    warning: what of it could not be kept (its transcript), "" when all was.
+    """
 
     raw_id: str
     status: RawStatus
@@ -63,6 +70,29 @@ class Ingested:
     duplicate_of: str
     entities: tuple[str, ...]
     protected: bool
+    warning: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Conversation:
+    """A part of the conversation that notes come from: `text` stands at `start` of `length` characters.
+
+    revisions: how many further texts of the session there are that do not continue this one. notes: their ids.
+    """
+
+    session: str
+    project: str
+    text: str
+    start: int
+    length: int
+    revisions: int
+    notes: tuple[str, ...]
+    updated_at: int
+
+    @property
+    def cut(self) -> bool:
+        """Whether it is only a part."""
+        return len(self.text) < self.length
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +157,44 @@ class StoredProposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Accepted:
+    """What became of proposals that a person accepted: their ids. skipped: with why, one clause each.
+
+    written: they are in the graph. waiting: accepted, and the graph could not be written yet; they follow by
+    themselves. change_set: what was done to the graph, for a preview afterwards and for undo; None when nothing was.
+    """
+
+    written: tuple[str, ...] = ()
+    deduped: tuple[str, ...] = ()
+    skipped: tuple[tuple[str, str], ...] = ()
+    waiting: tuple[str, ...] = ()
+    change_set: ChangeSet | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """One row of the audit, which is never changed. event: "none" for a decision; "created", "updated", "deleted" and
+    others for what was done. metadata: the rest, for decisions under the names of the reference (proposedAction, ...).
+    """
+
+    id: int
+    at: int
+    event: str
+    changed_by: str
+    reason: str
+    raw_id: str
+    proposal_id: str
+    fact_id: str
+    note_id: str
+    old_content: str
+    new_content: str
+    model: str
+    prompt_version: str
+    latency_ms: int | None
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """Where a note came from: the raw memory, the sentence in it, the model, and how it was decided."""
 
@@ -146,7 +214,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """An entity with counts: mentions, attributes, relations."""
+    """An entity with counts: mentions, attributes, relations. review: attributes that wait for a person's word."""
 
     id: int
     name: str
@@ -157,6 +225,7 @@ class Entity:
     attributes: int
     relations: int
     aliases: tuple[str, ...] = ()
+    review: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +282,11 @@ class EntityPage:
 
 @dataclass(frozen=True, slots=True)
 class ProviderHealth:
-    """How a provider has been. state: unknown before the first call. open_until: epoch ms while its breaker is open."""
+    """How a provider has been. state: unknown before the first call. open_until: epoch ms while its breaker is open.
+
+    calls_today: of all providers, as the budget counts them. fallbacks_today: calls that another provider answered
+    because this one had failed. median_latency_ms: of its answers today. last_error_kind: a model's ErrorKind.
+    """
 
     name: str
     model: str
@@ -226,6 +299,8 @@ class ProviderHealth:
     budget: int
     median_latency_ms: int | None
     tokens_today: int
+    fallbacks_today: int = 0
+    last_error_kind: str = ""
 
 
 class Light(StrEnum):
@@ -258,3 +333,23 @@ class PipelineStatus:
     running: Job | None = None
     provider: ProviderHealth | None = None
     warnings: tuple[ConfigurationWarning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    """What one tick did. job: the one that was worked on, as it is now; None when none could be. flushed: notes.
+
+    known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop may rest before the next one, 0 for not at all.
+    """
+
+    released: int = 0
+    reaped: int = 0
+    job: Job | None = None
+    flushed: int = 0
+    known: int = 0
+    delay_ms: int = 0
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def did_something(self) -> bool:
+        return bool(self.released or self.reaped or self.job or self.flushed or self.known)

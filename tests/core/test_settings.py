@@ -224,3 +224,12 @@ def test_settings_that_change_between_the_opening_and_the_first_look_count(tmp_p
     (tmp_path / SETTINGS_FILE).write_text("[app]\nvim = true\n")
     memory.refresh()
     assert memory.settings.app.vim
+
+
+def test_what_the_pipeline_reads_in_the_same_file_is_nothing_unknown(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text(
+        "[pipeline]\nshadowMode = true\n[memory.pipelineV2]\nenabled = true\n[pipelines]\n", encoding="utf-8"
+    )
+    found = load_settings(tmp_path, {})
+    assert found.unknown == ("pipelines",)
+    assert found.problems == ()

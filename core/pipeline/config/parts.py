@@ -19,6 +19,8 @@ Provider = Literal["ollama", "claude-code", "opencode", "none"]
 DEFAULT_ENDPOINT = "http://localhost:11434"
 # The model of a provider when none is named; "" leaves it to the provider.
 DEFAULT_MODELS = {"ollama": "qwen3:4b", "claude-code": "haiku", "opencode": "", "none": ""}
+# Of a provider that is a command, when no timeout is named: it starts a whole runtime first.
+COMMAND_TIMEOUT = 60_000
 
 
 class ExtractionPart(msgspec.Struct, frozen=True, rename="camel"):

@@ -10,7 +10,7 @@ from core.pipeline.config.candidates import Candidate, Table, candidates, unknow
 from core.pipeline.config.cross_checks import cross_checked, with_value
 from core.pipeline.config.environment import ollama_endpoint
 from core.pipeline.config.keys import Key, all_keys, key_named
-from core.pipeline.config.parts import DEFAULT_MODELS, PipelineConfiguration
+from core.pipeline.config.parts import COMMAND_TIMEOUT, DEFAULT_MODELS, PipelineConfiguration
 from core.pipeline.config.values import Fitted, fitted
 from core.pipeline.config.warnings import ConfigurationWarning, Why, printable, shown
 
@@ -50,19 +50,29 @@ def read_configuration(
     """
     tables: list[Table] = []
     warnings: list[ConfigurationWarning] = []
-    if settings is not None:
-        document = _mapping(settings, settings_name)
-        _add(tables, warnings, document, ("pipeline",), settings_name)
-        _add(tables, warnings, document, ("memory", "pipelineV2"), settings_name)
-    if original is not None:
-        document = _mapping(original, original_name)
-        _add(tables, warnings, document, ("memory", "pipelineV2"), original_name)
-        search = document.get("search")
-        if isinstance(search, Mapping):
-            known = {name: search[name] for name in _ORIGINAL_SEARCH if name in search}
-            tables.append(Table(original_name, {"search": known}))
+    for document, name in ((settings, settings_name), (original, original_name)):
+        if document is not None:
+            found, told = tables_of(_mapping(document, name), name, original=document is original)
+            tables += found
+            warnings += told
     read = read_tables(*tables, environ=environ)
     return Reading(read.configuration, (*warnings, *read.warnings))
+
+
+def tables_of(
+    document: Mapping[Any, Any], where: str, *, original: bool
+) -> tuple[list[Table], list[ConfigurationWarning]]:
+    """The pipeline's tables of one parsed file, the one that counts first before the other. original: agent.yaml."""
+    tables: list[Table] = []
+    warnings: list[ConfigurationWarning] = []
+    if not original:
+        _add(tables, warnings, document, ("pipeline",), where)
+    _add(tables, warnings, document, ("memory", "pipelineV2"), where)
+    search = document.get("search")
+    if original and isinstance(search, Mapping):
+        known = {name: search[name] for name in _ORIGINAL_SEARCH if name in search}
+        tables.append(Table(where, {"search": known}))
+    return tables, warnings
 
 
 def read_toml(text: str, *, environ: Mapping[str, str] | None = None, name: str = "settings.toml") -> Reading:
@@ -101,6 +111,8 @@ def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> Rea
             given.add(key.name)
     if "search.alpha" in given and "search.minScore" not in given:
         values["search.minScore"] = _MIN_SCORE_WITH_ALPHA
+    if "extraction.timeout" not in given and provider.value in ("claude-code", "opencode"):
+        values["extraction.timeout"] = COMMAND_TIMEOUT
     if "extraction.endpoint" not in given:
         address, warning = ollama_endpoint(environ or {})
         values["extraction.endpoint"] = address or values["extraction.endpoint"]

@@ -26,14 +26,16 @@ class Why(StrEnum):
     OVERRIDDEN = "given twice"
     UNKNOWN_KEY = "no such key"
     NOT_USED = "not used here"
+    UNREADABLE = "not readable"
 
 
 class ConfigurationWarning(msgspec.Struct, frozen=True):
     """One value that was not taken as it was given.
 
-    name: of the key, as `worker.pollMs`. given: the value as a short printable text, one line. used: what counts
-    instead; None when nothing does. hint: what is allowed, or the name that may have been meant. where: the file or
-    variable it was given in, "" for a value that the pipeline changed.
+    name: of the key, as `worker.pollMs`; of a file that cannot be read as a whole. given: the value as a short
+    printable text, one line; for such a file what counts meanwhile. used: what counts instead; None when nothing does.
+    hint: what is allowed, or the name that may have been meant. where: the file or variable it was given in, "" for a
+    value that the pipeline changed.
     """
 
     name: str
@@ -52,6 +54,8 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
             return f"{head}{self.name} is {self.why}{hint}"
         if self.why is Why.OVERRIDDEN:
             return f"{head}{self.name} is {self.why}{hint}; {shown(self.used)} counts, not {self.given}"
+        if self.why is Why.UNREADABLE:
+            return f"{head}the pipeline's configuration cannot be read{hint}; {self.given}"
         given = "" if self.why is Why.NO_VALUE else f" {self.given} is"
         has = " has" if self.why is Why.NO_VALUE else ""
         used = "nothing" if self.used is None else shown(self.used)

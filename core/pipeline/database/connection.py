@@ -38,7 +38,7 @@ class Database:
         self._writer: sqlite3.Connection | None = None
         self._turn = threading.RLock()
         self._local = threading.local()
-        self._readers: list[sqlite3.Connection] = []
+        self._readers: list[tuple[threading.Thread, sqlite3.Connection]] = []
 
     @classmethod
     def open(cls, home: Path, *, seconds: float = BUSY_SECONDS) -> Self:
@@ -65,7 +65,7 @@ class Database:
     def close(self) -> None:
         """Lets go of all connections. May be called twice."""
         with self._turn:
-            for connection in (*self._readers, self._writer):
+            for connection in (*(reader for _, reader in self._readers), self._writer):
                 if connection is not None:
                     connection.close()
             self._readers, self._writer, self._local = [], None, threading.local()
@@ -78,30 +78,50 @@ class Database:
             connection = self._new_connection()
             connection.execute("PRAGMA query_only = ON")
             self._local.connection = connection
-            with self._turn:
-                self._readers.append(connection)
+            self._keep_reader(connection)
         return connection
 
+    def _keep_reader(self, connection: sqlite3.Connection) -> None:
+        """Keeps it for closing, and closes those of threads that have ended."""
+        with self._turn:
+            ended = [reader for thread, reader in self._readers if not thread.is_alive()]
+            self._readers = [each for each in self._readers if each[0].is_alive()]
+            self._readers.append((threading.current_thread(), connection))
+        for reader in ended:
+            reader.close()
+
     @contextmanager
-    def write(self) -> Iterator[sqlite3.Connection]:
+    def looking(self) -> Iterator[sqlite3.Connection]:
+        """The connection for reading, for whom errors of the database are to be errors of ours."""
+        with self._told():
+            yield self.reading
+
+    @contextmanager
+    def write(self, *, lasting: bool = True) -> Iterator[sqlite3.Connection]:
         """One transaction: committed at the end, rolled back when anything is raised. Not to be nested.
 
-        Within it no model may be called and nothing fetched: `guard.assert_outside_transaction` raises. Raises
-        LockTimeoutError when another process writes for too long, StorageError when the system refuses.
+        lasting: whether it must outlive a power cut; otherwise it costs no wait for the disk, and outlives a crash of
+        the program only. Within it no model may be called and nothing fetched: `guard.assert_outside_transaction`
+        raises. Raises LockTimeoutError when another process writes for too long, StorageError when the system
+        refuses.
         """
         with self._turn, self._told():
             if self._writer is None:
                 self._connect()
             assert self._writer is not None
             writer = self._writer
-            writer.execute("BEGIN IMMEDIATE")
+            if not lasting:
+                writer.execute("PRAGMA synchronous = NORMAL")
             try:
+                writer.execute("BEGIN IMMEDIATE")
                 with holding_a_transaction():
                     yield writer
                 writer.execute("COMMIT")
             finally:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
+                if not lasting:
+                    writer.execute("PRAGMA synchronous = FULL")
 
     def _new_connection(self) -> sqlite3.Connection:
         connection = sqlite3.connect(

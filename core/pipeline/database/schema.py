@@ -16,21 +16,25 @@ CREATE TABLE raw_memories (
     status TEXT NOT NULL CHECK (status IN ('queued', 'held', 'extracted', 'skipped', 'duplicate', 'failed')),
     duplicate_of TEXT REFERENCES raw_memories (id), protected INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL, extracted_at INTEGER, model TEXT NOT NULL DEFAULT '',
-    prompt_version TEXT NOT NULL DEFAULT '');
+    prompt_version TEXT NOT NULL DEFAULT '', knowledge_due INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX raw_knowledge_due ON raw_memories (created_at) WHERE knowledge_due = 1;
 CREATE INDEX raw_hash ON raw_memories (nugget, content_hash);
 CREATE INDEX raw_source ON raw_memories (source_id) WHERE source_id <> '';
 CREATE INDEX raw_created ON raw_memories (created_at);
--- What was accepted. The hash is unique in its nugget, also for facts that were taken back since.
+-- What was accepted. retracted: a person hid or removed its note, it is not made again. denied: a later memory said
+-- that it is no longer so and a person accepted that; it may be said again.
 CREATE TABLE facts (
     id TEXT PRIMARY KEY, raw_id TEXT NOT NULL REFERENCES raw_memories (id), proposal_id TEXT NOT NULL,
     nugget TEXT NOT NULL, content TEXT NOT NULL, normalised_content TEXT NOT NULL, content_hash TEXT NOT NULL,
     hash_version INTEGER NOT NULL, type TEXT NOT NULL, confidence REAL NOT NULL, note_id TEXT NOT NULL,
-    status TEXT NOT NULL CHECK (status IN ('active', 'retracted')), model TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('active', 'retracted', 'denied')), model TEXT NOT NULL,
     prompt_version TEXT NOT NULL, created_at INTEGER NOT NULL);
-CREATE UNIQUE INDEX facts_hash ON facts (nugget, content_hash);
+CREATE UNIQUE INDEX facts_hash ON facts (nugget, content_hash) WHERE status <> 'denied';
 CREATE UNIQUE INDEX facts_note ON facts (note_id);
 CREATE INDEX facts_raw ON facts (raw_id);
 CREATE VIRTUAL TABLE facts_fts USING fts5 (content, content='facts', content_rowid='rowid');
+-- In how many facts each word stands.
+CREATE VIRTUAL TABLE facts_terms USING fts5vocab (facts_fts, row);
 CREATE TRIGGER facts_inserted AFTER INSERT ON facts BEGIN
     INSERT INTO facts_fts (rowid, content) VALUES (new.rowid, new.content);
 END;
@@ -55,7 +59,9 @@ CREATE TABLE proposals (
         'proposed', 'review', 'applied', 'deduped', 'none', 'rejected', 'blocked', 'skipped')),
     reason TEXT NOT NULL, review_needed INTEGER NOT NULL, contradiction TEXT NOT NULL,
     span_start INTEGER, span_end INTEGER, note_id TEXT NOT NULL DEFAULT '',
+    nugget TEXT NOT NULL DEFAULT '', content_hash TEXT NOT NULL DEFAULT '',
     created_at INTEGER NOT NULL, resolved_at INTEGER, resolved_by TEXT NOT NULL DEFAULT '');
+CREATE INDEX proposals_hash ON proposals (nugget, content_hash) WHERE status IN ('proposed', 'review', 'rejected');
 CREATE UNIQUE INDEX proposals_place ON proposals (raw_id, place, job_id);
 CREATE INDEX proposals_open ON proposals (created_at) WHERE status IN ('proposed', 'review');
 CREATE INDEX proposals_note ON proposals (note_id) WHERE note_id <> '';
@@ -66,6 +72,7 @@ CREATE TABLE history (
     note_id TEXT NOT NULL, old_content TEXT NOT NULL, new_content TEXT NOT NULL, model TEXT NOT NULL,
     prompt_version TEXT NOT NULL, latency_ms INTEGER, metadata TEXT NOT NULL);
 CREATE INDEX history_raw ON history (raw_id);
+CREATE INDEX history_proposal ON history (proposal_id) WHERE proposal_id <> '';
 CREATE INDEX history_note ON history (note_id) WHERE note_id <> '';
 CREATE TRIGGER history_stays BEFORE DELETE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
 CREATE TRIGGER history_is_so BEFORE UPDATE ON history BEGIN SELECT RAISE(ABORT, 'history is append-only'); END;
@@ -112,6 +119,22 @@ CREATE TABLE attributes (
 CREATE UNIQUE INDEX attributes_same ON attributes (entity_id, coalesce(aspect_id, 0), normalised_content)
     WHERE status = 'active';
 CREATE INDEX attributes_raw ON attributes (raw_id);
+CREATE INDEX attributes_fact ON attributes (fact_id) WHERE fact_id <> '';
+CREATE INDEX attributes_aspect ON attributes (aspect_id, id) WHERE status = 'active';
+CREATE INDEX attributes_waiting ON attributes (entity_id) WHERE aspect_id IS NULL AND status = 'active';
+CREATE INDEX attributes_review ON attributes (entity_id) WHERE review_needed = 1;
+-- What is said of an entity goes the way of the fact that it comes from.
+CREATE TRIGGER attribute_goes AFTER UPDATE OF status ON facts WHEN new.status <> old.status BEGIN
+    UPDATE OR IGNORE attributes SET status = iif(new.status = 'active', 'active', 'retracted'), review_needed = 0
+    WHERE fact_id = new.id AND (status = 'active' OR status = 'retracted' AND superseded_why <> 'says the same');
+    UPDATE attributes SET superseded_by = NULL, superseded_why = '', review_needed = 0
+    WHERE new.status <> 'active' AND review_needed = 1
+        AND superseded_by IN (SELECT id FROM attributes WHERE fact_id = new.id);
+END;
+CREATE TRIGGER attribute_says AFTER UPDATE OF content ON facts BEGIN
+    UPDATE OR IGNORE attributes SET content = new.content, normalised_content = new.normalised_content,
+        raw_id = new.raw_id WHERE fact_id = new.id;
+END;
 CREATE TABLE relations (
     id INTEGER PRIMARY KEY, source_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE,
     target_id INTEGER NOT NULL REFERENCES entities (id) ON DELETE CASCADE, type TEXT NOT NULL,
@@ -123,6 +146,11 @@ CREATE TABLE relation_evidence (
     relation_id INTEGER NOT NULL REFERENCES relations (id) ON DELETE CASCADE,
     raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE, confidence REAL NOT NULL,
     created_at INTEGER NOT NULL, PRIMARY KEY (relation_id, raw_id)) WITHOUT ROWID;
+-- What a model found in a raw memory, kept in every mode; brought into the graph while raw_memories.knowledge_due is 1.
+CREATE TABLE found_relations (
+    raw_id TEXT NOT NULL REFERENCES raw_memories (id) ON DELETE CASCADE, place INTEGER NOT NULL,
+    source TEXT NOT NULL, relationship TEXT NOT NULL, target TEXT NOT NULL, confidence REAL NOT NULL,
+    source_type TEXT NOT NULL, target_type TEXT NOT NULL, PRIMARY KEY (raw_id, place)) WITHOUT ROWID;
 """
 _WORK: Final = """
 CREATE TABLE jobs (
@@ -136,13 +164,16 @@ CREATE TABLE jobs (
 CREATE UNIQUE INDEX jobs_once ON jobs (type, target) WHERE status IN ('held', 'pending', 'leased');
 CREATE INDEX jobs_next ON jobs (status, type, run_after, id);
 CREATE INDEX jobs_target ON jobs (target);
--- outcome: 'ok' or the kind of the error.
+-- outcome: 'asked' while the answer is waited for, 'ok', or the kind of the error. day: of the local calendar.
+-- fallback_for: the provider that had failed before, '' for a first choice.
 CREATE TABLE llm_calls (
     id INTEGER PRIMARY KEY AUTOINCREMENT, at INTEGER NOT NULL, day TEXT NOT NULL, provider TEXT NOT NULL,
     model TEXT NOT NULL, purpose TEXT NOT NULL, raw_id TEXT NOT NULL, latency_ms INTEGER NOT NULL,
-    prompt_tokens INTEGER, answer_tokens INTEGER, outcome TEXT NOT NULL, error TEXT NOT NULL);
+    prompt_tokens INTEGER, answer_tokens INTEGER, outcome TEXT NOT NULL, error TEXT NOT NULL,
+    fallback_for TEXT NOT NULL DEFAULT '');
 CREATE INDEX calls_day ON llm_calls (day, provider);
--- The circuit breaker of each provider, shared by all processes.
+CREATE INDEX calls_raw ON llm_calls (raw_id, purpose) WHERE raw_id <> '';
+-- The circuit breaker of each provider, shared by all processes. name: with its address and model.
 CREATE TABLE providers (
     name TEXT PRIMARY KEY, failures INTEGER NOT NULL DEFAULT 0, open_until INTEGER NOT NULL DEFAULT 0,
     last_ok_at INTEGER, last_failed_at INTEGER, last_error TEXT NOT NULL DEFAULT '',

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from core.text.tokens import STOP_WORDS, words
@@ -14,16 +14,29 @@ _LONGEST_READ: Final = 2_000
 _MOST_TERMS: Final = 64
 
 
+def match_terms(text: str) -> list[str]:
+    """The words of a text that a full-text search may be asked for, without stop words and single letters."""
+    terms = dict.fromkeys(
+        word for word in words(text[:_LONGEST_READ].lower()) if len(word) > 1 and word not in STOP_WORDS
+    )
+    return list(terms)[:_MOST_TERMS]
+
+
+def telling(terms: Sequence[str], most: int) -> list[str]:
+    """So many of the words as tell a text from others, in their order: numbers and long words are mostly rare."""
+    if len(terms) <= most:
+        return list(terms)
+    places = sorted(range(len(terms)), key=lambda place: (not any(map(str.isdigit, terms[place])), -len(terms[place])))
+    return [terms[place] for place in sorted(places[:most])]
+
+
 def match_query(text: str) -> str:
     """A full-text query for any of a text's words, each in quotes; "" when it has none.
 
     Quoted tokens, since quotes, colons and hyphens are operators of FTS5; joined by OR, since a fact in other words
-    shares some of them only. Stop words and single letters are left out.
+    shares some of them only.
     """
-    terms = dict.fromkeys(
-        word for word in words(text[:_LONGEST_READ].lower()) if len(word) > 1 and word not in STOP_WORDS
-    )
-    return " OR ".join(f'"{term}"' for term in list(terms)[:_MOST_TERMS])
+    return " OR ".join(f'"{term}"' for term in match_terms(text))
 
 
 def normalised_bm25(raw: float, best: float) -> float:

@@ -10,6 +10,7 @@ from typing import Final
 from core.pipeline.decision.result import ACTIONS, Candidate
 from core.pipeline.extraction.result import ExtractedFact
 from core.pipeline.intake.normalisation import encodable
+from core.pipeline.intake.redaction import redact
 from core.pipeline.models.provider import Schema
 
 # To be raised whenever the words below change: every row remembers which ones it came from.
@@ -80,7 +81,9 @@ def ask(questions: Sequence[Question]) -> Asked:
 
 
 def _shown(content: str, **more: object) -> str:
-    return json.dumps({**more, "content": encodable(content[:_LONGEST_SHOWN])}, ensure_ascii=False)
+    # Notes that people wrote are among the candidates, and may hold credentials.
+    said = encodable(redact(content).text[:_LONGEST_SHOWN])
+    return json.dumps({**more, "content": said}, ensure_ascii=False)
 
 
 def _schema(labels: list[str], facts: list[str]) -> Schema:

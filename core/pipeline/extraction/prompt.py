@@ -7,11 +7,14 @@ from typing import Final
 
 from core.pipeline.extraction.result import FACT_TYPES, Limits
 from core.pipeline.intake.normalisation import collapse_white_space, encodable
+from core.pipeline.intake.redaction import redact
 from core.pipeline.models.provider import Schema
 
 # To be raised whenever the words below change: every row remembers which ones it came from.
-PROMPT_VERSION: Final = "extract-1"
+PROMPT_VERSION: Final = "extract-2"
 TRUNCATION_MARK: Final = " [truncated]"
+# Characters; what is sent is a small part of it.
+_MOST_READ: Final = 1_000_000
 
 _FRACTION: Final = {"type": "number", "minimum": 0, "maximum": 1}
 EXTRACTION_SCHEMA: Final[Schema] = {
@@ -61,6 +64,7 @@ something is done), semantic (what something means).
 - confidence: 0 to 1, how sure the text makes you.
 - Beside each decision for which the text gives a reason, one more fact of the type decision that states the reason.
 - Leave out what passes: greetings, progress of the moment, output of commands, what somebody is just doing.
+- [REDACTED] stands for a credential that was taken out: leave out what says nothing without it.
 
 entities: at most 50, each {"source", "source_type", "relationship", "target", "target_type", "confidence"}.
 - source and target: names as the text has them; relationship: a short verb in snake_case.
@@ -90,6 +94,14 @@ def tidy_input(text: str) -> str:
     if not whole.isprintable():
         whole = "".join(character if character >= " " else " " for character in whole)
     return collapse_white_space(whole)
+
+
+def sendable(text: str) -> str:
+    """A text as a model may see it: tidied, each credential replaced by "[REDACTED]"; of a very long one its head.
+
+    Looked for both as it was written and as it is sent, since either may show one that the other hides.
+    """
+    return redact(tidy_input(redact(text.strip()[:_MOST_READ]).text)).text
 
 
 def cut_input(tidied: str, limits: Limits) -> str:

@@ -7,6 +7,8 @@ from typing import Final, Literal, get_args
 
 FactType = Literal["fact", "preference", "decision", "procedural", "semantic"]
 FACT_TYPES: Final[tuple[FactType, ...]] = get_args(FactType)
+# What kind of thing an entity may be; "unknown" is a model that cannot tell.
+ENTITY_TYPES: Final = ("person", "project", "system", "tool", "concept", "skill", "task", "unknown")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from core.pipeline.extraction.prompt import (
     PROMPT_VERSION,
     cut_input,
     extraction_prompt,
-    tidy_input,
+    sendable,
 )
 from core.pipeline.extraction.result import Extraction, Limits
 from core.pipeline.extraction.validation import Warnings, valid_facts, valid_relations
+from core.pipeline.intake.redaction import MARK
 from core.pipeline.models.answers import last_object
 from core.pipeline.models.lenient_json import JsonObject
 from core.pipeline.models.provider import Answer, ModelError, Provider
@@ -27,24 +28,29 @@ def extract(
 ) -> Extraction:
     """The facts and relations that a model finds in a text.
 
-    A text too short to say anything is not sent. deadline: seconds for the call. Raises a ModelError when the model
+    Credentials are taken out before the text is sent, and out of what comes back. A text too short to say anything is
+    not sent. deadline: seconds for the call. Raises a ModelError when the model
     cannot be asked or its answer cannot be read as a whole; single items that are wrong become warnings.
     """
-    tidied = tidy_input(text)
-    if len(tidied) < limits.shortest_input:
-        short = f"Input too short ({len(tidied)} characters, {limits.shortest_input} needed)"
+    tidied = sendable(text)
+    said = len(tidied.replace(MARK, "").strip())
+    if said < limits.shortest_input:
+        short = f"Input too short ({said} characters, {limits.shortest_input} needed)"
         return Extraction(warnings=(short,), prompt_version=PROMPT_VERSION)
     sent = cut_input(tidied, limits)
     try:
         prompt = extraction_prompt(sent, cut=len(tidied) > limits.longest_input)
-        return read_extraction(provider.generate(prompt, EXTRACTION_SCHEMA, deadline), tidied, limits)
+        return _read(provider.generate(prompt, EXTRACTION_SCHEMA, deadline), tidied, limits)
     except ModelError as error:
         raise error.during(_STAGE) from error
 
 
 def read_extraction(answer: Answer, text: str, limits: Limits = _DEFAULT_LIMITS) -> Extraction:
     """What an answer says about a text; raises a ModelError when it says nothing that can be read."""
-    tidied = tidy_input(text)
+    return _read(answer, sendable(text), limits)
+
+
+def _read(answer: Answer, tidied: str, limits: Limits) -> Extraction:
     found = last_object(answer, _KEYS, _has_a_list)
     warnings = Warnings()
     if len(tidied) > limits.longest_input:

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from core.pipeline.extraction.result import FACT_TYPES, ExtractedFact, ExtractedRelation, FactType, Limits
+from core.pipeline.extraction.result import (
+    ENTITY_TYPES,
+    FACT_TYPES,
+    ExtractedFact,
+    ExtractedRelation,
+    FactType,
+    Limits,
+)
+from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.models.answers import clamped, excerpt
 from core.pipeline.models.lenient_json import Json, JsonObject
 from core.text.tokens import stems
@@ -13,9 +21,6 @@ from core.text.tokens import stems
 _MOST_WARNINGS: Final = 100
 # A reason stands as a decision of its own: the model's finer types are not the memory's.
 _TYPES: Final[dict[str, FactType]] = {name: name for name in FACT_TYPES} | {"rationale": "decision"}
-_ENTITY_TYPES: Final = frozenset(
-    ("person", "project", "system", "tool", "concept", "skill", "task", "unknown")
-)
 _Item = TypeVar("_Item", ExtractedFact, ExtractedRelation)
 
 
@@ -48,7 +53,7 @@ def valid_facts(
 
     source: the text as it was sent, against which each fact is held.
     """
-    known = content_words(source)
+    known = content_words(source.replace(MARK, " "))
     facts = _valid(found, "facts", warnings, lambda item: _fact(item, known, limits, warnings))
     return _most_confident(facts, limits.most_facts, "facts", warnings)
 
@@ -86,12 +91,14 @@ def _fact(item: Json, known: frozenset[str], limits: Limits, warnings: Warnings)
     if not isinstance(content, str):
         warnings.add("Fact missing content string")
         return None
-    content = _tame(content)
+    # A model may put together what stood too far apart in the text to be told for a credential.
+    content = redact(_tame(content)).text
     if len(content) > limits.longest_fact:
         warnings.add(f"Fact truncated from {len(content)} to {limits.longest_fact} characters")
         content = content[: limits.longest_fact].rstrip()
-    if len(content) < limits.shortest_fact:
-        warnings.add(f'Fact too short ({len(content)} characters): "{excerpt(content)}"')
+    said = len(content.replace(MARK, "").strip())
+    if said < limits.shortest_fact:
+        warnings.add(f'Fact too short ({said} characters): "{excerpt(content)}"')
         return None
     grounded = not known.isdisjoint(content_words(content))
     if not grounded:
@@ -115,7 +122,7 @@ def _relation(item: Json, limits: Limits, warnings: Warnings) -> ExtractedRelati
     source, relationship, target = (
         _name(item.get(key), limits, warnings) for key in ("source", "relationship", "target")
     )
-    if not source or not target:
+    if not source or not target or MARK in source or MARK in target:
         warnings.add("Entity missing source or target")
         return None
     if not relationship:
@@ -132,7 +139,7 @@ def _relation(item: Json, limits: Limits, warnings: Warnings) -> ExtractedRelati
 
 
 def _name(value: Json, limits: Limits, warnings: Warnings) -> str:
-    name = " ".join(_tame(value).split()) if isinstance(value, str) else ""
+    name = " ".join(redact(_tame(value)).text.split()) if isinstance(value, str) else ""
     if len(name) > limits.longest_name:
         warnings.add(f"Entity name truncated from {len(name)} to {limits.longest_name} characters")
     return name[: limits.longest_name].rstrip()
@@ -140,7 +147,7 @@ def _name(value: Json, limits: Limits, warnings: Warnings) -> str:
 
 def _entity_type(value: Json) -> str:
     named = value.strip().lower() if isinstance(value, str) else ""
-    return named if named in _ENTITY_TYPES else ""
+    return named if named in ENTITY_TYPES else ""
 
 
 def _tame(text: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Final, NamedTuple
 
@@ -85,7 +85,12 @@ def find_decisions(text: str) -> tuple[Decision, ...]:
     ("have we decided to ...?") ones are no decisions; "decided against" and "decided not to" are.
     """
     scanned = text[:SCANNED]
-    return tuple(found for clause in clauses(scanned) for found in _in_clause(scanned, clause))
+    return decisions_in(scanned, clauses(scanned))
+
+
+def decisions_in(text: str, segments: Iterable[Segment]) -> tuple[Decision, ...]:
+    """The decisions in some clauses of a text, in their order."""
+    return tuple(found for clause in segments for found in _in_clause(text, clause))
 
 
 def is_decision(text: str) -> bool:
@@ -94,11 +99,13 @@ def is_decision(text: str) -> bool:
 
 
 def _in_clause(text: str, clause: Segment) -> list[Decision]:
+    if clause.question or not _may_decide(text[clause.start : clause.end].lower()):
+        return []
     tokens = [
         _Token(found[0].lower().replace("’", "'"), found.start(), found.end())
         for found in _WORD.finditer(text, clause.start, clause.end)
     ]
-    if clause.question or _is_asked(tokens):
+    if _is_asked(tokens):
         return []
     found: list[Decision] = []
     for place, token in enumerate(tokens):
@@ -107,6 +114,11 @@ def _in_clause(text: str, clause: Segment) -> list[Decision]:
             if last >= 0 and not _is_negated(text, tokens, place):
                 found.append(Decision(form, Span(token.start, tokens[last].end)))
     return found
+
+
+def _may_decide(lower: str) -> bool:
+    """Whether one of the verbs may be in a clause; tells most clauses apart before they are cut into words."""
+    return any(verb in lower for verb in _BEGINNINGS)
 
 
 def _is_asked(tokens: list[_Token]) -> bool:
@@ -190,3 +202,7 @@ def _table() -> dict[str, list[tuple[int, _Test]]]:
 
 
 _FORMS: Final = _table()
+# What the verbs have in common, so that few need to be looked for.
+_BEGINNINGS: Final = tuple(
+    verb for verb in _FORMS if not any(verb.startswith(other) for other in _FORMS if other != verb)
+)

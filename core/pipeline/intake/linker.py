@@ -10,7 +10,7 @@ from itertools import combinations
 from typing import Final, Literal, NamedTuple
 
 from core.pipeline.intake.aspects import aspect_of
-from core.pipeline.intake.decisions import Decision, find_decisions
+from core.pipeline.intake.decisions import Decision, decisions_in
 from core.pipeline.intake.names import SCANNED, Name, find_names
 from core.pipeline.intake.normalisation import collapse_white_space, normalise
 from core.pipeline.intake.sentences import Segment, Span, clauses
@@ -83,8 +83,8 @@ def link(text: str, known: Container[str] = frozenset()) -> Links:
     """
     scanned = text[:SCANNED]
     entities = find_names(scanned, known)[:MOST_ENTITIES]
-    decisions = find_decisions(scanned)
     segments = tuple(clauses(scanned))
+    decisions = decisions_in(scanned, segments)
     return Links(
         entities, _attributes(scanned, segments, entities, decisions), _pairs(segments, entities), decisions
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
@@ -65,6 +66,7 @@ class _Word(NamedTuple):
     possessive: bool
 
 
+@lru_cache(maxsize=4096)
 def canonical_name(name: str) -> str:
     """A name as entities are compared: NFC, ends trimmed, white space collapsed, lower case."""
     return compose(collapse_white_space(compose(name)).lower())
@@ -139,10 +141,15 @@ def _coded(text: str) -> Iterator[Mention]:
     for word in _words(text, 0, len(text)) if "@" in text else ():
         if _PACKAGE.fullmatch(word.text):
             yield Mention(word.span, word.text, "package")
-    for reference in file_references(text) if "/" in text or "\\" in text else ():
-        if "/" in reference.path or "\\" in reference.path:
-            start = reference.start
-            yield Mention(Span(start, start + len(reference.path)), reference.path, "path")
+    for found in _WORD.finditer(text) if _has_slash(text) else ():
+        for reference in file_references(found[0]) if _has_slash(found[0]) else ():
+            if _has_slash(reference.path):
+                start = found.start() + reference.start
+                yield Mention(Span(start, start + len(reference.path)), reference.path, "path")
+
+
+def _has_slash(text: str) -> bool:
+    return "/" in text or "\\" in text
 
 
 def _is_identifier(said: str) -> bool:
@@ -164,6 +171,9 @@ def _blanked(text: str, coded: list[Mention]) -> str:
 def _words(text: str, start: int, end: int) -> Iterator[_Word]:
     for found in _WORD.finditer(text, start, end):
         raw = found[0]
+        if raw.isalnum():
+            yield _Word(Span(*found.span()), raw, False, False, False, False)
+            continue
         inner = raw.lstrip(_OPENING)
         begin = found.start() + len(raw) - len(inner)
         inner = inner.rstrip(_CLOSING)
@@ -213,7 +223,7 @@ def _named(
 
 def _has_capital(word: str) -> bool:
     """Whether a word looks like part of a name: capital and lower-case letter, or an acronym, and no everyday word."""
-    if not 2 <= len(word) <= _LONGEST_WORD or not word[0].isalpha():
+    if not 2 <= len(word) <= _LONGEST_WORD or not word[0].isalpha() or word[0].islower():
         return False
     said = compose(word)
     looks = (len(said) > 1 and (said[0].isupper() or said[0].istitle()) and said[1].islower()) or (

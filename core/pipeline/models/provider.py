@@ -9,7 +9,10 @@ from typing import ClassVar, Literal, Protocol, Self
 
 from core.errors import NuggetsError
 
-ErrorKind = Literal["timeout", "http", "empty", "parse", "truncated"]
+ErrorKind = Literal[
+    "timeout", "http", "empty", "parse", "truncated",
+    "model_missing", "unavailable", "breaker_open", "budget_spent",
+]  # fmt: skip
 # A JSON schema as providers take it.
 Schema = Mapping[str, object]
 
@@ -29,6 +32,18 @@ class Answer:
     answer_tokens: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Availability:
+    """Whether a provider could answer now. told: why not, in words, with what to do; "" when it could."""
+
+    ok: bool
+    reason: Literal["", "unreachable", "model_missing", "no_command", "no_library", "off"] = ""
+    told: str = ""
+
+
+AVAILABLE = Availability(True)
+
+
 class Provider(Protocol):
     """Something that answers a prompt."""
 
@@ -39,6 +54,29 @@ class Provider(Protocol):
         nobody relies on it. deadline: seconds for the whole call, reading included. Raises a ModelError and nothing
         else when the model cannot be reached, is late or says nothing.
         """
+        ...
+
+
+class NamedProvider(Provider, Protocol):
+    """A provider that says who it is and whether it could answer."""
+
+    @property
+    def name(self) -> str:
+        """Its name in the configuration and the ledger."""
+        ...
+
+    @property
+    def model(self) -> str:
+        """The model it asks, "" when that is its own choice."""
+        ...
+
+    @property
+    def identity(self) -> str:
+        """What its failures are counted under: another address or model begins anew."""
+        ...
+
+    def available(self) -> Availability:
+        """Whether it could answer now: asked in seconds, without a word to the model, and never raising."""
         ...
 
 
@@ -72,7 +110,7 @@ class ModelHttpError(ModelError):
     status: the HTTP status; None when there was no reply at all, or when the model is no server.
     """
 
-    kind = "http"
+    kind: ClassVar[ErrorKind] = "http"
 
     def __init__(
         self, what: str, *, where: str = "", kept: str = "", todo: str = "", status: int | None = None
@@ -84,6 +122,43 @@ class ModelHttpError(ModelError):
     def retryable(self) -> bool:
         # A request that is wrong stays wrong; too many and too slow pass.
         return self.status is None or self.status in (408, 425, 429) or self.status >= 500
+
+
+class ModelMissingError(ModelHttpError):
+    """The server answers, but has no such model."""
+
+    kind = "model_missing"
+
+    @property
+    def retryable(self) -> bool:
+        """Somebody must fetch the model first."""
+        return False
+
+
+class ModelUnavailableError(ModelHttpError):
+    """There is nobody to ask: no server at the address, no command of that name, no library, no model configured."""
+
+    kind = "unavailable"
+
+
+class CallRefusedError(ModelHttpError):
+    """Nothing was asked, to spare a provider that fails or a budget that is spent. until: epoch ms."""
+
+    def __init__(self, what: str, *, where: str = "", kept: str = "", todo: str = "", until: int = 0) -> None:
+        super().__init__(what, where=where, kept=kept, todo=todo)
+        self.until = until
+
+
+class BreakerOpenError(CallRefusedError):
+    """The provider failed several times in a row; until then it is left alone."""
+
+    kind = "breaker_open"
+
+
+class BudgetSpentError(CallRefusedError):
+    """The calls of the day are used up; until then, local midnight, no model is asked."""
+
+    kind = "budget_spent"
 
 
 class EmptyAnswerError(ModelError):

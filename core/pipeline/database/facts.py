@@ -1,0 +1,159 @@
+"""Rows of facts: what was accepted, under which hash and as which note."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from typing import Final, Literal, NamedTuple
+
+from core.pipeline.decision.candidates import telling
+
+_COLUMNS: Final = (
+    "id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, hash_version, type, confidence, "
+    "note_id, status, model, prompt_version, created_at"
+)
+# Facts of other nuggets may stand among the best: so many times as many are looked at.
+_LOOKED_AT: Final = 10
+_READ_AT_MOST: Final = 100
+_COUNTED: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """An accepted fact. content: as it was stored in its note; it may be reworded there by a person.
+
+    status: retracted when a person hid or removed its note, denied when a later memory said that it is no longer so.
+    """
+
+    id: str
+    raw_id: str
+    proposal_id: str
+    nugget: str
+    content: str
+    normalised_content: str
+    content_hash: str
+    hash_version: int
+    type: str
+    confidence: float
+    note_id: str
+    status: Literal["active", "retracted", "denied"]
+    model: str
+    prompt_version: str
+    created_at: int
+
+
+class Match(NamedTuple):
+    """A fact that a text finds. score: of bm25(), negative, less is better. waits: its note is still to be written."""
+
+    fact: Fact
+    score: float
+    waits: bool
+
+
+def same(reader: sqlite3.Connection, nugget: str, content_hash: str) -> Fact | None:
+    """The fact of a nugget that says the same, also when a person took it back since; None for none.
+
+    Looks at exactly what the unique index holds.
+    """
+    row = reader.execute(
+        f"SELECT {_COLUMNS} FROM facts WHERE nugget = ? AND content_hash = ? AND status <> 'denied'",
+        (nugget, content_hash),
+    ).fetchone()
+    return _fact(row)
+
+
+def insert(writer: sqlite3.Connection, fact: Fact) -> None:
+    """Stores a fact. Whoever calls has looked for the same one in this very transaction: two cannot be stored."""
+    writer.execute(
+        f"INSERT INTO facts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(fact)
+    )
+
+
+def reword(writer: sqlite3.Connection, fact: Fact) -> None:
+    """Gives the row of this id other words, with the proposal that they come from."""
+    writer.execute(
+        "UPDATE facts SET raw_id = ?, proposal_id = ?, content = ?, normalised_content = ?, content_hash = ?,"
+        " hash_version = ?, type = ?, confidence = ?, model = ?, prompt_version = ? WHERE id = ?",
+        (
+            fact.raw_id, fact.proposal_id, fact.content, fact.normalised_content, fact.content_hash,
+            fact.hash_version, fact.type, fact.confidence, fact.model, fact.prompt_version, fact.id,
+        ),
+    )  # fmt: skip
+
+
+def deny(writer: sqlite3.Connection, fact_id: str) -> None:
+    """Marks a fact as no longer so."""
+    writer.execute("UPDATE facts SET status = 'denied' WHERE id = ?", (fact_id,))
+
+
+def of_note(reader: sqlite3.Connection, note_id: str) -> Fact | None:
+    """The fact that became a note, None when the note is no fact's."""
+    return _fact(reader.execute(f"SELECT {_COLUMNS} FROM facts WHERE note_id = ?", (note_id,)).fetchone())
+
+
+def text_on_its_way(reader: sqlite3.Connection, note_id: str) -> str | None:
+    """What the note of a fact will say that is still to be written; None for any other."""
+    row = reader.execute(
+        "SELECT content FROM facts WHERE note_id = ? AND status = 'active' AND EXISTS (SELECT 1 FROM graph_outbox"
+        " WHERE graph_outbox.note_id = facts.note_id AND op = 'add' AND graph_outbox.status = 'pending')",
+        (note_id,),
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def matching(reader: sqlite3.Connection, nugget: str, words: Sequence[str], most: int) -> list[Match]:
+    """Facts of a nugget that share words, best first by bm25(); those that are denied are left out.
+
+    The rarest words decide: once these lead to some hundred facts, no commoner one is asked for.
+    """
+    query = " OR ".join(f'"{word}"' for word in _rarest(reader, words))
+    if not query:
+        return []
+    rows = reader.execute(
+        "SELECT facts.*, found.score, EXISTS (SELECT 1 FROM graph_outbox WHERE graph_outbox.note_id = facts.note_id"
+        " AND graph_outbox.status = 'pending') AS waits FROM"
+        " (SELECT rowid, rank AS score FROM facts_fts WHERE facts_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
+        " JOIN facts ON facts.rowid = found.rowid"
+        " WHERE nugget = ? AND facts.status <> 'denied' ORDER BY found.score, facts.id LIMIT ?",
+        (query, _LOOKED_AT * most, nugget, most),
+    )
+    return [Match(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
+
+
+def _rarest(reader: sqlite3.Connection, words: Sequence[str]) -> list[str]:
+    """Of the words those that stand in fewest facts, as many as lead to about so many facts in all."""
+    # To count a word costs as much as it is common.
+    likely = telling(words, _COUNTED)
+    rows = reader.execute(
+        "SELECT word.value, (SELECT doc FROM facts_terms WHERE term = word.value) AS held"
+        " FROM json_each(?) AS word WHERE held IS NOT NULL ORDER BY held, word.value",
+        (json.dumps(likely),),
+    )
+    found: list[str] = []
+    facts_read = 0
+    for word, held in rows:
+        facts_read += held
+        if found and facts_read > _READ_AT_MOST:
+            break
+        found.append(word)
+    return found
+
+
+def newest(reader: sqlite3.Connection) -> int:
+    """A number that grows with each fact that is stored."""
+    return int(reader.execute("SELECT coalesce(max(rowid), 0) FROM facts").fetchone()[0])
+
+
+def count(reader: sqlite3.Connection) -> int:
+    """How many facts were accepted and stand."""
+    return int(reader.execute("SELECT count(*) FROM facts WHERE status = 'active'").fetchone()[0])
+
+
+def _fact(row: sqlite3.Row | None) -> Fact | None:
+    return None if row is None else _whole(row)
+
+
+def _whole(row: sqlite3.Row) -> Fact:
+    return Fact(**{name: row[name] for name in Fact.__slots__})

@@ -1,0 +1,199 @@
+"""Rows of graph_outbox: what was accepted and must still be brought into graph.json, and what became of it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Literal, get_args
+
+from core.pipeline.records import OutboxStatus
+
+Op = Literal["add", "update", "hide"]
+_ERROR_LENGTH: Final = 2_000
+# Of one note the oldest row alone: what a batch finds in a note is then never the work of that same batch.
+_READY: Final = """
+FROM graph_outbox AS row WHERE status = 'pending' AND NOT EXISTS (
+    SELECT 1 FROM graph_outbox AS earlier
+    WHERE earlier.note_id = row.note_id AND earlier.status = 'pending' AND earlier.id < row.id)
+"""
+# With what must be brought over before it: earlier rows of the same notes.
+_NAMED: Final = """
+note_id IN (SELECT note_id FROM graph_outbox WHERE status = 'pending'
+    AND proposal_id IN (SELECT value FROM json_each(:proposals)))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxRow:
+    """One thing that is to be done to one note. raw_id: the memory that it came from, "" when that is not known."""
+
+    id: int
+    op: Op
+    proposal_id: str
+    fact_id: str
+    note_id: str
+    payload: Mapping[str, Any]
+    attempts: int
+    created_at: int
+
+    def text(self, name: str) -> str:
+        """A text of the payload, "" where there is none."""
+        found = self.payload.get(name)
+        return found if isinstance(found, str) else ""
+
+
+def enqueue(
+    writer: sqlite3.Connection,
+    *,
+    op: Op,
+    proposal_id: str,
+    fact_id: str,
+    note_id: str,
+    payload: Mapping[str, object],
+    now: int,
+) -> int:
+    """Puts down what is to be done to a note, in the transaction that accepts it; the row's id.
+
+    One row a proposal: what is there already stays, and its id is given. now: epoch ms.
+    """
+    text = json.dumps(payload, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    made = writer.execute(
+        "INSERT INTO graph_outbox (op, proposal_id, fact_id, note_id, payload, payload_hash, status, created_at)"
+        " VALUES (?, ?, ?, ?, ?, ?, 'pending', ?) ON CONFLICT (proposal_id) DO NOTHING RETURNING id",
+        (op, proposal_id, fact_id, note_id, text, digest, now),
+    ).fetchone()
+    row = (
+        made or writer.execute("SELECT id FROM graph_outbox WHERE proposal_id = ?", (proposal_id,)).fetchone()
+    )
+    return int(row[0])
+
+
+def note_id_known(reader: sqlite3.Connection, note_id: str, *, but_fact: str = "") -> bool:
+    """Whether a fact has this note, or is to have it. but_fact: the one that may."""
+    found = reader.execute(
+        "SELECT 1 WHERE EXISTS (SELECT 1 FROM facts WHERE note_id = ?1 AND id <> ?2)"
+        " OR EXISTS (SELECT 1 FROM graph_outbox WHERE note_id = ?1 AND op = 'add' AND fact_id <> ?2)",
+        (note_id, but_fact),
+    ).fetchone()
+    return found is not None
+
+
+def ready(
+    reader: sqlite3.Connection, *, most: int, proposals: Collection[str] | None = None
+) -> tuple[OutboxRow, ...]:
+    """What can be brought over next, oldest first. proposals: of these alone; None: of all."""
+    which = "" if proposals is None else f" AND {_NAMED}"
+    rows = reader.execute(
+        f"SELECT row.* {_READY}{which} ORDER BY id LIMIT :most",
+        {"most": most, "proposals": json.dumps(list(proposals or ()))},
+    )
+    return tuple(map(_as_row, rows))
+
+
+def waiting(reader: sqlite3.Connection, proposals: Collection[str] | None = None) -> int:
+    """How many rows still wait. proposals: for these alone; None: for all."""
+    which = "" if proposals is None else f" AND {_NAMED}"
+    found = reader.execute(
+        f"SELECT count(*) FROM graph_outbox WHERE status = 'pending'{which}",
+        {"proposals": json.dumps(list(proposals or ()))},
+    ).fetchone()
+    return int(found[0])
+
+
+def counts(reader: sqlite3.Connection) -> dict[OutboxStatus, int]:
+    """How many rows there are of each status."""
+    found: dict[OutboxStatus, int] = dict.fromkeys(get_args(OutboxStatus), 0)
+    for status, number in reader.execute("SELECT status, count(*) FROM graph_outbox GROUP BY status"):
+        found[status] = number
+    return found
+
+
+def oldest_pending(reader: sqlite3.Connection) -> int | None:
+    """Since when the oldest row waits, in epoch ms; None when none does."""
+    row = reader.execute(
+        "SELECT created_at FROM graph_outbox WHERE status = 'pending' ORDER BY id LIMIT 1"
+    ).fetchone()
+    return None if row is None else int(row[0])
+
+
+def end(
+    writer: sqlite3.Connection,
+    row: OutboxRow,
+    status: Literal["done", "conflict", "failed"],
+    *,
+    now: int,
+    entry_id: str = "",
+    error: str = "",
+) -> bool:
+    """Keeps what became of a row; False when it waits no more. entry_id: of the audit log, "" for none."""
+    ended = writer.execute(
+        "UPDATE graph_outbox SET status = ?, error = ?, entry_id = ?, done_at = ?, attempts = attempts + 1"
+        " WHERE id = ? AND status = 'pending'",
+        (status, error[:_ERROR_LENGTH], entry_id, now, row.id),
+    )
+    return ended.rowcount == 1
+
+
+def put_off(writer: sqlite3.Connection, rows: Collection[OutboxRow], error: str) -> None:
+    """Keeps that rows could not be brought over this time; they wait on."""
+    writer.executemany(
+        "UPDATE graph_outbox SET attempts = attempts + 1, error = ? WHERE id = ? AND status = 'pending'",
+        [(error[:_ERROR_LENGTH], row.id) for row in rows],
+    )
+
+
+def try_failed_again(writer: sqlite3.Connection) -> int:
+    """Lets the rows that failed wait once more; how many."""
+    return writer.execute("UPDATE graph_outbox SET status = 'pending' WHERE status = 'failed'").rowcount
+
+
+def move_note(writer: sqlite3.Connection, row: OutboxRow, note_id: str) -> None:
+    """Gives the note of a fact another id everywhere, since the one that was chosen turned out to be taken."""
+    writer.execute("UPDATE facts SET note_id = ? WHERE id = ?", (note_id, row.fact_id))
+    writer.execute(
+        "UPDATE proposals SET note_id = ?1 WHERE id = ?2 OR (note_id = ?3 AND id IN"
+        " (SELECT proposal_id FROM graph_outbox WHERE note_id = ?3 AND id > ?4))",
+        (note_id, row.proposal_id, row.note_id, row.id),
+    )
+    # What was accepted since for the note of that id meant the note of this fact.
+    writer.execute(
+        "UPDATE graph_outbox SET note_id = ? WHERE note_id = ? AND id >= ?", (note_id, row.note_id, row.id)
+    )
+
+
+def refuse_proposal(writer: sqlite3.Connection, row: OutboxRow, reason: str, told: str, now: int) -> None:
+    """Keeps of an accepted proposal that its note had moved on, so that nothing came of it; what it would have denied
+    stands on.
+    """
+    writer.execute(
+        "UPDATE proposals SET status = 'skipped', reason = ?, told = ?, resolved_at = ? WHERE id = ?",
+        (reason, told, now, row.proposal_id),
+    )
+    if row.op == "hide":
+        writer.execute(
+            "UPDATE facts SET status = 'active' WHERE note_id = ? AND status = 'denied' AND NOT EXISTS ("
+            " SELECT 1 FROM facts AS same WHERE same.nugget = facts.nugget AND same.status <> 'denied'"
+            " AND same.content_hash = facts.content_hash)",
+            (row.note_id,),
+        )
+
+
+def _as_row(row: sqlite3.Row) -> OutboxRow:
+    try:
+        payload = json.loads(row["payload"])
+    except ValueError:
+        payload = None
+    return OutboxRow(
+        id=row["id"],
+        op=row["op"],
+        proposal_id=row["proposal_id"],
+        fact_id=row["fact_id"],
+        note_id=row["note_id"],
+        payload=payload if isinstance(payload, dict) else {},
+        attempts=row["attempts"],
+        created_at=row["created_at"],
+    )

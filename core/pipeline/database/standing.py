@@ -1,0 +1,95 @@
+"""How the facts that were accepted stand, held against their notes: for following the graph, and for verify."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from core.pipeline.database.connection import BUSY_SECONDS, PIPELINE_FILE, told
+
+# Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides.
+_STANDING: Final = """
+SELECT id, raw_id, proposal_id, note_id, content, status FROM facts
+WHERE status <> 'denied' AND note_id <> '' AND NOT EXISTS (
+    SELECT 1 FROM graph_outbox AS box WHERE box.note_id = facts.note_id AND box.status IN ('pending', 'failed'))
+ORDER BY rowid
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """A fact that was brought over, as the database has it."""
+
+    id: str
+    raw_id: str
+    proposal_id: str
+    note_id: str
+    content: str
+    status: Literal["active", "retracted"]
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A row of the outbox that could not be brought over. error: why."""
+
+    note_id: str
+    op: str
+    error: str
+
+
+def standing(reader: sqlite3.Connection) -> tuple[Standing, ...]:
+    """The facts that were brought over and for whose notes nothing waits."""
+    return tuple(Standing(*row) for row in reader.execute(_STANDING))
+
+
+def failed(reader: sqlite3.Connection) -> tuple[Undone, ...]:
+    """What could not be brought over, oldest first."""
+    rows = reader.execute("SELECT note_id, op, error FROM graph_outbox WHERE status = 'failed' ORDER BY id")
+    return tuple(Undone(*row) for row in rows)
+
+
+def known_facts(reader: sqlite3.Connection) -> frozenset[str]:
+    """The ids of all facts, those that were denied as well."""
+    return frozenset(row[0] for row in reader.execute("SELECT id FROM facts"))
+
+
+def set_status(writer: sqlite3.Connection, fact: Standing, status: Literal["active", "retracted"]) -> bool:
+    """Marks a fact as standing, or as taken back by a person; False when it has changed since it was read."""
+    done = writer.execute(
+        "UPDATE facts SET status = ? WHERE id = ? AND status = ? AND note_id = ?",
+        (status, fact.id, fact.status, fact.note_id),
+    )
+    return done.rowcount == 1
+
+
+def set_words(writer: sqlite3.Connection, fact: Standing, content: str, normalised_content: str) -> bool:
+    """Gives a fact the words of its note; its hash stays, so that the former words are not learned again.
+
+    False when it has changed since it was read.
+    """
+    done = writer.execute(
+        "UPDATE facts SET content = ?, normalised_content = ? WHERE id = ? AND content = ? AND note_id = ?",
+        (content, normalised_content, fact.id, fact.content, fact.note_id),
+    )
+    return done.rowcount == 1
+
+
+@contextmanager
+def looking(home: Path) -> Iterator[sqlite3.Connection]:
+    """The database of a memory that has one, opened to look: nothing is made, mended or written.
+
+    Raises StorageError, BrokenFileError, LockTimeoutError.
+    """
+    path = home / PIPELINE_FILE
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+            connection.row_factory = sqlite3.Row
+            connection.execute("PRAGMA query_only = ON")
+            yield connection
+    except (sqlite3.DatabaseError, OSError) as error:
+        raise told(path, error) from error

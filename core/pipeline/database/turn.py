@@ -1,0 +1,40 @@
+"""Whose turn it is to bring the outbox over: of several processes one at a time, let go when its process ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+from core.errors import StorageError
+from core.storage.files import refused, wrong_kind
+
+TURN_FILE: Final = ".nuggets.outbox.lock"
+_FILE_MODE: Final = 0o600
+
+
+@contextmanager
+def turn(home: Path, seconds: float) -> Iterator[bool]:
+    """Within this, nobody else brings the outbox of this memory over; False when somebody does for all that time.
+
+    seconds: how long it is waited for. Raises StorageError.
+    """
+    from filelock import FileLock, Timeout
+
+    path = home / TURN_FILE
+    wrong = wrong_kind(path)
+    if wrong:
+        raise StorageError(f"{wrong}: it cannot be locked", where=str(path), kept="it was left alone")
+    lock = FileLock(path, mode=_FILE_MODE, thread_local=False)
+    try:
+        lock.acquire(timeout=seconds)
+    except Timeout:
+        yield False
+        return
+    except OSError as error:
+        raise refused(path, "cannot be locked", error) from error
+    try:
+        yield True
+    finally:
+        lock.release()

@@ -1,0 +1,156 @@
+"""Models behind a command: a prompt in, text out, ended with all its children when the time is over."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from core.pipeline.models.answers import excerpt
+from core.pipeline.models.provider import (
+    AVAILABLE,
+    Availability,
+    EmptyAnswerError,
+    ModelError,
+    ModelHttpError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+
+MOST_AT_ONCE: Final = 4
+GRACE_SECONDS: Final = 2.0
+AVAILABLE_SECONDS: Final = 3.0
+SHOWN_ERROR: Final = 300
+# Each is a whole runtime: more of them at once than this would take the machine from the person.
+_turns: Final = threading.BoundedSemaphore(MOST_AT_ONCE)
+_ESCAPES: Final = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+
+class Said(NamedTuple):
+    """What a command said, and how it ended."""
+
+    code: int
+    output: str
+    error: str
+
+
+def run(
+    name: str,
+    arguments: Sequence[str],
+    text: str | None,
+    seconds: float,
+    *,
+    environ: Mapping[str, str],
+    grace: float = GRACE_SECONDS,
+) -> Said:
+    """What a command says to a text on its standard input; None gives it none.
+
+    name: of the provider, as errors tell it. seconds: for waiting for a turn and the command together; then it is
+    asked to end, and killed with its children after `grace` more. It runs in an empty folder. Raises
+    ModelTimeoutError, ModelUnavailableError when there is no such command.
+    """
+    ends = time.monotonic() + seconds
+    late = ModelTimeoutError(
+        f"{name} timeout after {round(seconds * 1000)}ms", todo="give it more time (extraction.timeout)"
+    )
+    if not _turns.acquire(timeout=seconds):
+        raise late
+    try:
+        # What lies in the working directory (instructions, files) would become part of the prompt.
+        with tempfile.TemporaryDirectory(prefix="nuggets-") as folder:
+            process = _started(name, arguments, text, environ, folder)
+            try:
+                sent = None if text is None else text.encode("utf-8", "replace")
+                output, error = process.communicate(sent, timeout=max(0.0, ends - time.monotonic()))
+            except subprocess.TimeoutExpired:
+                raise late from None
+            finally:
+                _end(process, grace)
+            return Said(process.returncode, _plain(output), _plain(error))
+    finally:
+        _turns.release()
+
+
+def answered(name: str, said: Said) -> str:
+    """The text of a command that ended well. Raises ModelHttpError when it did not, EmptyAnswerError for no text."""
+    if said.code != 0:
+        told = excerpt((said.error.strip() or said.output.strip())[:SHOWN_ERROR], SHOWN_ERROR)
+        raise ModelHttpError(f"{name} exit {said.code}: {told}")
+    text = said.output.strip()
+    if not text:
+        raise EmptyAnswerError(f"{name} returned empty output")
+    return text
+
+
+def answers_to_version(name: str, command: str, environ: Mapping[str, str]) -> Availability:
+    """Whether a command can be run: `<command> --version` ends well within three seconds."""
+    try:
+        said = run(name, [command, "--version"], None, AVAILABLE_SECONDS, environ=environ)
+    except ModelUnavailableError as error:
+        return Availability(False, "no_command", error.message)
+    except ModelError as error:
+        return Availability(False, "unreachable", error.message)
+    if said.code != 0:
+        return Availability(False, "unreachable", f"`{command} --version` ended with exit code {said.code}")
+    return AVAILABLE
+
+
+def _started(
+    name: str, arguments: Sequence[str], text: str | None, environ: Mapping[str, str], folder: str
+) -> subprocess.Popen[bytes]:
+    command = shutil.which(arguments[0], path=environ.get("PATH"))
+    if command is None:
+        raise ModelUnavailableError(
+            f"there is no command {arguments[0]} for the model {name}",
+            todo="install it or choose another provider",
+        )
+    try:
+        return subprocess.Popen(
+            [command, *arguments[1:]], env=dict(environ), cwd=folder,
+            stdin=subprocess.DEVNULL if text is None else subprocess.PIPE,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ModelUnavailableError(f"{name} cannot be started ({said})") from error
+
+
+def _end(process: subprocess.Popen[bytes], grace: float) -> None:
+    """Ends a command that still runs, and its children: asked first, killed after the grace."""
+    if process.poll() is not None:
+        return
+    _signal(process, signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=grace)
+    # Its children too, which may have stayed when it went.
+    _signal(process, getattr(signal, "SIGKILL", signal.SIGTERM))
+    process.kill()
+    try:
+        process.communicate(timeout=grace)
+    except subprocess.TimeoutExpired:
+        # Somebody else holds its pipes; they are closed, not waited for.
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+        process.wait()
+
+
+def _signal(process: subprocess.Popen[bytes], number: int) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, number)
+        else:
+            process.send_signal(number)
+
+
+def _plain(output: bytes) -> str:
+    """Text without the marks that a terminal would act upon."""
+    return _ESCAPES.sub("", output.decode("utf-8", "replace"))

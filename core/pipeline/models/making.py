@@ -1,0 +1,96 @@
+"""The providers that a configuration names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.pipeline.config.parts import DEFAULT_MODELS, PipelineConfiguration
+from core.pipeline.config.parts import Provider as ProviderName
+from core.pipeline.models.claude_code import ClaudeCode
+from core.pipeline.models.ollama import Ollama
+from core.pipeline.models.opencode import OpenCode
+from core.pipeline.models.provider import (
+    AVAILABLE,
+    Answer,
+    Availability,
+    NamedProvider,
+    Provider,
+    Schema,
+)
+
+# Room for twenty facts and fifty relations; a model that repeats itself ends there.
+ANSWER_TOKENS: Final = 4_096
+# What is extracted should not change from one call to the next.
+TEMPERATURE: Final = 0.1
+
+
+def provider_of(configuration: PipelineConfiguration) -> NamedProvider | None:
+    """The provider of a configuration; None when it names none."""
+    return _made(configuration.extraction.provider, configuration.extraction.model, configuration)
+
+
+def fallback_of(configuration: PipelineConfiguration) -> NamedProvider | None:
+    """The provider that is asked when the other fails, with its own model; None for none, or the same one."""
+    name = configuration.extraction.fallback_provider
+    if name == configuration.extraction.provider or configuration.extraction.provider == "none":
+        return None
+    return _made(name, DEFAULT_MODELS[name], configuration)
+
+
+def deadline_of(configuration: PipelineConfiguration) -> float:
+    """Seconds that one call may take."""
+    return configuration.extraction.timeout / 1_000
+
+
+def named(provider: Provider) -> NamedProvider:
+    """A provider with a name, whatever it is: its own, else that of its kind."""
+    told = (
+        getattr(provider, "name", None),
+        getattr(provider, "model", None),
+        getattr(provider, "identity", None),
+    )
+    if all(isinstance(one, str) for one in told) and callable(getattr(provider, "available", None)):
+        return provider  # type: ignore[return-value]
+    return _Named(provider)
+
+
+def _made(name: ProviderName, model: str, configuration: PipelineConfiguration) -> NamedProvider | None:
+    if name == "ollama":
+        endpoint = configuration.extraction.endpoint
+        return Ollama(endpoint, model, max_tokens=ANSWER_TOKENS, context="fit", temperature=TEMPERATURE)
+    if name == "claude-code":
+        return ClaudeCode(model)
+    return OpenCode(model) if name == "opencode" else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """A provider that has no name of its own."""
+
+    provider: Provider
+
+    @property
+    def name(self) -> str:
+        """The name of its kind."""
+        return str(getattr(self.provider, "name", None) or type(self.provider).__name__)
+
+    @property
+    def model(self) -> str:
+        """Its model, "" when it tells none."""
+        return str(getattr(self.provider, "model", "") or "")
+
+    @property
+    def identity(self) -> str:
+        """Its own, else name and model."""
+        return str(getattr(self.provider, "identity", None) or f"{self.name} {self.model}".rstrip())
+
+    def available(self) -> Availability:
+        """What it says itself; else it is taken for there."""
+        look = getattr(self.provider, "available", None)
+        found = look() if callable(look) else AVAILABLE
+        return found if isinstance(found, Availability) else AVAILABLE
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        """The provider's answer."""
+        return self.provider.generate(prompt, schema, deadline)

@@ -1,0 +1,88 @@
+"""What an error means for the job that met it: its class, whether another attempt could help, whose fault it was."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.errors import (
+    BrokenFileError,
+    ConflictError,
+    InvalidInputError,
+    LockTimeoutError,
+    NotFoundError,
+    NuggetsError,
+    ReadOnlyError,
+    StorageError,
+)
+from core.pipeline.models.provider import (
+    CallRefusedError,
+    ModelError,
+    ModelHttpError,
+    ModelMissingError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+
+# Classes of errors that are no model's; those of models are their kinds. First match counts.
+_OURS: Final[tuple[tuple[type[NuggetsError], str], ...]] = (
+    (LockTimeoutError, "busy"),
+    (ReadOnlyError, "read_only"),
+    (BrokenFileError, "broken_file"),
+    (StorageError, "storage"),
+    (ConflictError, "conflict"),
+    (InvalidInputError, "invalid"),
+    (NotFoundError, "not_found"),
+)
+# What stays as it is however often it is tried.
+_PERMANENT: Final = frozenset(("invalid", "not_found"))
+# The machine's trouble, not the job's.
+_CIRCUMSTANCES: Final = frozenset(("busy", "read_only", "broken_file", "storage"))
+BAD_REQUEST: Final = "bad_request"
+BUG: Final = "bug"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What became of an attempt.
+
+    error_class: a name for counting. permanent: no other attempt can help, the job is dead. counts: the attempt is the
+    job's own. refused: no model was asked at all, so that the job goes back as if it had not been taken. unreached:
+    nobody answered, so that it depends on the provider whether the attempt counts. spreads: the next job is likely to
+    meet the same, so that the worker had better rest; other jobs need not wait for what is wrong with one.
+    """
+
+    error_class: str
+    told: str
+    permanent: bool = False
+    counts: bool = True
+    refused: bool = False
+    unreached: bool = False
+    spreads: bool = False
+
+
+def failure_of(error: Exception) -> Failure:
+    """What an error means for its job. An error may name its own class as `error_class`; the rest is told by type."""
+    if isinstance(error, ModelError):
+        return _of_model(error)
+    if not isinstance(error, NuggetsError):
+        # Bounded by the attempts: it may be what is in this text, or what lies in memory just now.
+        return Failure(BUG, f"this is a bug in nuggets: {type(error).__name__}: {error}")
+    known = next((name for kind, name in _OURS if isinstance(error, kind)), "error")
+    circumstance = known in _CIRCUMSTANCES
+    return Failure(
+        getattr(error, "error_class", known), error.message, known in _PERMANENT, not circumstance,
+        spreads=circumstance,
+    )  # fmt: skip
+
+
+def _of_model(error: ModelError) -> Failure:
+    if isinstance(error, CallRefusedError):
+        return Failure(error.kind, error.message, counts=False, refused=True, spreads=True)
+    name = getattr(error, "error_class", error.kind)
+    if isinstance(error, ModelHttpError) and not isinstance(error, ModelMissingError):
+        if not error.retryable:
+            name = BAD_REQUEST
+        unreached = isinstance(error, ModelUnavailableError) or (error.retryable and error.status is None)
+        return Failure(name, error.message, not error.retryable, unreached=unreached, spreads=error.retryable)
+    return Failure(name, error.message, not error.retryable, spreads=isinstance(error, ModelTimeoutError))

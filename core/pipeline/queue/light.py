@@ -1,0 +1,131 @@
+"""What the light in the header shows, and the words for it: a pure function of how things stand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from core.pipeline.config import Mode
+from core.pipeline.records import Light, ProviderHealth
+
+# Work that nothing came of for so long is stuck (milliseconds).
+STUCK_AFTER_MS: Final = 300_000
+# So many texts may hold nothing worth keeping before that looks wrong.
+_TEXTS_WITHOUT_FACT: Final = 10
+_HOW_TO_START: Final = (
+    "no model is configured: install Ollama, run `ollama serve` and `ollama pull qwen3:4b`, and set provider ="
+    ' "ollama" under [pipeline.extraction] in settings.toml'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How things stand. waiting: jobs that wait; held: texts of a frozen pipeline; outbox: facts without their note.
+
+    since: from when on the oldest of the work has waited; progress: when something last came of some; died: when a
+    job was last given up; all epoch ms, None for never. read: texts that the model has read, facts: what came of them,
+    settled proposals and repetitions included.
+    """
+
+    mode: Mode
+    frozen: bool
+    paused: bool
+    provider: ProviderHealth
+    now: int
+    waiting: int = 0
+    held: int = 0
+    running: int = 0
+    dead: int = 0
+    outbox: int = 0
+    proposals_open: int = 0
+    read: int = 0
+    facts: int = 0
+    since: int | None = None
+    progress: int | None = None
+    died: int | None = None
+    died_of: str = ""
+
+
+def light_of(standing: Standing) -> tuple[Light, str]:
+    """The light, and what it means with what to do about it."""
+    light, why = _light(standing)
+    if standing.dead and "dead" not in why:
+        why += f"; {_counted(standing.dead, 'job is', 'jobs are')} dead: see why and try again"
+    return light, why
+
+
+def _light(standing: Standing) -> tuple[Light, str]:
+    provider, waiting = standing.provider, standing.waiting + standing.held
+    texts = f"; {_counted(waiting, 'text waits', 'texts wait')}" if waiting else ""
+    if standing.mode is Mode.OFF:
+        return Light.OFF, f"the pipeline is off: set enabled = true under [pipeline] in settings.toml{texts}"
+    if provider.state == "off":
+        return Light.OFF, _HOW_TO_START + texts
+    if standing.frozen:
+        return Light.PAUSED, f"frozen: mutationsFrozen is set in settings.toml, nothing is written{texts}"
+    if standing.paused:
+        return Light.PAUSED, f"paused by a person{texts}"
+    if waiting and provider.calls_today >= provider.budget:
+        return Light.PAUSED, f"today's {provider.budget} calls are spent, it goes on tomorrow{texts}"
+    stuck = _stuck(standing)
+    if stuck:
+        return Light.STUCK, stuck
+    if provider.state == "open" and waiting:
+        said = f" ({provider.last_error})" if provider.last_error else ""
+        return Light.PAUSED, f"{_named(provider)} fails{said}, it is left alone for a while{texts}"
+    if standing.waiting or standing.running or standing.outbox:
+        return Light.WORKING, _work(standing)
+    if standing.proposals_open:
+        proposals = _counted(standing.proposals_open, "proposal waits", "proposals wait")
+        return Light.REVIEW, f"{proposals} for you"
+    return Light.IDLE, "nothing waits"
+
+
+def _work(standing: Standing) -> str:
+    parts = [
+        _counted(standing.running, "job runs", "jobs run") if standing.running else "",
+        _counted(standing.waiting, "job waits", "jobs wait") if standing.waiting else "",
+        _counted(standing.outbox, "note is to be written", "notes are to be written")
+        if standing.outbox
+        else "",
+    ]
+    return ", ".join(part for part in parts if part)
+
+
+def _stuck(standing: Standing) -> str:
+    """Why nothing comes of the work, "" when something does."""
+    progress = standing.progress or 0
+    work = standing.waiting + standing.running + standing.outbox
+    if work and standing.since is not None:
+        quiet = standing.now - max(standing.since, progress)
+        if quiet > STUCK_AFTER_MS:
+            return f"nothing has been written for {quiet // 60_000} minutes; {_what_keeps_it(standing)}"
+    if standing.dead and progress < (standing.died or 0):
+        reason = f" ({standing.died_of})" if standing.died_of else ""
+        return f"{_counted(standing.dead, 'job is', 'jobs are')} dead and nothing came of them{reason}: try again"
+    writes = standing.mode in (Mode.CONTROLLED_WRITE, Mode.FULL)
+    nothing = not standing.facts and not standing.proposals_open
+    if writes and nothing and standing.read >= _TEXTS_WITHOUT_FACT:
+        return f"{standing.read} texts were read and no fact came of them: see what became of the proposals"
+    return ""
+
+
+def _what_keeps_it(standing: Standing) -> str:
+    provider = standing.provider
+    if provider.state in ("open", "failing"):
+        said = f": {provider.last_error}" if provider.last_error else ""
+        start = " - is `ollama serve` running?" if provider.name == "ollama" else ""
+        return f"{_named(provider)} fails{said}{start}"
+    if standing.running:
+        return f"{_counted(standing.running, 'job runs', 'jobs run')} all this time"
+    if standing.waiting:
+        return "no worker takes the jobs: run `nuggets daemon`, or keep the app open"
+    return "the notes cannot be written: is the memory folder in order? `nuggets verify` tells"
+
+
+def _named(provider: ProviderHealth) -> str:
+    return f"{provider.name} with {provider.model}" if provider.model else provider.name
+
+
+def _counted(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

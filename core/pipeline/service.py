@@ -1,0 +1,354 @@
+"""Pipeline: the one object that fronts hand raw text to, ask how things stand, and run the work with.
+
+pipeline = Pipeline.open("~/.nuggets")
+pipeline.ingest("We chose PostgreSQL over MongoDB because of the reports.")
+while pipeline.tick().did_something: ...
+pipeline.accept([proposal.id for proposal in pipeline.proposals()])
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.errors import NotFoundError
+from core.pipeline.database import jobs as queue
+from core.pipeline.database import meta
+from core.pipeline.database.connection import told
+from core.pipeline.opened import OpenedPipeline
+from core.pipeline.records import Ticked
+from core.storage.files import absolute_path
+
+if TYPE_CHECKING:
+    from core.pipeline.records import (
+        Accepted,
+        Conversation,
+        Entity,
+        EntityPage,
+        HistoryRow,
+        Ingested,
+        Job,
+        JobStatus,
+        Origin,
+        PipelineStatus,
+        ProviderHealth,
+        RawMemory,
+        StoredProposal,
+    )
+
+STOP_SECONDS: Final = 10.0
+PAUSE_SECONDS: Final = 30.0
+
+
+def status_before(home: str | Path) -> PipelineStatus:
+    """How it stands with a memory folder that has no pipeline yet; makes none."""
+    from core.pipeline.config.loading import load_configuration
+    from core.pipeline.workers.status import status_without_database
+
+    loaded = load_configuration(absolute_path(Path(home).expanduser()))
+    return status_without_database(loaded.configuration, loaded.warnings)
+
+
+class Pipeline(OpenedPipeline):
+    """The pipeline of one memory folder. Safe to use from several threads, beside other processes.
+
+    Nothing here waits for a model but `tick` and `run`. Reads are of this moment. Errors are those of core.errors;
+    a configuration that cannot be used never stops anything: see `warnings`.
+    """
+
+    _running: tuple[threading.Thread, threading.Event] | None = None
+
+    def close(self) -> None:
+        """Ends the loop that `start` began, and lets the files go. May be called twice."""
+        self.stop()
+        super().close()
+
+    # Intake
+
+    def ingest(
+        self,
+        text: str,
+        *,
+        nugget: str = "",
+        project: str = "",
+        session: str = "",
+        source_type: str = "text",
+        author: str = "",
+        transcript: str | None = None,
+    ) -> Ingested:
+        """Keeps a text verbatim, links what the rules find in it, and puts in its job, in one transaction.
+
+        No model is asked; it works with the model down and the pipeline off or frozen. nugget: where its facts go, else
+        the project's, else `memory`. session: the id of the conversation it is from. author: who says it, else who
+        opened the pipeline. transcript: the whole conversation so far. Raises InvalidInputError for a blank text.
+        """
+        from core.pipeline.writes.remember import HandedIn, remember
+
+        handed = HandedIn(
+            text, nugget, project, session, source_type, author or self.author.signature, transcript
+        )
+        done = remember(
+            self.database, self.configuration, handed, raw_id=f"raw-{self._ids()}", now=self._now(),
+            known_nuggets=self._memory.snapshot.nugget_names if self._memory is not None else (),
+        )  # fmt: skip
+        self.nudge()
+        return done
+
+    def raw(self, raw_id: str) -> RawMemory:
+        """A text as it was handed in. Raises NotFoundError."""
+        from core.pipeline.database.raw import raw_of
+
+        with self.database.looking() as reader:
+            found = raw_of(reader, raw_id)
+        if found is None:
+            raise NotFoundError("no text was handed in under this id", where=raw_id)
+        return found
+
+    # The queue
+
+    def status(self) -> PipelineStatus:
+        """Everything in counts, and the light with what it means."""
+        from core.pipeline.workers.status import status_of
+
+        loaded = self._load()
+        with self.database.looking():
+            return status_of(self.database, loaded.configuration, loaded.warnings, self.health(), self._now())
+
+    def jobs(self, status: JobStatus | None = None, most: int = 200) -> tuple[Job, ...]:
+        """Jobs, those that something happened to last first."""
+        with self.database.looking() as reader:
+            return queue.jobs(reader, status, most=most)
+
+    def retry(self, job_id: int) -> Job:
+        """Lets a dead job wait again, or one that rests run now. Raises NotFoundError, InvalidInputError."""
+        self._asking_now().forget_failures()
+        with self.database.write() as writer:
+            queue.retry(writer, job_id, self._now())
+        self.nudge()
+        found = queue.job(self.database.reading, job_id)
+        assert found is not None
+        return found
+
+    def retry_dead(self) -> int:
+        """Lets all dead jobs wait again; how many."""
+        self._asking_now().forget_failures()
+        with self.database.write() as writer:
+            revived = queue.retry_dead(writer, self._now())
+        self.nudge()
+        return revived
+
+    def health(self) -> ProviderHealth:
+        """How the model has been, and what of today's calls is spent."""
+        return self._asking_now().health()
+
+    # Proposals
+
+    def proposals(self, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:
+        """Proposals that wait for a person, newest first; all: those that were settled too."""
+        from core.pipeline.database.proposals import stored
+
+        with self.database.looking() as reader:
+            return stored(reader, all=all, most=most)
+
+    def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
+        """Does what the proposals say, and writes it into the notes at once as one change set that undo takes back."""
+        from core.pipeline.workers.accepting import accept
+
+        wanted = tuple(dict.fromkeys(ids))
+        return self._brought_over(accept(self.database, self.memory, wanted, by=by, now=self._now()))
+
+    def accept_above(self, confidence: float, by: str = "person") -> Accepted:
+        """Accepts all open additions that nothing is to be said against, from this confidence on (0 to 1)."""
+        return self.accept(self.above(confidence), by)
+
+    def above(self, confidence: float) -> tuple[str, ...]:
+        """The ids of the proposals that `accept_above` would accept."""
+        from core.pipeline.workers.accepting import above
+
+        with self.database.looking() as reader:
+            return above(reader, confidence)
+
+    def refuse(self, ids: Iterable[str], by: str = "person") -> int:
+        """Settles proposals without writing anything; how many were still open."""
+        from core.pipeline.workers.accepting import refuse
+
+        return refuse(self.database, tuple(dict.fromkeys(ids)), by=by, now=self._now())
+
+    def origin(self, note_id: str) -> Origin | None:
+        """Where a note came from; None for one that no pipeline made."""
+        from core.pipeline.database.origins import origin_of
+
+        with self.database.looking() as reader:
+            return origin_of(reader, note_id)
+
+    def history(self, raw_or_note_id: str, most: int = 500) -> tuple[HistoryRow, ...]:
+        """The audit of a raw memory, a proposal or a note, oldest first."""
+        from core.pipeline.database.history import history_of
+
+        with self.database.looking() as reader:
+            return history_of(reader, raw_or_note_id, most)
+
+    def conversations(self, note_ids: Collection[str]) -> tuple[Conversation, ...]:
+        """The conversations that notes came from, redacted, cut to `recallTruncateChars` around what was said there."""
+        from core.pipeline.database.transcripts import conversations
+
+        most = self.configuration.guardrails.recall_truncate_chars
+        with self.database.looking() as reader:
+            return conversations(reader, note_ids, most)
+
+    # Knowledge
+
+    def entities(self, query: str = "", most: int = 200) -> tuple[Entity, ...]:
+        """Entities, those named most first; query: a part of a name or alias."""
+        from core.pipeline.database.entities import entities
+
+        with self.database.looking() as reader:
+            return entities(reader, query, most)
+
+    def entity(self, entity_id: int) -> EntityPage:
+        """Everything about an entity. Raises NotFoundError."""
+        from core.pipeline.database.entities import entity_page
+
+        with self.database.looking() as reader:
+            found = entity_page(reader, entity_id)
+        if found is None:
+            raise NotFoundError("there is no such entity", where=str(entity_id))
+        return found
+
+    def pin(self, entity_id: int, pinned: bool) -> None:
+        """Keeps an entity whatever becomes of its mentions, or no longer. Raises NotFoundError."""
+        from core.pipeline.database.entities import pin
+
+        with self.database.write() as writer:
+            found = pin(writer, entity_id, pinned, self._now())
+        if not found:
+            raise NotFoundError("there is no such entity", where=str(entity_id), kept="nothing was changed")
+
+    def merge_entities(self, keep_id: int, other_id: int) -> Entity:
+        """Makes one entity of two; the other's names become aliases. Raises NotFoundError, InvalidInputError."""
+        from core.pipeline.knowledge.merging import merge_entities
+
+        return merge_entities(self.database, keep_id, other_id, by=self.author.signature, now=self._now())
+
+    def alias(self, entity_id: int, name: str) -> Entity:
+        """Gives an entity one more name. Raises NotFoundError, InvalidInputError."""
+        from core.pipeline.knowledge.merging import add_alias
+
+        return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
+
+    def settle_attribute(self, attribute_id: int, superseded: bool) -> bool:
+        """A person's word on an attribute that was flagged as superseded; False when it was no longer flagged."""
+        from core.pipeline.knowledge.superseding import settle
+
+        return settle(
+            self.database, attribute_id, superseded=superseded, by=self.author.signature, now=self._now()
+        )
+
+    # Work
+
+    def tick(self) -> Ticked:
+        """One unit of work: lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
+
+        Waits for the model while it runs a job. What a job raises becomes its outcome; errors of the database and the
+        files are raised.
+        """
+        try:
+            return self._working().tick(self.configuration, self._asking_now())
+        except sqlite3.IntegrityError:
+            raise
+        except sqlite3.DatabaseError as error:
+            raise told(self.database.path, error) from error
+
+    def flush(self) -> Ticked:
+        """Brings all that was accepted into the notes now, whatever the mode."""
+        done = self._working().notes.bring()
+        return Ticked(flushed=done.flushed, warnings=done.warnings)
+
+    def run(self, stop: threading.Event, say: Callable[[str], None] = lambda line: None) -> None:
+        """Ticks until `stop` is set, resting while there is nothing to do. say: takes a line of what went wrong."""
+        from core.pipeline.workers.loop import run
+
+        run(self.tick, stop, self._working().nudged, say)
+
+    def start(self, say: Callable[[str], None] = lambda line: None) -> None:
+        """Runs the loop in a thread of its own until `stop`; does nothing when it runs already."""
+        with self._guard:
+            if self._running is not None and self._running[0].is_alive():
+                return
+            stop = threading.Event()
+            thread = threading.Thread(target=self.run, args=(stop, say), name="nuggets-pipeline", daemon=True)
+            self._running = thread, stop
+            thread.start()
+
+    def stop(self, seconds: float = STOP_SECONDS) -> bool:
+        """Ends the loop of `start`; waits so long for the job in flight, then gives it back for another worker.
+
+        False when it had to be given back; what it still finds out is not written then.
+        """
+        with self._guard:
+            running, self._running = self._running, None
+        if running is None:
+            return True
+        thread, stopped = running
+        stopped.set()
+        self.nudge()
+        thread.join(seconds)
+        if not thread.is_alive():
+            return True
+        self.let_go()
+        return False
+
+    def let_go(self) -> None:
+        """Gives the job in flight back for another worker; what comes of it here is not written."""
+        self._working().let_go()
+
+    def nudge(self) -> None:
+        """Ends the rest of a loop of this process: there is something to do."""
+        with self._guard:
+            if self._worker is not None:
+                self._worker.nudged.set()
+
+    # Pausing
+
+    @property
+    def paused(self) -> bool:
+        """Whether a person paused the pipeline; raw text is still taken in."""
+        with self.database.looking() as reader:
+            return meta.number(reader, meta.PAUSED) is not None
+
+    def pause(self, seconds: float = PAUSE_SECONDS) -> tuple[Job, ...]:
+        """Keeps all processes from taking another job until `resume`; waits so long for those in flight.
+
+        Returns the jobs that run on.
+        """
+        with self.database.write() as writer:
+            meta.put(writer, meta.PAUSED, self._now())
+        from core.pipeline.workers.loop import until_idle
+
+        return until_idle(lambda: queue.running(self.database.reading), seconds)
+
+    def resume(self) -> None:
+        """Ends a pause."""
+        with self.database.write() as writer:
+            meta.drop(writer, meta.PAUSED)
+        self.nudge()
+
+    def _brought_over(self, accepted: Accepted) -> Accepted:
+        if not accepted.written:
+            return accepted
+        from core.pipeline.knowledge.bringing import bring_in_due
+
+        settled = self._working().notes.bring_accepted(accepted.written)
+        bring_in_due(self.database, self.configuration, self._now())
+        elsewhere = {*settled.waiting, *(each for each, _ in settled.refused)}
+        return replace(
+            accepted,
+            written=tuple(each for each in accepted.written if each not in elsewhere),
+            skipped=(*accepted.skipped, *settled.refused),
+            waiting=settled.waiting,
+            change_set=settled.change_set,
+        )

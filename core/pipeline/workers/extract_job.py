@@ -1,0 +1,202 @@
+"""The extraction job in its three phases: what is read, what models are asked, what is written in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.errors import NuggetsError
+from core.pipeline.config import Mode, PipelineConfiguration
+from core.pipeline.config.modes import mode
+from core.pipeline.database import calls, facts, jobs, raw
+from core.pipeline.database.jobs import LostLeaseError
+from core.pipeline.decision.result import Decisions, Proposal
+from core.pipeline.decision.run import decide
+from core.pipeline.extraction.result import Extraction, Limits
+from core.pipeline.extraction.run import extract
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.knowledge.contradictions import check
+from core.pipeline.models.making import deadline_of
+from core.pipeline.models.provider import ModelError, Provider
+from core.pipeline.records import Job, RawMemory
+from core.pipeline.workers.asking import Asking
+from core.pipeline.writes.acting import Graph
+from core.pipeline.writes.candidates import Sought
+from core.pipeline.writes.committing import Committed, write_plan
+from core.pipeline.writes.planned import ExtractPlan, PlannedFact
+from core.pipeline.writes.source_sentence import source_spans
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.pipeline.database.connection import Database
+
+MISSING: Final = "raw_memory_not_found"
+# Nothing was asked then, so that another time costs no attempt.
+_REFUSED_CALLS: Final = ("breaker_open", "budget_spent")
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractWork:
+    """What an extraction starts from. mode: what it may do, as it was when the job began."""
+
+    job: Job
+    raw: RawMemory
+    configuration: PipelineConfiguration
+    mode: Mode
+
+
+def prepare(database: Database, job: Job, configuration: PipelineConfiguration) -> ExtractWork | None:
+    """Reads what a job is about; None when its raw memory is gone."""
+    found = raw.raw_of(database.reading, job.target)
+    return None if found is None else ExtractWork(job, found, configuration, mode(configuration))
+
+
+def think(
+    work: ExtractWork,
+    database: Database,
+    memory: Memory,
+    provider: Provider,
+    *,
+    between: Callable[[], None] = lambda: None,
+) -> ExtractPlan:
+    """Asks for facts, looks for what is stored beside them, asks what should become of them. Writes nothing.
+
+    between: called between two calls to the model, for the lease to be renewed; what it raises ends the job. Raises a
+    ModelError when the job should be tried again: the model was of no use at all, or could not be asked about some
+    facts while attempts are left.
+    """
+    settings = work.configuration.extraction
+    deadline = deadline_of(work.configuration)
+    extraction = extract(
+        work.raw.content,
+        _about(provider, "extract", work),
+        deadline=deadline,
+        limits=Limits(shortest_input=settings.min_input_chars, shortest_fact=settings.min_fact_chars),
+    )
+    # The last good snapshot serves, when the files cannot be read just now.
+    with suppress(NuggetsError):
+        memory.refresh(patient=False)
+    graph = Graph(memory.snapshot)
+    newest = facts.newest(database.reading)
+    sought = Sought(database, memory, work.raw.nugget, work.configuration.search)
+    candidates = sought.of(extraction.facts)
+    if any(candidates):
+        between()
+    asking = _about(provider, "decide", work)
+    decisions = decide(extraction.facts, candidates, asking, deadline=deadline, between=between)
+    _raise_for_another_try(decisions, work.job)
+    contradictions = _contradictions(extraction, decisions, work, provider, between)
+    return ExtractPlan(
+        job_id=work.job.id,
+        raw=work.raw,
+        mode=work.mode,
+        least_confidence=settings.min_confidence,
+        knowledge=work.configuration.graph.enabled,
+        graph=graph,
+        newest=newest,
+        facts=tuple(_planned(extraction, decisions, contradictions, graph, work.raw.content)),
+        relations=extraction.relations,
+        warnings=(*extraction.warnings, *decisions.warnings),
+        model=extraction.model,
+        prompt_version=extraction.prompt_version,
+        calls=extraction.calls + decisions.calls,
+    )
+
+
+def commit(database: Database, plan: ExtractPlan, lease_token: str, now: int) -> Committed | None:
+    """Writes a plan and completes its job, in one transaction; None when the lease was lost, and nothing is written.
+
+    now: epoch ms.
+    """
+    latencies = [
+        calls.latency_of(database.reading, plan.raw.id, purpose) for purpose in ("extract", "decide")
+    ]
+    known = [latency for latency in latencies if latency is not None]
+    try:
+        with database.write() as writer:
+            if not jobs.holds(writer, plan.job_id, lease_token):
+                raise LostLeaseError(plan.job_id)
+            done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
+            if not jobs.complete(writer, plan.job_id, lease_token, now=now, result=done.result):
+                raise LostLeaseError(plan.job_id)
+    except LostLeaseError:
+        return None
+    return done
+
+
+def _about(provider: Provider, purpose: str, work: ExtractWork) -> Provider:
+    return provider.about(purpose, work.raw.id) if isinstance(provider, Asking) else provider
+
+
+def _raise_for_another_try(decisions: Decisions, job: Job) -> None:
+    """Raises what kept the model from being asked about some facts, when all of it can be done again."""
+    for _, error in decisions.errors:
+        if error.kind in _REFUSED_CALLS or (error.retryable and job.attempts < job.max_attempts):
+            raise error
+
+
+def _contradictions(
+    extraction: Extraction,
+    decisions: Decisions,
+    work: ExtractWork,
+    provider: Provider,
+    between: Callable[[], None],
+) -> dict[int, str]:
+    """By the index of the fact, how it contradicts what it would change."""
+    found: dict[int, str] = {}
+    asking = _about(provider, "contradiction", work)
+    for proposal in decisions.proposals:
+        if proposal.target is None or proposal.action not in ("update", "delete"):
+            continue
+        between()
+        fact = extraction.facts[proposal.fact].content
+        verdict = check(proposal.action, fact, proposal.target.content, asking, work.configuration)
+        if verdict:
+            found[proposal.fact] = verdict.said
+    return found
+
+
+def _planned(
+    extraction: Extraction,
+    decisions: Decisions,
+    contradictions: Mapping[int, str],
+    graph: Graph,
+    text: str,
+) -> Sequence[PlannedFact]:
+    proposals = {proposal.fact: proposal for proposal in decisions.proposals}
+    errors: dict[int, ModelError] = dict(decisions.errors)
+    told = {
+        place: _told(decisions, place) for place in range(len(extraction.facts)) if place not in proposals
+    }
+    spans = source_spans(text, [fact.content for fact in extraction.facts])
+    return [
+        PlannedFact(
+            place=place,
+            fact=fact,
+            said=normalise(fact.content),
+            proposal=proposals.get(place),
+            missing="" if place in proposals else "unasked" if place in errors else "dropped",
+            told=told.get(place, ""),
+            contradiction=contradictions.get(place, ""),
+            pinned=_pinned(graph, proposals.get(place)),
+            span=spans[place],
+        )
+        for place, fact in enumerate(extraction.facts)
+    ]
+
+
+def _told(decisions: Decisions, place: int) -> str:
+    """Why there is no proposal for a fact, from the warnings that name it by its number."""
+    head = f"Fact {place + 1}: "
+    return next((one.removeprefix(head) for one in decisions.warnings if one.startswith(head)), "")
+
+
+def _pinned(graph: Graph, proposal: Proposal | None) -> bool:
+    from core.reflection.select import pinned
+
+    if proposal is None or proposal.target is None:
+        return False
+    note = graph.visible(proposal.target.id)
+    return note is not None and pinned(note)

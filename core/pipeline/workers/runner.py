@@ -1,0 +1,222 @@
+"""One worker: what is to be done next in a process that shares the queue with others, one unit of work at a time."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from core.pipeline.config import Mode, PipelineConfiguration, mode
+from core.pipeline.config.modes import processes_jobs, writes_notes
+from core.pipeline.database import jobs, meta
+from core.pipeline.database.connection import Database, told
+from core.pipeline.database.jobs import Lease, LostLeaseError
+from core.pipeline.knowledge.bringing import bring_in_due
+from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
+from core.pipeline.queue.errors import Failure, failure_of
+from core.pipeline.records import Job, JobType, Ticked
+from core.pipeline.workers.kinds import TYPES, Bench, needs_model, work_off
+from core.pipeline.workers.notes import NoteBringer
+from core.pipeline.workers.rounds import Rounds
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.pipeline.workers.asking import Asking
+
+# A model and its fallback may both take their whole time between two renewals.
+_TIMEOUTS_IN_A_LEASE: Final = 3
+# A renewal costs a transaction; so many in the time of a lease are enough.
+_BEATS_IN_A_LEASE: Final = 10
+
+
+class Worker:
+    """Works on the queue of one memory. `nudged` is set when there is something new to do.
+
+    memory: opens the memory when it is first asked for. now: epoch ms. ids: new hexadecimal digits, for the tokens of
+    leases. chance: from 0 to 1. name: of the worker, for people.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        memory: Callable[[], Memory],
+        now: Callable[[], int],
+        ids: Callable[[], str],
+        chance: Callable[[], float],
+        name: str,
+    ) -> None:
+        self.nudged = threading.Event()
+        self.notes = NoteBringer(database, memory, now)
+        self._database = database
+        self._memory = memory
+        self._now = now
+        self._ids = ids
+        self._chance = chance
+        self._name = name
+        self._rounds = Rounds(TYPES)
+        self._turn = threading.Lock()
+        self._current: Lease | None = None
+        self._failures = 0
+        self._rests = False
+        self._kept_by = ""
+
+    def tick(self, configuration: PipelineConfiguration, asking: Asking) -> Ticked:
+        """Lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
+
+        What a job raises becomes its outcome; errors of the database are raised.
+        """
+        with self._turn:
+            current = mode(configuration)
+            released = self._release(configuration)
+            reaped = self._reap()
+            job, warnings = self._one_job(configuration, asking) if self._may_lease(current) else (None, ())
+            known = bring_in_due(self._database, configuration, self._now())
+            brought = self.notes.when_due(everything=writes_notes(current), idle=job is None)
+            done = Ticked(
+                released, reaped, job, brought.flushed, len(known.raws),
+                warnings=(*warnings, *known.warnings, *brought.warnings),
+            )  # fmt: skip
+            return replace(done, delay_ms=self._delay_ms(done, configuration))
+
+    def _delay_ms(self, done: Ticked, configuration: PipelineConfiguration) -> int:
+        if self._rests:
+            return poll_delay_ms(self._failures, poll_ms=0, chance=self._chance())
+        return 0 if done.did_something else configuration.worker.poll_ms
+
+    def let_go(self) -> None:
+        """Gives the job in flight back for another worker; what this one still finds out is not written."""
+        lease = self._current
+        if lease is not None:
+            with self._database.write(lasting=False) as writer:
+                jobs.give_back(writer, lease.job.id, lease.token, now=self._now())
+
+    def _release(self, configuration: PipelineConfiguration) -> int:
+        if configuration.mutations_frozen or not jobs.any_held(self._database.reading):
+            return 0
+        with self._database.write() as writer:
+            return jobs.release_held(writer, self._now())
+
+    def _reap(self) -> int:
+        now = self._now()
+        if not jobs.any_expired(self._database.reading, now):
+            return 0
+        with self._database.write() as writer:
+            reaped = jobs.reap(writer, now)
+        return len(reaped.pending) + len(reaped.dead)
+
+    def _may_lease(self, current: Mode) -> bool:
+        return processes_jobs(current) and meta.number(self._database.reading, meta.PAUSED) is None
+
+    def _one_job(
+        self, configuration: PipelineConfiguration, asking: Asking
+    ) -> tuple[Job | None, tuple[str, ...]]:
+        """Leases a job and does it; the job as it is afterwards, None when there was none to be had."""
+        self._rests = False
+        lease = self._lease(configuration, asking)
+        if lease is None:
+            return None, (f"texts wait: {self._kept_by}",) if self._kept_by else ()
+        self._current = lease
+        lease_ms, renewed = _lease_ms(configuration), self._now()
+
+        def beat() -> None:
+            nonlocal renewed
+            if 0 <= self._now() - renewed < lease_ms // _BEATS_IN_A_LEASE:
+                return
+            renewed = self._now()
+            with self._database.write(lasting=False) as writer:
+                if not jobs.heartbeat(writer, lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
+                    raise LostLeaseError(lease.job.id)
+
+        bench = Bench(self._database, configuration, asking, self._memory, self._now, beat)
+        try:
+            warnings = work_off(bench, lease)
+            self._failures = 0
+        except LostLeaseError as error:
+            warnings = (error.message,)
+        except Exception as error:
+            warnings = self._failed(lease, failure_of(self._told(error)), asking)
+        except BaseException:
+            self.let_go()
+            raise
+        finally:
+            self._current = None
+        return jobs.job(self._database.reading, lease.job.id), warnings
+
+    def _lease(self, configuration: PipelineConfiguration, asking: Asking) -> Lease | None:
+        turns = self._rounds.turns(jobs.ready(self._database.reading, self._now()))
+        waits = self._what_waits(turns, asking)
+        # The first reason stays until it is over: how often it was tried since is no news.
+        self._kept_by = (self._kept_by or waits) if waits else ""
+        for type in turns:
+            if waits and (asking.provider is not None or needs_model(type)):
+                continue
+            lease = self._lease_of(type, configuration)
+            if lease is not None:
+                self._rounds.served(type)
+                return lease
+        return None
+
+    @staticmethod
+    def _what_waits(turns: tuple[JobType, ...], asking: Asking) -> str:
+        """What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing."""
+        if not turns or (asking.provider is None and not any(map(needs_model, turns))):
+            return ""
+        readiness = asking.ready()
+        return "" if readiness.ok else readiness.why
+
+    def _lease_of(self, type: JobType, configuration: PipelineConfiguration) -> Lease | None:
+        # A lease that a power cut takes back was of nobody.
+        with self._database.write(lasting=False) as writer:
+            return jobs.lease(
+                writer,
+                type,
+                now=self._now(),
+                lease_ms=_lease_ms(configuration),
+                worker=self._name,
+                token=self._ids(),
+            )
+
+    def _failed(self, lease: Lease, failure: Failure, asking: Asking) -> tuple[str, ...]:
+        """Ends an attempt badly, and what there is to say of it."""
+        # Asked before the transaction: it may take seconds.
+        counts = failure.counts and not (failure.unreached and self._provider_is_away(asking))
+        self._failures += failure.spreads
+        self._rests = failure.spreads
+        job_id, now = lease.job.id, self._now()
+        with self._database.write(lasting=False) as writer:
+            if failure.refused:
+                jobs.give_back(writer, job_id, lease.token, now=now)
+                return ()
+            status = jobs.fail(
+                writer,
+                job_id,
+                lease.token,
+                now=now,
+                error=failure.told,
+                error_class=failure.error_class,
+                permanent=failure.permanent,
+                counts=counts,
+                jitter_ms=longest_jitter_ms(1, self._chance()),
+            )
+        return (f"job {job_id} is dead: {failure.told}",) if status == "dead" else ()
+
+    def _told(self, error: Exception) -> Exception:
+        """An error of the database as what it means."""
+        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.IntegrityError):
+            return told(self._database.path, error)
+        return error
+
+    @staticmethod
+    def _provider_is_away(asking: Asking) -> bool:
+        provider = asking.provider
+        return provider is None or not provider.available().ok
+
+
+def _lease_ms(configuration: PipelineConfiguration) -> int:
+    configured = configuration.worker.lease_timeout_ms
+    if configuration.extraction.fallback_provider == "none":
+        return configured
+    return max(configured, _TIMEOUTS_IN_A_LEASE * configuration.extraction.timeout)

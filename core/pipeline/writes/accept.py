@@ -1,0 +1,103 @@
+"""What a person says of proposals: accepted ones are carried out as if the mode allowed it, refused ones are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from core.errors import NuggetsError
+from core.pipeline.database import proposals, raw
+from core.pipeline.database.found_relations import want_knowledge
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.records import Accepted, Reason
+from core.pipeline.writes import audit
+from core.pipeline.writes.acting import Graph, Order, Outcome, carry_out
+
+if TYPE_CHECKING:
+    import sqlite3
+
+    from core.memory import Memory
+    from core.pipeline.database.connection import Database
+    from core.pipeline.records import StoredProposal
+
+TOLD: Final = {
+    Reason.EMPTY: "it says nothing",
+    Reason.TARGET_GONE: "the note that it would change is hidden or gone",
+    Reason.TARGET_CHANGED: "the note that it would change was changed since",
+}
+
+
+def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, now: int) -> Accepted:
+    """Carries open proposals out, in the order given, in one transaction.
+
+    Confidence, grounding, contradictions and the mode are no gates here, since a person decided; a fact that is there
+    already and a note that is gone or was changed are. The notes themselves follow with the outbox: `change_set` is
+    None. by: who. now: epoch ms.
+    """
+    with suppress(NuggetsError):
+        memory.refresh(patient=False)
+    graph = Graph(memory.snapshot)
+    written: list[str] = []
+    deduped: list[str] = []
+    skipped: list[tuple[str, str]] = []
+    learned: dict[str, None] = {}
+    with database.write() as writer:
+        for proposal_id in dict.fromkeys(ids):
+            proposal = proposals.by_id(writer, proposal_id)
+            if proposal is None:
+                skipped.append((proposal_id, "there is no such proposal"))
+                continue
+            if not proposal.open:
+                skipped.append((proposal_id, f"it is settled already ({proposal.status})"))
+                continue
+            outcome = _accept_one(writer, proposal, graph, by, now)
+            if outcome.status == "applied":
+                written.append(proposal_id)
+                learned[proposal.raw_id] = None
+            elif outcome.status == "deduped":
+                deduped.append(proposal_id)
+            else:
+                skipped.append((proposal_id, TOLD[outcome.reason]))
+        want_knowledge(writer, learned)
+    return Accepted(tuple(written), tuple(deduped), tuple(skipped))
+
+
+def _accept_one(
+    writer: sqlite3.Connection, proposal: StoredProposal, graph: Graph, by: str, now: int
+) -> Outcome:
+    version = proposals.prompt_version(writer, proposal.id)
+    memory = raw.raw_of(writer, proposal.raw_id)
+    order = Order(proposal, version, memory.project if memory else "", by)
+    if proposal.action != "delete" and not normalise(proposal.content).normalised_content:
+        outcome = Outcome("skipped", Reason.EMPTY)
+    else:
+        outcome = carry_out(writer, order, graph, now)
+    proposals.resolve(
+        writer,
+        proposal.id,
+        outcome.status,
+        reason=outcome.reason,
+        by=by,
+        now=now,
+        note_id=outcome.note_id if outcome.status == "applied" else "",
+        repeated=outcome.note_id if outcome.status == "deduped" else "",
+    )
+    audit.settled(writer, proposal, outcome, accepted=True, by=by, prompt_version=version, now=now)
+    return outcome
+
+
+def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
+    """Settles open proposals without doing what they say; how many. Their facts are not proposed again."""
+    outcome = Outcome("rejected", Reason.REFUSED)
+    refused = 0
+    with database.write() as writer:
+        for proposal_id in dict.fromkeys(ids):
+            proposal = proposals.by_id(writer, proposal_id)
+            if proposal is None or not proposal.open:
+                continue
+            proposals.resolve(writer, proposal_id, outcome.status, reason=outcome.reason, by=by, now=now)
+            version = proposals.prompt_version(writer, proposal_id)
+            audit.settled(writer, proposal, outcome, accepted=False, by=by, prompt_version=version, now=now)
+            refused += 1
+    return refused

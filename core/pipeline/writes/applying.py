@@ -1,0 +1,124 @@
+"""One row of the outbox laid over a draft of the graph: written, found done, or left to the person who changed it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Final, Literal
+
+from core.errors import ConflictError, NuggetsError
+from core.graph.edits import edit_note, hide_note
+from core.model.compare import alike
+from core.model.draft import Draft
+from core.model.note import Note
+from core.pipeline.database.outbox import OutboxRow
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.records import Reason
+from core.pipeline.writes.note_of import fact_of, note_ids, note_of, title_of
+from core.text.normalise import normalise_content
+
+Outcome = Literal["written", "unchanged", "conflict", "failed"]
+_MOST_IDS: Final = 64
+TAKEN_OUT: Final = "the note was taken out"
+_REWORDED: Final = "the note was changed meanwhile"
+_GONE: Final = "the note is gone"
+_HIDDEN: Final = "the note was hidden meanwhile"
+
+
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """What became of a row. note_id: of the note, another than the row's where that one was taken. told: why not.
+
+    former, now: the note's text before and after, where it was written.
+    """
+
+    row: OutboxRow
+    outcome: Outcome
+    note_id: str
+    reason: Reason = Reason.WRITTEN
+    told: str = ""
+    former: str = ""
+    now: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of notes that the draft does not hold.
+
+    others: whether an id belongs to another fact than this one. stood: whether a note of this id that was made from
+    this fact stood in the graph before.
+    """
+
+    others: Callable[[str, str], bool]
+    stood: Callable[[str, str], bool]
+
+
+def apply_row(draft: Draft, row: OutboxRow, known: Known) -> Brought:
+    """Lays a row over the draft; what it cannot do it leaves as it is, and says why.
+
+    Doing it again changes nothing: a note that is there already, or was there and was taken out since, is not made
+    again, and a text that is there already is not written again.
+    """
+    if row.op != "hide" and not normalise_content(row.text("content")):
+        return Brought(row, "failed", row.note_id, told="there are no words to write")
+    try:
+        if row.op == "add":
+            return _add(draft, row, known)
+        return _update(draft, row) if row.op == "update" else _hide(draft, row)
+    except ConflictError as error:
+        return Brought(row, "conflict", row.note_id, Reason.TARGET_CHANGED, error.what)
+    except NuggetsError as error:
+        return Brought(row, "failed", row.note_id, told=error.message)
+
+
+def _add(draft: Draft, row: OutboxRow, known: Known) -> Brought:
+    content = row.text("content")
+    further = note_ids(row.text("nugget"), normalise(content).content_hash)
+    # Whoever accepted it chose; the others are for when somebody made a note of that id meanwhile.
+    for id in dict.fromkeys((row.note_id, *islice(further, _MOST_IDS))):
+        there = draft.note(id)
+        if there is not None and fact_of(there) == row.fact_id != "":
+            return _found(row, there, content)
+        if there is None and known.stood(id, row.fact_id):
+            return Brought(row, "conflict", id, told=TAKEN_OUT)
+        if there is None and not draft.exists(id) and not known.others(id, row.fact_id):
+            made = draft.put(note_of(draft, row, id))
+            return Brought(row, "written", id, now=made.content)
+    return Brought(row, "failed", row.note_id, told="every id for the note is taken")
+
+
+def _found(row: OutboxRow, note: Note, content: str) -> Brought:
+    if alike(note.content, normalise_content(content)):
+        return Brought(row, "unchanged", note.id)
+    return Brought(row, "conflict", note.id, told=_REWORDED)
+
+
+def _update(draft: Draft, row: OutboxRow) -> Brought:
+    content = normalise_content(row.text("content"))
+    note = draft.note(row.note_id)
+    if note is None:
+        return Brought(row, "conflict", row.note_id, Reason.TARGET_GONE, _GONE)
+    if alike(note.content, content):
+        return Brought(row, "unchanged", note.id)
+    if note.hidden:
+        return Brought(row, "conflict", note.id, Reason.TARGET_GONE, _HIDDEN)
+    if not _is_as_expected(note, row):
+        return Brought(row, "conflict", note.id, Reason.TARGET_CHANGED, _REWORDED)
+    named_so = not note.is_fact and note.title == title_of(note.content)
+    edit_note(draft, note.id, content=content, title=title_of(content) if named_so else None)
+    return Brought(row, "written", note.id, former=note.content, now=content)
+
+
+def _hide(draft: Draft, row: OutboxRow) -> Brought:
+    note = draft.note(row.note_id)
+    if note is None or note.hidden:
+        return Brought(row, "unchanged", row.note_id)
+    if not _is_as_expected(note, row):
+        return Brought(row, "conflict", note.id, Reason.TARGET_CHANGED, _REWORDED)
+    hide_note(draft, note.id)
+    return Brought(row, "written", note.id, former=note.content)
+
+
+def _is_as_expected(note: Note, row: OutboxRow) -> bool:
+    return alike(note.content, normalise_content(row.text("expected")))

@@ -1,0 +1,150 @@
+"""The rows of the audit for proposals: what was decided and why, what a person said, what was made."""
+
+from __future__ import annotations
+
+import sqlite3
+from dataclasses import dataclass
+from typing import Final
+
+from core.pipeline.database import history
+from core.pipeline.records import ProposalStatus, StoredProposal
+from core.pipeline.writes.acting import Outcome
+
+# Who makes facts, and why, as the reference names it.
+WRITER: Final = "pipeline-v2"
+CREATED: Final = "extracted-fact"
+_SKIPPED: Final[tuple[ProposalStatus, ...]] = ("skipped", "proposed", "review")
+_DONE: Final = {"add": "createdMemoryId", "update": "updatedMemoryId", "hide": "deletedMemoryId"}
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What all rows of one extraction share. latency_ms: of the model's calls, None when nobody measured."""
+
+    job_id: int
+    changed_by: str
+    shadow: bool
+    fact_count: int
+    entity_count: int
+    latency_ms: int | None = None
+
+
+def decided(
+    writer: sqlite3.Connection,
+    proposal: StoredProposal,
+    outcome: Outcome,
+    context: Context,
+    prompt_version: str,
+    now: int,
+) -> None:
+    """One row for the decision whatever came of it, and one more where a fact was made."""
+    common = {
+        "job": context.job_id,
+        "shadow": context.shadow,
+        "factCount": context.fact_count,
+        "entityCount": context.entity_count,
+    }
+    history.append(
+        writer,
+        at=now,
+        event="none",
+        changed_by=context.changed_by,
+        reason=outcome.reason,
+        raw_id=proposal.raw_id,
+        proposal_id=proposal.id,
+        fact_id=outcome.fact_id,
+        note_id=outcome.note_id,
+        old_content=proposal.target_content,
+        new_content=proposal.content,
+        model=proposal.model,
+        prompt_version=prompt_version,
+        latency_ms=context.latency_ms,
+        metadata=_metadata(proposal, outcome) | common,
+    )
+    if outcome.done == "add":
+        created(writer, proposal, outcome, prompt_version, now)
+
+
+def created(
+    writer: sqlite3.Connection, proposal: StoredProposal, outcome: Outcome, prompt_version: str, now: int
+) -> None:
+    """The row of a fact that was made."""
+    history.append(
+        writer,
+        at=now,
+        event="created",
+        changed_by=WRITER,
+        reason=CREATED,
+        raw_id=proposal.raw_id,
+        proposal_id=proposal.id,
+        fact_id=outcome.fact_id,
+        note_id=outcome.note_id,
+        new_content=proposal.content,
+        model=proposal.model,
+        prompt_version=prompt_version,
+        metadata={"type": proposal.type, "confidence": proposal.fact_confidence},
+    )
+
+
+def settled(
+    writer: sqlite3.Connection,
+    proposal: StoredProposal,
+    outcome: Outcome,
+    *,
+    accepted: bool,
+    by: str,
+    prompt_version: str,
+    now: int,
+) -> None:
+    """The row of what a person said, and one more where a fact was made by that."""
+    history.append(
+        writer,
+        at=now,
+        event="accepted" if accepted else "refused",
+        changed_by=by,
+        reason=outcome.reason,
+        raw_id=proposal.raw_id,
+        proposal_id=proposal.id,
+        fact_id=outcome.fact_id,
+        note_id=outcome.note_id,
+        old_content=outcome.former or proposal.target_content,
+        new_content=proposal.content,
+        model=proposal.model,
+        prompt_version=prompt_version,
+        metadata=_metadata(proposal, outcome),
+    )
+    if outcome.done == "add":
+        created(writer, proposal, outcome, prompt_version, now)
+
+
+def _metadata(proposal: StoredProposal, outcome: Outcome) -> dict[str, object]:
+    """The context of a decision under the names of the reference; those that do not apply are left out."""
+    found: dict[str, object] = {
+        "proposedAction": proposal.action,
+        "confidence": proposal.confidence,
+        "fact": {
+            "content": proposal.content,
+            "type": proposal.type,
+            "confidence": proposal.fact_confidence,
+            "grounded": proposal.grounded,
+        },
+        "extractionModel": proposal.model,
+        "reason": proposal.told,
+        "decidedBy": proposal.decided_by,
+        "outcome": outcome.status,
+        "reviewNeeded": proposal.review_needed,
+        "contradictionRisk": bool(proposal.contradiction),
+    }
+    if proposal.contradiction:
+        found["contradiction"] = proposal.contradiction
+    if proposal.target_note or proposal.target_content:
+        found |= {"targetMemoryId": proposal.target_note, "targetContent": proposal.target_content}
+    if outcome.done:
+        found[_DONE[outcome.done]] = outcome.note_id
+    if outcome.status == "deduped":
+        found["dedupedExistingId"] = outcome.note_id
+    if outcome.status == "blocked":
+        found["blockedReason"] = str(outcome.reason)
+    if outcome.status in _SKIPPED:
+        found["skippedReason"] = str(outcome.reason)
+    return found

@@ -1,0 +1,119 @@
+"""What facts are held against before a decision: notes that the memory's own search finds, and facts on their way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from core.pipeline.config.parts import SearchPart
+from core.pipeline.database import facts
+from core.pipeline.database.connection import Database
+from core.pipeline.decision.candidates import (
+    MOST_CANDIDATES,
+    hybrid_score,
+    match_terms,
+    normalised_bm25,
+    telling,
+)
+from core.pipeline.decision.result import Candidate
+from core.pipeline.decision.short_cuts import saying, says_the_same
+from core.pipeline.extraction.result import ExtractedFact
+from core.pipeline.intake.normalisation import normalise
+from core.text.tokens import STOP_WORDS, words
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.search import Hit
+    from core.settings import SearchSettings
+
+_MOST_OF_A_LEG: Final = 10
+_LONGEST_READ: Final = 2_000
+_MOST_WORDS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """Where candidates are looked for: one nugget of a memory, and its facts that are not among the notes yet."""
+
+    database: Database
+    memory: Memory
+    nugget: str
+    search: SearchPart
+
+    def of(self, batch: Sequence[ExtractedFact]) -> list[tuple[Candidate, ...]]:
+        """For each fact its candidates, best first: at most five of a score of at least `search.min_score`."""
+        return [self._of(fact.content) for fact in batch]
+
+    def _of(self, content: str) -> tuple[Candidate, ...]:
+        there = facts.same(self.database.reading, self.nugget, normalise(content).content_hash)
+        if there is not None:
+            # The rules need no other, and a model will not be asked.
+            return (Candidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
+        found = self._among_notes(content)
+        taken_back: list[Candidate] = []
+        matches = facts.matching(self.database.reading, self.nugget, match_terms(content), _MOST_OF_A_LEG)
+        best = max((abs(match.score) for match in matches), default=0.0)
+        for fact, score, waits in matches:
+            if fact.note_id in found:
+                continue
+            note = self.memory.snapshot.by_id.get(fact.note_id)
+            seen = note is not None and not note.hidden
+            text = note.content if note is not None and seen else fact.content
+            candidate = Candidate(fact.note_id, text, fact.type, normalised_bm25(score, best))
+            if seen or waits:
+                found[fact.note_id] = candidate
+            elif says_the_same(saying(content), saying(text)):
+                # A person took its note back: it is not made again, nor ever offered as something to change.
+                taken_back.append(candidate)
+        kept = [one for one in found.values() if one.score >= self.search.min_score]
+        kept.sort(key=lambda one: (-one.score, one.id))
+        return (*kept[:MOST_CANDIDATES], *taken_back[:1])
+
+    def _among_notes(self, content: str) -> dict[str, Candidate]:
+        from core.search import Filters
+
+        query = plain_query(content)
+        if not query:
+            return {}
+        names, nugget = self.memory.snapshot.nugget_names, self._spelled()
+        # Looking at the nugget of each note costs as much as the search where there is but one.
+        wanted = None if names == (nugget,) else Filters(nugget=nugget)
+        hits = self.memory.search(query, _MOST_OF_A_LEG, wanted, settings=self._weights())
+        return {hit.note.id: self._candidate(hit) for hit in hits}
+
+    def _spelled(self) -> str:
+        """The nugget as the notes spell it, where only case differs."""
+        names = self.memory.snapshot.nugget_names
+        if self.nugget in names:
+            return self.nugget
+        return next((name for name in sorted(names) if name.lower() == self.nugget.lower()), self.nugget)
+
+    def _weights(self) -> SearchSettings:
+        """The search of the memory, by what the note itself says and nothing else: its two legs."""
+        return msgspec.structs.replace(
+            self.memory.settings.search,
+            vector_weight=self.search.alpha,
+            text_weight=1 - self.search.alpha,
+            durable_boost=0.0,
+            own_boost=0.0,
+            confidence_boost=0.0,
+            associative_weight=0.0,
+            link_weight=0.0,
+        )
+
+    def _candidate(self, hit: Hit) -> Candidate:
+        parts = hit.breakdown
+        score = hybrid_score(parts.text_score, parts.vector_score, self.search.alpha)
+        return Candidate(hit.note.id, hit.note.content, hit.note.type or "note", score)
+
+
+def plain_query(content: str) -> str:
+    """The words of a fact as a question to the search, without anything that its language reads otherwise.
+
+    A fact may hold quotes, colons and hyphens: 'use "uv", not pip' must not ask for notes without pip.
+    """
+    found = dict.fromkeys(word for word in words(content[:_LONGEST_READ]) if word not in STOP_WORDS)
+    return " ".join(telling(list(found), _MOST_WORDS))

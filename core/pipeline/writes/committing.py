@@ -1,0 +1,227 @@
+"""Writes a plan down: gates, proposals, facts, outbox and audit, all in the transaction of whoever calls."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from core.pipeline.config.modes import changed_by, result_mode, writes_notes
+from core.pipeline.database import facts, proposals, raw
+from core.pipeline.database.found_relations import keep_found
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.records import RawStatus, Reason, StoredProposal
+from core.pipeline.writes import audit
+from core.pipeline.writes.acting import Order, Outcome, carry_out
+from core.pipeline.writes.gates import Case, Ruling, ruling
+from core.pipeline.writes.planned import ExtractPlan, PlannedFact
+
+_DIGITS: Final = 16
+# The statistics of a job's result, by the names of the reference.
+_STATISTICS: Final = (
+    "added", "updated", "deleted", "deduped", "skippedLowConfidence", "blockedDestructive", "reviewNeeded",
+    "embeddingsAdded",
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class _Course:
+    """A plan being written. made: by the place of a fact, the note that says it now."""
+
+    writer: sqlite3.Connection
+    plan: ExtractPlan
+    context: audit.Context
+    now: int
+    fresh: bool
+    made: dict[int, str] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """What came of a plan. written: facts that wait to become notes. open: proposals that wait for a person.
+
+    result: the job's, for people and programs.
+    """
+
+    result: dict[str, Any]
+    written: int
+    open: int
+
+
+def write_plan(
+    writer: sqlite3.Connection, plan: ExtractPlan, *, latency_ms: int | None, now: int
+) -> Committed:
+    """Puts down every fact of a plan, with what became of it and why. now: epoch ms."""
+    context = audit.Context(
+        plan.job_id,
+        changed_by(plan.mode),
+        not writes_notes(plan.mode),
+        len(plan.facts),
+        len(plan.relations),
+        latency_ms,
+    )
+    # Whatever the facts of this very memory repeat of one another was decided with them.
+    course = _Course(writer, plan, context, now, fresh=facts.newest(writer) == plan.newest)
+    for planned in plan.facts:
+        _write_fact(course, planned)
+    due = plan.knowledge and writes_notes(plan.mode)
+    keep_found(writer, plan.raw.id, plan.relations, due=due)
+    status = raw_status(plan)
+    raw.set_status(writer, plan.raw.id, status, now=now, model=plan.model, prompt_version=plan.prompt_version)
+    return Committed(_result(course), course.counts["applied"], course.counts["open"])
+
+
+def raw_status(plan: ExtractPlan) -> RawStatus:
+    """What the raw memory is from now on: one that says too little for a model to be asked is skipped."""
+    return "extracted" if plan.calls else "skipped"
+
+
+def _write_fact(course: _Course, planned: PlannedFact) -> None:
+    plan, writer = course.plan, course.writer
+    proposal = _proposed(course, planned)
+    rule = _ruled(course, planned, proposal)
+    version = _version(plan, planned)
+    outcome = Outcome(rule.status, rule.reason)
+    if rule.status == "applied":
+        order = Order(proposal, version, plan.raw.project, fresh=course.fresh)
+        outcome = carry_out(writer, order, plan.graph, course.now)
+    elif rule.status == "deduped":
+        outcome = outcome._replace(note_id=_same_note(course, planned, proposal))
+    settled = outcome.status not in ("proposed", "review")
+    proposal = replace(
+        proposal,
+        status=outcome.status,
+        reason=str(outcome.reason),
+        review_needed=rule.review_needed,
+        note_id=outcome.note_id if outcome.status == "applied" else "",
+        target_note=proposal.target_note or (outcome.note_id if outcome.status == "deduped" else ""),
+        resolved_at=course.now if settled else None,
+        resolved_by=course.context.changed_by if settled else "",
+    )
+    proposals.insert(
+        writer,
+        proposal,
+        job_id=plan.job_id,
+        place=planned.place,
+        prompt_version=version,
+        content_hash=planned.said.content_hash,
+    )
+    audit.decided(writer, proposal, outcome, course.context, version, course.now)
+    if outcome.note_id:
+        course.made[planned.place] = outcome.note_id
+    _count(course, proposal)
+
+
+def _proposed(course: _Course, planned: PlannedFact) -> StoredProposal:
+    """The proposal as it is stored, before anything is decided about it."""
+    plan, fact, proposal = course.plan, planned.fact, planned.proposal
+    target = None if proposal is None else proposal.target
+    target_note = ""
+    if target is not None:
+        target_note = target.id if target.fact is None else course.made.get(target.fact, "")
+    return StoredProposal(
+        id=proposal_id(plan.raw.id, plan.job_id, planned.place),
+        raw_id=plan.raw.id,
+        action="add" if proposal is None else proposal.action,
+        content=fact.content,
+        type=fact.type,
+        fact_confidence=fact.confidence,
+        grounded=fact.grounded,
+        target_note=target_note,
+        target_content="" if target is None else target.content,
+        confidence=fact.confidence if proposal is None else proposal.confidence,
+        told=planned.told if proposal is None else proposal.reason,
+        decided_by="" if proposal is None else proposal.decided_by,
+        model=plan.model,
+        status="proposed",
+        reason="",
+        review_needed=False,
+        contradiction=planned.contradiction,
+        span=planned.span,
+        note_id="",
+        nugget=plan.raw.nugget,
+        created_at=course.now,
+        resolved_at=None,
+        resolved_by="",
+    )
+
+
+def _ruled(course: _Course, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
+    plan = course.plan
+    case = Case(
+        action=proposal.action,
+        fact_confidence=proposal.fact_confidence,
+        normalised=planned.said.normalised_content,
+        grounded=proposal.grounded,
+        contradictory=bool(planned.contradiction),
+        pinned=planned.pinned,
+        repeats=proposal.decided_by == "rule"
+        and normalise(proposal.target_content).content_hash == planned.said.content_hash,
+    )
+    rule = ruling(case, plan.mode, plan.least_confidence)
+    if rule.status == "skipped" or proposal.action != "add":
+        return rule
+    if facts.same(course.writer, plan.raw.nugget, planned.said.content_hash):
+        return Ruling("deduped", Reason.DUPLICATE)
+    if planned.missing == "dropped":
+        return Ruling("skipped", Reason.UNDECIDED)
+    if planned.missing == "unasked":
+        rule = Ruling("review", Reason.UNDECIDED, True)
+    earlier = proposals.same(course.writer, plan.raw.nugget, planned.said.content_hash)
+    if earlier is not None and earlier.status == "rejected":
+        return Ruling("skipped", Reason.REFUSED)
+    if earlier is not None and rule.status in ("proposed", "review"):
+        return Ruling("deduped", Reason.DUPLICATE)
+    return rule
+
+
+def _same_note(course: _Course, planned: PlannedFact, proposal: StoredProposal) -> str:
+    """The note that says a fact already, "" when it is still a proposal."""
+    if proposal.target_note:
+        return proposal.target_note
+    there = facts.same(course.writer, proposal.nugget, planned.said.content_hash)
+    return "" if there is None else there.note_id
+
+
+def _count(course: _Course, proposal: StoredProposal) -> None:
+    counts = course.counts
+    counts[proposal.status] += 1
+    if proposal.open:
+        counts["open"] += 1
+    if proposal.review_needed:
+        counts["reviewNeeded"] += 1
+    if proposal.status == "applied":
+        counts["added"] += 1
+    elif proposal.status == "blocked":
+        counts["blockedDestructive"] += 1
+    elif proposal.reason in (Reason.LOW_CONFIDENCE, Reason.EMPTY):
+        counts["skippedLowConfidence"] += 1
+
+
+def _result(course: _Course) -> dict[str, Any]:
+    plan = course.plan
+    return {
+        "mode": result_mode(plan.mode),
+        "facts": len(plan.facts),
+        "entities": len(plan.relations),
+        **{name: course.counts[name] for name in _STATISTICS},
+        "open": course.counts["open"],
+        "model": plan.model,
+        "promptVersion": plan.prompt_version,
+        "calls": plan.calls,
+        "warnings": list(plan.warnings),
+    }
+
+
+def _version(plan: ExtractPlan, planned: PlannedFact) -> str:
+    """The versions of the prompts that a proposal comes from: of the extraction, and of a decision by a model."""
+    decided = "" if planned.proposal is None else planned.proposal.prompt_version
+    return "+".join(filter(None, (plan.prompt_version, decided)))
+
+
+def proposal_id(raw_id: str, job_id: int, place: int) -> str:
+    """The id of the proposal for one fact of one extraction: the same plan gives the same ids."""
+    return f"proposal-{hashlib.sha256(f'{raw_id}/{job_id}/{place}'.encode()).hexdigest()[:_DIGITS]}"

@@ -1,0 +1,209 @@
+"""Brings what was accepted into graph.json: the outbox's rows, many in one change set, each of them once.
+
+Two stores cannot commit together. So the rows are kept in the transaction that accepts them, brought over afterwards,
+and marked when they are in the files. A crash in between leaves rows that wait; what they do they do not do twice.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Literal
+
+from core.errors import InvalidInputError, NuggetsError
+from core.model.change import Author, ChangeSet
+from core.model.draft import Draft
+from core.pipeline.database import outbox
+from core.pipeline.database.connection import told
+from core.pipeline.database.history import append
+from core.pipeline.database.turn import turn
+from core.pipeline.guard import assert_outside_transaction
+from core.pipeline.records import Reason
+from core.pipeline.writes.applying import Brought, Known, Outcome, apply_row
+from core.pipeline.writes.note_of import fact_of
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.pipeline.database.connection import Database
+    from core.pipeline.database.outbox import OutboxRow
+
+PIPELINE: Final = Author("pipeline")
+CHANGED_BY: Final = "pipeline-v2"
+BATCH: Final = 200
+_EVENTS: Final = {"add": "written", "update": "updated", "hide": "hidden"}
+_STATUS: Final[dict[Outcome, Literal["done", "conflict", "failed"]]] = {
+    "written": "done",
+    "unchanged": "done",
+    "conflict": "conflict",
+    "failed": "failed",
+}
+
+Refused = tuple[str, Reason, str]
+
+
+@dataclass(frozen=True, slots=True)
+class BroughtOver:
+    """What became of one batch. written, unchanged: ids of proposals, the latter found done already.
+
+    conflicts, failed: (id of the proposal, reason, in words). change_set: what was written, None for nothing.
+    waiting: rows that still wait, of those that were asked for. busy: another process or thread is at it just now.
+    problem: why nothing could be written; the rows wait on then.
+    """
+
+    written: tuple[str, ...] = ()
+    unchanged: tuple[str, ...] = ()
+    conflicts: tuple[Refused, ...] = ()
+    failed: tuple[Refused, ...] = ()
+    change_set: ChangeSet | None = None
+    waiting: int = 0
+    busy: bool = False
+    problem: NuggetsError | None = None
+
+
+def bring_over(
+    database: Database,
+    memory: Memory,
+    *,
+    now: int,
+    proposals: Collection[str] | None = None,
+    asked: bool = False,
+    most: int = BATCH,
+    seconds: float = 0.0,
+) -> BroughtOver:
+    """Brings the oldest rows that wait into the graph, at most so many, as one change set.
+
+    To be called until nothing waits any more. proposals: only what came of these. asked: the author of `memory` asked
+    for it, so that their `undo` takes it back. seconds: how long another one who is at it is waited for. now: epoch
+    ms. What keeps the memory or the database from being written is in the result, never raised.
+    """
+    assert_outside_transaction("a change of the note graph")
+    try:
+        with turn(database.path.parent, seconds) as mine:
+            if not mine:
+                return BroughtOver(waiting=outbox.waiting(database.reading, proposals), busy=True)
+            return _bring_over(database, memory, now, proposals, asked, most)
+    except NuggetsError as error:
+        return BroughtOver(waiting=_waiting(database, proposals), problem=error)
+    except sqlite3.DatabaseError as error:
+        return BroughtOver(problem=told(database.path, error))
+
+
+def _bring_over(
+    database: Database,
+    memory: Memory,
+    now: int,
+    proposals: Collection[str] | None,
+    asked: bool,
+    most: int,
+) -> BroughtOver:
+    rows = outbox.ready(database.reading, most=most, proposals=proposals)
+    if not rows:
+        return BroughtOver(waiting=outbox.waiting(database.reading, proposals))
+    try:
+        brought, change_set = _write(database, memory, rows, asked)
+    except NuggetsError as error:
+        with database.write(lasting=False) as writer:
+            outbox.put_off(writer, rows, error.message)
+        raise
+    with database.write() as writer:
+        kept = [one for one in brought if _keep(writer, one, change_set, now)]
+    return _result(kept, change_set, outbox.waiting(database.reading, proposals))
+
+
+def _write(
+    database: Database, memory: Memory, rows: Sequence[OutboxRow], asked: bool
+) -> tuple[list[Brought], ChangeSet]:
+    """Rows as one change set. One that the memory will not take at all is left to itself, and keeps no other."""
+    known = Known(
+        others=lambda id, fact: outbox.note_id_known(database.reading, id, but_fact=fact),
+        stood=lambda id, fact: _stood(memory, id, fact),
+    )
+
+    def edit(draft: Draft) -> list[Brought]:
+        return [apply_row(draft, row, known) for row in rows]
+
+    try:
+        return memory.bring_in(_reason(rows), edit, author=PIPELINE, asked=asked)
+    except InvalidInputError as error:
+        if len(rows) > 1:
+            return _write(database, memory, rows[:1], asked)
+        row = rows[0]
+        refused = Brought(row, "failed", row.note_id, told=error.message)
+        return memory.bring_in("", lambda _: [refused], author=PIPELINE, asked=asked)
+
+
+def _reason(rows: Sequence[OutboxRow]) -> str:
+    if len(rows) == 1:
+        return {"add": "learned a fact", "update": "updated a note", "hide": "hid a note"}[rows[0].op]
+    counts = {op: sum(row.op == op for row in rows) for op in ("add", "update", "hide")}
+    said = {"add": "learned {} facts", "update": "updated {} notes", "hide": "hid {} notes"}
+    return ", ".join(said[op].format(f"{count:,}") for op, count in counts.items() if count)
+
+
+def _stood(memory: Memory, note_id: str, fact_id: str) -> bool:
+    """Whether the log tells of a note of this id that was made from this fact."""
+    if not memory.makers(note_id):
+        return False
+    return any(
+        fact_of(change.note) == fact_id
+        for entry in memory.log(note=note_id, limit=None)
+        for change in entry.change_set.notes
+        if change.id == note_id and entry.state == "done"
+    )
+
+
+def _keep(writer: sqlite3.Connection, one: Brought, change_set: ChangeSet, now: int) -> bool:
+    """Keeps what became of a row; False when it was kept before."""
+    row = one.row
+    written = one.outcome == "written" and not change_set.empty
+    entry = change_set.id if written else ""
+    status = _STATUS[one.outcome]
+    if not outbox.end(writer, row, status, now=now, entry_id=entry, error=one.told):
+        return False
+    if one.note_id != row.note_id:
+        outbox.move_note(writer, row, one.note_id)
+    if one.outcome == "conflict" and row.op != "add":
+        outbox.refuse_proposal(writer, row, one.reason, one.told, now)
+    append(
+        writer,
+        at=now,
+        event=_EVENTS[row.op] if status == "done" else one.outcome,
+        changed_by=CHANGED_BY,
+        reason=one.reason or one.told,
+        raw_id=row.text("raw_id"),
+        proposal_id=row.proposal_id,
+        fact_id=row.fact_id,
+        note_id=one.note_id,
+        old_content=one.former,
+        new_content=one.now,
+        model=row.text("model"),
+        prompt_version=row.text("prompt_version"),
+        metadata={"op": row.op, "outbox": row.id, "entry": entry},
+    )
+    return True
+
+
+def _result(kept: Sequence[Brought], change_set: ChangeSet, waiting: int) -> BroughtOver:
+    def ids(outcome: Outcome) -> tuple[str, ...]:
+        return tuple(one.row.proposal_id for one in kept if one.outcome == outcome)
+
+    def refused(outcome: Outcome) -> tuple[Refused, ...]:
+        return tuple((one.row.proposal_id, one.reason, one.told) for one in kept if one.outcome == outcome)
+
+    return BroughtOver(
+        written=ids("written"),
+        unchanged=ids("unchanged"),
+        conflicts=refused("conflict"),
+        failed=refused("failed"),
+        change_set=None if change_set.empty else change_set,
+        waiting=waiting,
+    )
+
+
+def _waiting(database: Database, proposals: Collection[str] | None) -> int:
+    """How many wait, as far as the database still tells."""
+    try:
+        return outbox.waiting(database.reading, proposals)
+    except sqlite3.DatabaseError:
+        return 0

@@ -1,0 +1,236 @@
+"""What a model found in memories becomes entities, mentions and relations whose counts cannot drift."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile import HOSTILE
+from knowledge_kit import Knowledge, triple
+
+from core.pipeline.config.parts import GraphPart, PipelineConfiguration
+from core.pipeline.database import entities, facts, found_relations
+from core.pipeline.extraction.result import ExtractedRelation
+from core.pipeline.intake.names import canonical_name
+from core.pipeline.knowledge.relations import relation_type
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "graph.json").read_text())
+
+
+@pytest.fixture
+def knowledge(tmp_path: Path) -> Iterator[Knowledge]:
+    with Knowledge(tmp_path) as opened:
+        yield opened
+
+
+def relations_of(knowledge: Knowledge) -> list[tuple[str, str, str, float, int]]:
+    rows = knowledge.database.reading.execute(
+        "SELECT a.canonical_name, r.type, b.canonical_name, avg(confidence), count(*) FROM ("
+        " SELECT source_id, target_id, relations.type, confidence FROM relations"
+        " JOIN relation_evidence ON relation_id = id) AS r"
+        " JOIN entities AS a ON a.id = source_id JOIN entities AS b ON b.id = target_id GROUP BY 1, 2, 3"
+    )
+    return [tuple(row) for row in rows]
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+def test_vectors_of_the_graph(vector: dict[str, Any], knowledge: Knowledge) -> None:
+    given, expected = vector["input"], vector["expected"]
+    if "canonicalise" in given:
+        assert canonical_name(given["canonicalise"]) == expected
+    elif "old_avg" in given:
+        for number in range(given["mentions"]):
+            knowledge.learn(f"raw-{number}", triple("Ben", "uses", "npm", given["old_avg"]))
+        knowledge.learn("raw-new", triple("Ben", "uses", "npm", given["new_confidence"]))
+        ((*_, confidence, evidence),) = relations_of(knowledge)
+        assert (round(confidence, 9), evidence) == (expected["confidence"], expected["mentions"])
+    elif "triples" in given:
+        # Of one memory two wordings of one relation are one piece of evidence: each comes from its own.
+        for number, one in enumerate(given["triples"]):
+            knowledge.learn(f"raw-{number}", triple(*one))
+        found = relations_of(knowledge)
+        assert len(entities.entities(knowledge.database.reading)) == expected["entities"]
+        assert len(found) == expected["relations"]
+        if "mention_links" in expected:
+            assert sum(one.mentions for one in entities.entities(knowledge.database.reading)) == 2
+        assert sum(evidence for *_, evidence in found) == expected.get("relation_mentions", 1)
+    elif "same_memory_persisted_twice" in given:
+        knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+        before = knowledge.dump()
+        knowledge.find("raw-1", triple("Ben", "uses", "npm"))
+        assert knowledge.bring_in(99).relations == 1
+        assert knowledge.dump() == before
+    else:
+        assert given == {"graph_tx_raises": True}
+        with knowledge.database.write() as writer:
+            writer.execute(
+                "CREATE TRIGGER no_relations BEFORE INSERT ON relations BEGIN SELECT RAISE(ABORT, 'refused'); END"
+            )
+        knowledge.hand_in("raw-1")
+        knowledge.find("raw-1", triple("Ben", "uses", "npm"), said=("Ben uses npm for his shop",))
+        brought = knowledge.bring_in()
+        assert brought.warnings == ("knowledge of raw-1 was not kept: refused",)
+        assert brought.raws == ()
+        assert facts.same(knowledge.database.reading, "memory", _hash(knowledge)) is not None
+        assert knowledge.bring_in() == type(brought)()
+
+
+def _hash(knowledge: Knowledge) -> str:
+    return str(knowledge.database.reading.execute("SELECT content_hash FROM facts").fetchone()[0])
+
+
+def test_one_memory_that_fails_leaves_the_others_their_knowledge(knowledge: Knowledge) -> None:
+    with knowledge.database.write() as writer:
+        writer.execute(
+            "CREATE TRIGGER no_bob BEFORE INSERT ON entities WHEN new.canonical_name = 'bob' "
+            "BEGIN SELECT RAISE(ABORT, 'no Bob'); END"
+        )
+    for raw_id, name in (("raw-1", "Anna"), ("raw-2", "Bob"), ("raw-3", "Carla")):
+        knowledge.hand_in(raw_id, f"{raw_id} says something")
+        knowledge.find(raw_id, triple("npm", "is used by", name))
+    brought = knowledge.bring_in()
+    assert brought.raws == ("raw-1", "raw-3")
+    assert len(brought.warnings) == 1
+    assert [one[2] for one in relations_of(knowledge)] == ["anna", "carla"]
+
+
+def test_what_shadow_found_waits_until_something_of_it_is_wanted(knowledge: Knowledge) -> None:
+    knowledge.hand_in("raw-1")
+    knowledge.find("raw-1", triple("Ben", "uses", "npm"), due=False)
+    assert knowledge.bring_in().raws == ()
+    assert relations_of(knowledge) == []
+    with knowledge.database.write() as writer:
+        found_relations.want_knowledge(writer, ["raw-1"])
+    brought = knowledge.bring_in()
+    assert (brought.raws, brought.entities, brought.relations) == (("raw-1",), 2, 1)
+
+
+def test_a_graph_that_is_switched_off_gets_nothing(tmp_path: Path) -> None:
+    with Knowledge(tmp_path, PipelineConfiguration(graph=GraphPart(enabled=False))) as knowledge:
+        knowledge.learn("raw-1", triple("Ben", "uses", "npm"), said=("Ben uses npm for his shop",))
+        assert relations_of(knowledge) == []
+        assert knowledge.jobs() == ()
+
+
+def test_names_of_one_character_and_relations_with_oneself_are_left_out(knowledge: Knowledge) -> None:
+    brought = knowledge.learn(
+        "raw-1", triple("C", "is", "language"), triple("npm", "is", "NPM "), triple("npm", "_", "Node")
+    )
+    assert brought.relations == 0
+    assert entities.count(knowledge.database.reading) == 0
+
+
+def test_relations_are_one_however_they_are_written(knowledge: Knowledge) -> None:
+    assert relation_type("Works_At") == relation_type(" works  at") == "works at"
+    knowledge.hand_in("raw-1", "Today Anna met Bob.")
+    knowledge.find("raw-1", triple("Bob", "related to", "Anna", 0.9))
+    knowledge.bring_in()
+    assert relations_of(knowledge) == [("anna", "related_to", "bob", 0.9, 1)]
+
+
+def test_a_type_is_taken_from_a_model_once(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+    for number, type in enumerate(("unknown", "tool", "system"), 2):
+        knowledge.learn(f"raw-{number}", ExtractedRelation("npm", "is", "fast", 0.5, source_type=type))
+    assert knowledge.kind("npm").type == "tool"
+    assert knowledge.kind("ben").type == "extracted"
+
+
+def test_a_fact_hangs_on_the_source_of_the_first_relation_that_it_names(knowledge: Knowledge) -> None:
+    said = ("Anna and Ben decided to use PostgreSQL", "The weather was fine")
+    relations = (
+        triple("Ann", "knows", "Carla"),
+        triple("Ben", "uses", "PostgreSQL"),
+        triple("Anna", "knows", "Ben"),
+    )
+    brought = knowledge.learn("raw-1", *relations, said=said)
+    assert brought.attributes == 1
+    (attribute,) = knowledge.entity("Ben").attributes
+    assert (attribute.content, attribute.aspect, attribute.kind) == (said[0], "", "constraint")
+    assert [job.target for job in knowledge.jobs()] == [str(knowledge.entity("Ben").entity.id)]
+    assert knowledge.entity("Anna").attributes == knowledge.entity("Ann").attributes == ()
+
+
+def test_a_fact_stands_instead_of_the_clause_of_the_same_sentence(knowledge: Knowledge) -> None:
+    knowledge.hand_in("raw-1", "In short: Marisol lives in Denver. Marisol likes green tea.")
+    assert len(knowledge.entity("Marisol").attributes) == 2
+    knowledge.find("raw-1", triple("Marisol", "lives in", "Denver"), said=("Marisol lives in Denver.",))
+    knowledge.bring_in()
+    assert {one.content for one in knowledge.entity("Marisol").attributes} == {
+        "Marisol lives in Denver.",
+        "likes green tea",
+    }
+
+
+def test_what_is_said_of_an_entity_goes_the_way_of_its_fact(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"), said=("Ben uses npm for his shop",))
+
+    def standing() -> list[str]:
+        return [one.content for one in knowledge.entity("Ben").attributes]
+
+    for status, expected in (("retracted", []), ("active", 1), ("denied", [])):
+        with knowledge.database.write() as writer:
+            writer.execute("UPDATE facts SET status = ?", (status,))
+        assert standing() == (["Ben uses npm for his shop"] if expected else [])
+    with knowledge.database.write() as writer:
+        writer.execute("UPDATE facts SET status = 'active'")
+        writer.execute("UPDATE facts SET content = 'Ben uses pnpm', normalised_content = 'ben uses pnpm'")
+    assert standing() == ["Ben uses pnpm"]
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_name_is_kept_found_and_shown(name: str, knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple(f"x{name}"[:200], "uses", "npm"), said=(f"npm beside x{name}"[:2000],))
+    for one in entities.entities(knowledge.database.reading, f"x{name}"[:60]):
+        assert entities.entity_page(knowledge.database.reading, one.id) is not None
+
+
+def test_a_page_tells_all_that_is_known(knowledge: Knowledge) -> None:
+    knowledge.hand_in("raw-0", "Yesterday Ben wrote a shop.\nIt uses npm.", at=1)
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm", 0.8), at=2)
+    knowledge.learn("raw-2", triple("Ben", "uses", "npm", 0.6), triple("Carla", "knows", "Ben"), at=3)
+    page = knowledge.entity("Ben")
+    assert [(one.type, one.other, one.outgoing, one.evidence) for one in page.relations] == [
+        ("uses", "npm", True, 2),
+        ("knows", "Carla", False, 1),
+    ]
+    assert page.relations[0].confidence == pytest.approx(0.7)
+    assert [one.raw_id for one in page.mentions] == ["raw-2", "raw-1", "raw-0"]
+    assert page.mentions[-1].preview == "Yesterday Ben wrote a shop. It uses npm."
+    assert (page.entity.mentions, page.entity.relations) == (3, 2)
+    assert page.aspects == (("activities", 0.5),)
+    assert page.entity.attributes == len(page.attributes) == 1
+
+
+def test_the_list_finds_names_and_aliases_to_the_letter(knowledge: Knowledge) -> None:
+    for number, name in enumerate(("npm", "npm_cache", "npmxcache", "Ben")):
+        knowledge.learn(f"raw-{number}", triple(name, "is", "thing"))
+    reader = knowledge.database.reading
+    assert [one.name for one in entities.entities(reader)] == [
+        "thing",
+        "Ben",
+        "npm",
+        "npm_cache",
+        "npmxcache",
+    ]
+    assert [one.name for one in entities.entities(reader, "NPM_")] == ["npm_cache"]
+    with knowledge.database.write() as writer:
+        entities.add_alias(writer, knowledge.entity("Ben").entity.id, "Benjamin", 5)
+        assert entities.pin(writer, knowledge.entity("npmxcache").entity.id, True, 5)
+        assert not entities.pin(writer, 99, True, 5)
+    assert [(one.name, one.aliases) for one in entities.entities(reader, "jamin")] == [("Ben", ("Benjamin",))]
+    assert [one.name for one in entities.entities(reader, "npm", most=2)] == ["npm", "npmxcache"]
+    assert entities.entity_page(reader, 99) is None
+
+
+def test_a_database_that_is_busy_makes_knowledge_wait(knowledge: Knowledge, tmp_path: Path) -> None:
+    knowledge.hand_in("raw-1")
+    knowledge.find("raw-1", triple("Ben", "uses", "npm"))
+    with Knowledge(tmp_path, seconds=0.0) as impatient:
+        with knowledge.database.write():
+            (warning,) = impatient.bring_in().warnings
+        assert warning.startswith("knowledge waits: ")
+        assert impatient.bring_in().raws == ("raw-1",)

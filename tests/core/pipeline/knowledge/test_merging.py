@@ -1,0 +1,120 @@
+"""Two entities that are one thing become one; nothing that was known of either is lost or counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from knowledge_kit import Knowledge, triple
+
+from core.errors import InvalidInputError, NotFoundError
+from core.pipeline.database import entities
+from core.pipeline.knowledge.merging import add_alias, merge_entities, remove_alias
+
+
+@pytest.fixture
+def knowledge(tmp_path: Path) -> Iterator[Knowledge]:
+    with Knowledge(tmp_path) as opened:
+        yield opened
+
+
+def id_of(knowledge: Knowledge, name: str) -> int:
+    return knowledge.entity(name).entity.id
+
+
+def merge(knowledge: Knowledge, keep: str, other: str) -> None:
+    merge_entities(knowledge.database, id_of(knowledge, keep), id_of(knowledge, other), by="person", now=50)
+
+
+def test_merging_joins_mentions_relations_and_evidence(knowledge: Knowledge) -> None:
+    knowledge.learn(
+        "raw-1", triple("Postgres", "is", "database", 0.4), triple("Ben", "uses", "Postgres", 0.5)
+    )
+    knowledge.learn(
+        "raw-2", triple("PostgreSQL", "is", "database", 0.8), triple("PostgreSQL", "replaces", "Postgres")
+    )
+    knowledge.find("raw-1", triple("PostgreSQL", "is", "database", 0.6))
+    knowledge.bring_in()
+    merge(knowledge, "PostgreSQL", "Postgres")
+    page = knowledge.entity("postgres")
+    assert (page.entity.name, page.entity.aliases, page.entity.mentions) == ("PostgreSQL", ("Postgres",), 2)
+    assert [
+        (one.type, one.other, one.outgoing, one.evidence, round(one.confidence, 9)) for one in page.relations
+    ] == [
+        ("is", "database", True, 2, 0.7),
+        ("uses", "Ben", False, 1, 0.5),
+    ]
+    assert entities.count(knowledge.database.reading) == 3
+    assert knowledge.database.reading.execute("PRAGMA foreign_key_check").fetchall() == []
+
+
+def test_the_old_name_leads_to_the_kept_entity_from_then_on(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"), triple("Benjamin", "knows", "Carla"))
+    merge(knowledge, "Ben", "Benjamin")
+    knowledge.learn("raw-2", triple("BENJAMIN", "likes", "tea"), triple("Benjamin", "is", "Ben"))
+    page = knowledge.entity("Ben")
+    assert {one.other for one in page.relations} == {"npm", "Carla", "tea"}
+    knowledge.hand_in("raw-3", "Today Benjamin wrote to Carla.")
+    assert knowledge.entity("Ben").entity.mentions == 3
+
+
+def test_what_both_say_stands_once_under_the_weightier_aspect(knowledge: Knowledge) -> None:
+    for name in ("Ben", "Benjamin"):
+        knowledge.say("likes tea", entity=name, aspect="preferences", at=len(name))
+    knowledge.say("has a dog", entity="Benjamin", aspect="properties")
+    with knowledge.database.write() as writer:
+        writer.execute("UPDATE aspects SET weight = .9 WHERE entity_id = ?", (id_of(knowledge, "Benjamin"),))
+        entities.pin(writer, id_of(knowledge, "Benjamin"), True, 5)
+    merge(knowledge, "Ben", "Benjamin")
+    page = knowledge.entity("Ben")
+    assert page.aspects == (("preferences", 0.9), ("properties", 0.9))
+    assert sorted((one.aspect, one.content) for one in page.attributes) == [
+        ("preferences", "likes tea"),
+        ("properties", "has a dog"),
+    ]
+    assert page.entity.pinned
+
+
+def test_what_waits_for_an_aspect_is_classified_under_the_kept_entity(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+    knowledge.learn("raw-2", triple("Benjamin", "likes", "tea"), said=("Benjamin likes green tea",))
+    merge(knowledge, "Ben", "Benjamin")
+    assert str(id_of(knowledge, "Ben")) in [job.target for job in knowledge.jobs()]
+    assert [one.content for one in knowledge.entity("Ben").attributes] == ["Benjamin likes green tea"]
+
+
+def test_merging_is_audited_and_refuses_what_makes_no_sense(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+    ben = id_of(knowledge, "Ben")
+    with pytest.raises(InvalidInputError):
+        merge_entities(knowledge.database, ben, ben, by="person", now=1)
+    with pytest.raises(NotFoundError):
+        merge_entities(knowledge.database, ben, 99, by="person", now=1)
+    merge(knowledge, "Ben", "npm")
+    row = knowledge.database.reading.execute("SELECT * FROM history").fetchone()
+    assert (row["event"], row["changed_by"], row["old_content"], row["new_content"]) == (
+        "entities_merged",
+        "person",
+        "npm",
+        "Ben",
+    )
+
+
+def test_aliases_are_given_and_taken(knowledge: Knowledge) -> None:
+    knowledge.learn("raw-1", triple("Ben", "uses", "npm"))
+    ben, database = id_of(knowledge, "Ben"), knowledge.database
+    assert add_alias(database, ben, "  Benjamin\tK. ", by="person", now=5).aliases == ("Benjamin K.",)
+    assert add_alias(database, ben, "benjamin k.", by="person", now=6).aliases == ("Benjamin K.",)
+    assert knowledge.entity("benjamin k.").entity.id == ben
+    for name in ("npm", "x", "", "a\x00b", "y" * 201):
+        with pytest.raises(InvalidInputError):
+            add_alias(database, ben, name, by="person", now=7)
+    with pytest.raises(NotFoundError):
+        add_alias(database, 99, "Somebody", by="person", now=7)
+    assert remove_alias(database, ben, "BENJAMIN K.", by="person", now=8)
+    assert not remove_alias(database, ben, "Ben", by="person", now=9)
+    assert [row["event"] for row in database.reading.execute("SELECT event FROM history ORDER BY id")] == [
+        "alias_added",
+        "alias_removed",
+    ]

@@ -1,0 +1,298 @@
+"""Claude Code and OpenCode as models: how their commands are called, and what is made of each way to end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.pipeline.config import read_configuration
+from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction
+from core.pipeline.models import commands
+from core.pipeline.models.claude_code import SHORT, USUAL_SECONDS, ClaudeCode, own_environ
+from core.pipeline.models.making import deadline_of
+from core.pipeline.models.opencode import OpenCode
+from core.pipeline.models.provider import (
+    EmptyAnswerError,
+    ModelHttpError,
+    ModelTimeoutError,
+    ModelUnavailableError,
+)
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "providers.json").read_text(encoding="utf-8"))
+SECONDS = 60.0
+LONG = "a longer prompt than a command line should show; " * 10
+
+# Puts down how it was called, then does what the body says.
+_HEAD = f"""#!{sys.executable} -S
+import json, os, signal, sys, time
+standard = sys.stdin.read()
+with open(os.environ["PUT_DOWN"], "a") as file:
+    called = {{"argv": sys.argv[1:], "stdin": standard, "cwd": os.getcwd(), "files": os.listdir()}}
+    file.write(json.dumps(called | {{"environ": dict(os.environ)}}) + "\\n")
+def done(name):
+    with open(os.environ["PUT_DOWN"] + ".signs", "a") as file:
+        file.write(name + "\\n")
+"""
+
+
+class Command:
+    """A command of a name that does what a few lines of Python say, and what it was called with."""
+
+    def __init__(self, folder: Path, name: str, body: str) -> None:
+        self.path = folder / name
+        self.path.write_text(_HEAD + body, encoding="utf-8")
+        self.path.chmod(0o755)
+        self.put_down = folder / f"{name}.calls"
+        self.environ = {**os.environ, "PATH": str(folder), "PUT_DOWN": str(self.put_down)}
+
+    @property
+    def calls(self) -> list[dict[str, Any]]:
+        return [json.loads(line) for line in self.put_down.read_text(encoding="utf-8").splitlines()]
+
+    @property
+    def signs(self) -> list[str]:
+        path = Path(f"{self.put_down}.signs")
+        return path.read_text(encoding="utf-8").splitlines() if path.exists() else []
+
+
+def claude(folder: Path, body: str, **named: Any) -> tuple[Command, ClaudeCode]:
+    command = Command(folder, "claude", body)
+    return command, ClaudeCode(environ=command.environ, **named)
+
+
+def vector(key: str) -> dict[str, Any]:
+    (found,) = [one for one in VECTORS["providers"] if key in one["input"]]
+    return dict(found)
+
+
+def test_the_command_line_is_that_of_the_vector(tmp_path: Path) -> None:
+    one = vector("claude")
+    given, expected = one["input"]["claude"], one["expected"]
+    command, model = claude(tmp_path, "print('  hello \\n')", model=given["model"])
+    assert model.generate(given["prompt"], None, SECONDS).text == "hello"
+    assert ["claude", *command.calls[0]["argv"]] == expected["argv"]
+    assert expected["timeout_ms"] == USUAL_SECONDS * 1000
+    read = read_configuration({"pipeline": {"extraction": {"provider": "claude-code"}}}).configuration
+    assert deadline_of(read) == USUAL_SECONDS
+
+
+def test_an_exit_code_is_told_as_in_the_vector(tmp_path: Path) -> None:
+    one = vector("stderr")
+    said, code = one["input"]["stderr"], one["input"]["claude_exit"]
+    _, model = claude(tmp_path, f"sys.stderr.write({said!r})\nsys.exit({code})")
+    with pytest.raises(ModelHttpError) as caught:
+        model.generate(LONG, None, SECONDS)
+    assert caught.value.what == one["expected"]["error"]
+    assert caught.value.retryable
+
+
+def test_no_output_is_told_as_in_the_vector(tmp_path: Path) -> None:
+    one = vector("stdout")
+    _, model = claude(tmp_path, f"sys.stdout.write({one['input']['stdout']!r})")
+    with pytest.raises(EmptyAnswerError) as caught:
+        model.generate(LONG, None, SECONDS)
+    assert caught.value.what == one["expected"]["error"]
+
+
+@pytest.fixture
+def late_once_ready(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A command's time begins to count when it has put down its first sign, however slow the machine is."""
+    started = commands._started
+
+    def ready(name: str, arguments: Any, text: Any, environ: Any, folder: str) -> Any:
+        process = started(name, arguments, text, environ, folder)
+        signs = Path(f"{environ['PUT_DOWN']}.signs")
+        waiting = threading.Event()
+        while not signs.exists():
+            waiting.wait(0.005)
+        return process
+
+    monkeypatch.setattr(commands, "_started", ready)
+
+
+@pytest.mark.usefixtures("late_once_ready")
+def test_a_late_command_is_asked_to_end_and_then_killed_as_in_the_vector(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = vector("claude_runs_ms")
+    after = f"SIGKILL after {commands.GRACE_SECONDS * 1000:.0f} ms"
+    assert one["expected"]["signals"] == ["SIGTERM", after]
+    sent: list[tuple[str, bool]] = []
+    send = commands._signal
+
+    def noted(process: Any, number: int) -> None:
+        sent.append((signal.Signals(number).name, process.poll() is None))
+        send(process, number)
+
+    monkeypatch.setattr(commands, "_signal", noted)
+    body = "signal.signal(signal.SIGTERM, signal.SIG_IGN)\ndone('ready')\nwhile True: time.sleep(9)"
+    command, model = claude(tmp_path, body, grace=0.05)
+    with pytest.raises(ModelTimeoutError) as caught:
+        model.generate("hi", None, one["input"]["timeoutMs"] / 1000)
+    assert caught.value.what == one["expected"]["error"]
+    # It still ran when it was killed.
+    assert sent == [("SIGTERM", True), ("SIGKILL", True)]
+    assert command.signs == ["ready"]
+
+
+@pytest.mark.usefixtures("late_once_ready")
+def test_a_command_that_ends_when_asked_is_not_killed(tmp_path: Path) -> None:
+    body = (
+        "signal.signal(signal.SIGTERM, lambda *_: (done('tidied up'), sys.exit(0)))\n"
+        "done('ready')\nwhile True: time.sleep(9)"
+    )
+    command, model = claude(tmp_path, body, grace=60.0)
+    with pytest.raises(ModelTimeoutError):
+        model.generate("hi", None, 0.02)
+    assert command.signs == ["ready", "tidied up"]
+
+
+@pytest.mark.usefixtures("late_once_ready")
+def test_children_of_a_late_command_are_ended_with_it(tmp_path: Path) -> None:
+    body = (
+        "signal.signal(signal.SIGTERM, signal.SIG_IGN)\nchild = os.fork()\n"
+        "if child: done(str(child))\nwhile True: time.sleep(9)"
+    )
+    command, model = claude(tmp_path, body, grace=0.05)
+    with pytest.raises(ModelTimeoutError):
+        model.generate("hi", None, 0.02)
+    status = Path(f"/proc/{command.signs[0]}/stat")
+    waiting = threading.Event()
+    # A signal takes a moment; whoever adopted the child may not have taken leave of it. A child that stays fails the
+    # test by its time limit.
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+        while status.read_text(encoding="ascii").rpartition(")")[2].split()[0] != "Z":
+            waiting.wait(0.005)
+
+
+def test_the_environment_is_without_what_the_vector_names(tmp_path: Path) -> None:
+    removed = vector("claude_env_removed")["expected"]
+    assert removed == ["CLAUDECODE", "CLAUDE_CODE_*"]
+    command, model = claude(tmp_path, "print('well')")
+    command.environ |= {
+        "CLAUDECODE": "1",
+        "CLAUDE_CODE_ENTRYPOINT": "cli",
+        "CLAUDE_CONFIG_DIR": "/x",
+        "NO_COLOR": "",
+    }
+    model.generate(LONG, None, SECONDS)
+    (call,) = command.calls
+    assert not [name for name in call["environ"] if name == "CLAUDECODE" or name.startswith("CLAUDE_CODE_")]
+    assert call["environ"]["CLAUDE_CONFIG_DIR"] == "/x"
+    assert [call["environ"][name] for name in ("NO_COLOR", "SIGNET_NO_HOOKS", "NUGGETS_NO_HOOKS")] == [
+        "1"
+    ] * 3
+    assert "CLAUDECODE" in command.environ
+    assert own_environ({}) == {"NO_COLOR": "1", "SIGNET_NO_HOOKS": "1", "NUGGETS_NO_HOOKS": "1"}
+
+
+@pytest.mark.parametrize("prompt", [LONG, "-p is no prompt", "x" * (SHORT + 1), "nul \0 here", ""])
+def test_a_prompt_stands_on_the_command_line_only_when_it_is_short_and_plain(
+    tmp_path: Path, prompt: str
+) -> None:
+    command, model = claude(tmp_path, "print('well')")
+    assert model.generate(prompt, None, SECONDS).text == "well"
+    (call,) = command.calls
+    assert call["stdin"] == prompt
+    assert call["argv"] == ["-p", "--model", "haiku", "--no-session-persistence", "--output-format", "text"]
+
+
+def test_a_command_that_takes_no_standard_input_gets_the_prompt_as_an_argument(tmp_path: Path) -> None:
+    body = (
+        "if standard:\n    sys.stderr.write('Error: a prompt argument must be provided')\n    sys.exit(1)\n"
+        "print('well')"
+    )
+    command, model = claude(tmp_path, body)
+    assert model.generate(LONG, None, SECONDS).text == "well"
+    assert [LONG in call["argv"] for call in command.calls] == [False, True]
+    # What is too long for a command line is not put there.
+    with pytest.raises(ModelHttpError, match="prompt argument"):
+        model.generate(LONG * 100, None, SECONDS)
+    assert len(command.calls) == 3
+
+
+def test_a_command_runs_in_an_empty_folder_that_is_gone_afterwards(tmp_path: Path) -> None:
+    command, model = claude(tmp_path, "print('well')")
+    model.generate(LONG, None, SECONDS)
+    (call,) = command.calls
+    assert call["files"] == []
+    assert not Path(call["cwd"]).exists()
+
+
+def test_marks_for_a_terminal_are_no_part_of_an_answer(tmp_path: Path) -> None:
+    _, model = claude(tmp_path, "print('\\x1b[1;31mwe\\x1b[0mll\\x1b]0;title\\x07')")
+    assert model.generate(LONG, None, SECONDS).text == "well"
+
+
+def test_no_command_is_told_apart_from_one_that_fails(tmp_path: Path) -> None:
+    nowhere = {**os.environ, "PATH": str(tmp_path)}
+    for model in (ClaudeCode(environ=nowhere), OpenCode(environ=nowhere)):
+        with pytest.raises(ModelUnavailableError, match="there is no command"):
+            model.generate(LONG, None, SECONDS)
+        assert model.available().reason == "no_command"
+    _, broken = claude(tmp_path, "sys.exit(3)")
+    assert broken.available().reason == "unreachable"
+    assert "exit code 3" in broken.available().told
+
+
+def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
+    command, model = claude(tmp_path, "")
+    command.path.write_bytes(b"\x7fELF nonsense")
+    with pytest.raises(ModelUnavailableError, match="cannot be started"):
+        model.generate(LONG, None, SECONDS)
+    assert not model.available().ok
+
+
+def test_a_command_is_there_when_it_tells_its_version(tmp_path: Path) -> None:
+    command, model = claude(tmp_path, "print('2.1.0 (Claude Code)')")
+    found = model.available()
+    assert (found.ok, found.told) == (True, "")
+    assert command.calls[0]["argv"] == ["--version"]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("", ["run"]), ("anthropic/some-model", ["run", "--model", "anthropic/some-model"])],
+)
+def test_opencode_takes_its_prompt_on_standard_input(tmp_path: Path, name: str, expected: list[str]) -> None:
+    command = Command(tmp_path, "opencode", "print(' {\"facts\": []}\\n')")
+    answer = OpenCode(name, environ=command.environ).generate("short", None, SECONDS)
+    assert (answer.text, answer.model) == ('{"facts": []}', name)
+    (call,) = command.calls
+    assert (call["argv"], call["stdin"]) == (expected, "short")
+
+
+def test_opencode_fails_with_the_same_errors(tmp_path: Path) -> None:
+    command = Command(tmp_path, "opencode", "sys.stderr.write('no key')\nsys.exit(2)")
+    with pytest.raises(ModelHttpError) as caught:
+        OpenCode(environ=command.environ).generate(LONG, None, SECONDS)
+    assert caught.value.what == "opencode exit 2: no key"
+
+
+def test_no_more_commands_run_at_once_than_a_machine_bears(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _, model = claude(tmp_path, "print('well')")
+    taken = threading.BoundedSemaphore(1)
+    monkeypatch.setattr(commands, "_turns", taken)
+    with taken, pytest.raises(ModelTimeoutError, match="claude-code timeout after 50ms"):
+        model.generate(LONG, None, 0.05)
+    assert model.generate(LONG, None, SECONDS).text == "well"
+    assert commands.MOST_AT_ONCE == 4
+
+
+def test_no_command_runs_inside_a_transaction(tmp_path: Path) -> None:
+    command, model = claude(tmp_path, "print('well')")
+    with holding_a_transaction():
+        for call in (lambda: model.generate(LONG, None, SECONDS), model.available):
+            with pytest.raises(CallInsideTransactionError):
+                call()
+    assert not command.put_down.exists()

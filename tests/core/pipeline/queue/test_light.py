@@ -1,0 +1,140 @@
+"""The light: grey says how to start, red says that nothing comes of the work, and each has its words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from core.pipeline.config import Mode
+from core.pipeline.queue.light import STUCK_AFTER_MS, Standing, light_of
+from core.pipeline.records import Light, ProviderHealth
+
+NOW = 1_700_000_000_000
+HEALTHY = ProviderHealth("ollama", "qwen3:4b", "healthy", 0, 0, NOW, "", 0, 2_000, None, 0)
+QUIET = Standing(Mode.CONTROLLED_WRITE, False, False, HEALTHY, NOW)
+
+
+def light(**given: Any) -> Light:
+    return light_of(replace(QUIET, **given))[0]
+
+
+def why(**given: Any) -> str:
+    return light_of(replace(QUIET, **given))[1]
+
+
+def provider(**given: Any) -> ProviderHealth:
+    return replace(HEALTHY, **given)
+
+
+def test_nothing_to_do_is_idle() -> None:
+    assert light() is Light.IDLE
+
+
+def test_without_a_model_it_is_grey_and_says_how_to_start() -> None:
+    off = provider(name="none", model="", state="off")
+    assert light(provider=off, waiting=3, since=0) is Light.OFF
+    assert "ollama serve" in why(provider=off)
+    assert "settings.toml" in why(provider=off)
+
+
+def test_switched_off_it_is_grey_and_says_how_to_switch_it_on() -> None:
+    assert light(mode=Mode.OFF, waiting=3, since=0) is Light.OFF
+    assert "enabled = true" in why(mode=Mode.OFF)
+
+
+@pytest.mark.parametrize(
+    ("given", "word"),
+    [
+        ({"mode": Mode.SHADOW, "frozen": True, "held": 2}, "mutationsFrozen"),
+        ({"paused": True}, "paused by a person"),
+        ({"waiting": 1, "since": NOW, "provider": provider(calls_today=2_000)}, "tomorrow"),
+        ({"waiting": 1, "since": NOW, "provider": provider(state="open", last_error="refused")}, "refused"),
+    ],
+)
+def test_what_waits_on_purpose_is_paused_and_says_why(given: dict[str, Any], word: str) -> None:
+    assert light(**given) is Light.PAUSED
+    assert word in why(**given)
+
+
+@pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}, {"outbox": 1}])
+def test_work_that_something_comes_of_is_working(given: dict[str, int]) -> None:
+    assert light(**given, since=NOW - 2 * STUCK_AFTER_MS, progress=NOW - 1_000) is Light.WORKING
+
+
+def test_work_is_counted_in_words() -> None:
+    words = why(waiting=1_200, running=1, outbox=2, since=NOW)
+    assert words == "1 job runs, 1,200 jobs wait, 2 notes are to be written"
+
+
+def test_proposals_wait_for_a_person() -> None:
+    assert light(proposals_open=2) is Light.REVIEW
+    assert why(proposals_open=2) == "2 proposals wait for you"
+
+
+@pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}, {"outbox": 1}])
+def test_work_that_nothing_comes_of_turns_red_after_five_minutes(given: dict[str, int]) -> None:
+    assert light(**given, since=NOW - STUCK_AFTER_MS) is Light.WORKING
+    assert light(**given, since=NOW - STUCK_AFTER_MS - 1) is Light.STUCK
+
+
+def test_red_names_what_keeps_it() -> None:
+    since = NOW - 2 * STUCK_AFTER_MS
+    away = provider(state="open", failures=4, last_error="connection refused")
+    assert "connection refused" in why(waiting=1, since=since, provider=away)
+    assert "ollama serve" in why(waiting=1, since=since, provider=away)
+    assert "nuggets daemon" in why(waiting=1, since=since)
+    assert "nuggets verify" in why(outbox=1, since=since)
+
+
+def test_a_dead_job_is_red_until_something_is_written_and_never_hidden() -> None:
+    assert light(dead=1, died=NOW, died_of="timeout") is Light.STUCK
+    assert "timeout" in why(dead=1, died=NOW, died_of="timeout")
+    assert light(dead=1, died=NOW, progress=NOW + 1) is Light.IDLE
+    assert "1 job is dead" in why(dead=1, died=NOW, progress=NOW + 1)
+
+
+def test_many_texts_without_a_single_fact_are_red() -> None:
+    assert light(read=9) is Light.IDLE
+    assert light(read=10) is Light.STUCK
+    assert light(read=10, facts=1) is Light.IDLE
+    assert light(read=10, mode=Mode.SHADOW) is Light.IDLE
+
+
+counts = st.integers(min_value=0, max_value=10**7)
+moments = st.none() | st.integers(min_value=0, max_value=2 * NOW)
+
+
+@given(
+    st.builds(
+        Standing,
+        mode=st.sampled_from(Mode),
+        frozen=st.booleans(),
+        paused=st.booleans(),
+        provider=st.sampled_from(["off", "unknown", "healthy", "failing", "open"]).map(
+            lambda state: provider(state=state)
+        ),
+        now=st.just(NOW),
+        waiting=counts,
+        held=counts,
+        running=counts,
+        dead=counts,
+        outbox=counts,
+        proposals_open=counts,
+        read=counts,
+        facts=counts,
+        since=moments,
+        progress=moments,
+        died=moments,
+    )
+)
+def test_every_standing_has_a_light_and_one_line_of_words_and_dead_jobs_are_named(standing: Standing) -> None:
+    shown, words = light_of(standing)
+    assert isinstance(shown, Light)
+    assert words
+    assert "\n" not in words
+    assert not standing.dead or "dead" in words
+    assert shown is not Light.IDLE or not (standing.waiting or standing.outbox or standing.running)

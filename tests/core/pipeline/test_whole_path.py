@@ -1,0 +1,274 @@
+"""From a text that is handed in to the notes it becomes, with an Ollama on loopback that answers or misbehaves."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fake_ollama import FakeOllama, Line, Reply
+from service_kit import Clock, configure, drain
+from writes_kit import parrot
+
+from core.memory import Memory
+from core.pipeline.records import Job, Light
+from core.pipeline.service import Pipeline
+
+TEXT = "The billing service listens on port 8443. Anna moved to Lisbon in spring."
+FACTS = ["Anna moved to Lisbon in spring.", "The billing service listens on port 8443."]
+ANSWER = json.dumps(
+    {"facts": [{"content": fact, "type": "fact", "confidence": 0.9} for fact in FACTS], "entities": []}
+)
+OTHER = json.dumps(
+    {"facts": [{"content": "The moon is made of green cheese.", "confidence": 0.9}], "entities": []}
+)
+
+
+@pytest.fixture(autouse=True)
+def _a_slow_machine_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("core.pipeline.models.ollama.AVAILABLE_SECONDS", 60.0)
+
+
+def well(prompt: str) -> Line:
+    """What a model that works says to any prompt."""
+    said = parrot().by_prompt
+    assert said is not None
+    line = said(prompt)
+    assert isinstance(line, dict)
+    return line
+
+
+@contextmanager
+def pipeline_at(home: Path, ollama: FakeOllama, clock: Clock, lines: str = "") -> Iterator[Pipeline]:
+    configure(home, f"{lines}\n[pipeline.extraction]\nendpoint = '{ollama.url}'")
+    numbers = itertools.count()
+    opened = Pipeline.open(home, clock=clock, ids=lambda: f"{next(numbers):016x}", chance=lambda: 0.0)
+    try:
+        yield opened
+    finally:
+        opened.close()
+
+
+def notes(home: Path) -> list[str]:
+    with closing(Memory.open(home)) as memory:
+        return sorted(note.content for note in memory.snapshot.visible)
+
+
+def only_job(pipeline: Pipeline) -> Job:
+    (found,) = [job for job in pipeline.jobs() if job.type == "extract"]
+    return found
+
+
+def until_written(pipeline: Pipeline, clock: Clock) -> None:
+    """Works until the job is done, resting as long as it has to."""
+    for _ in range(20):
+        drain(pipeline)
+        if only_job(pipeline).status == "completed":
+            pipeline.flush()
+            return
+        clock.forward(minutes=5)
+    raise AssertionError(only_job(pipeline))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        ANSWER,
+        f"<think>Perhaps {OTHER}? No.</think>\n{ANSWER}",
+        f"Perhaps {OTHER}? No.\n</think>\n{ANSWER}",
+        f"Sure! Here {{as you asked}} is the JSON:\n```json\n{ANSWER}\n```\nAnything else?",
+        ANSWER[:-1] + ",}",
+        json.dumps(ANSWER),
+        Reply(ANSWER, thinking=f"Perhaps {OTHER}?"),
+        Reply(ANSWER, drip=0.0001),
+    ],
+    ids=["plain", "think", "orphan-think", "prose", "comma", "quoted", "thinking-field", "drip"],
+)
+def test_an_answer_in_whatever_dress_becomes_notes_with_a_way_back_to_the_sentence(
+    tmp_path: Path, said: Line
+) -> None:
+    with FakeOllama([said]) as ollama, pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline:
+        raw = pipeline.ingest(TEXT, nugget="memory", session="s-1", author="an agent").raw_id
+        until_written(pipeline, clock)
+        assert notes(tmp_path) == sorted(FACTS)
+        (proposal, _) = [one for one in pipeline.proposals(all=True) if one.status == "applied"]
+        origin = pipeline.origin(proposal.note_id)
+        assert origin is not None
+        assert origin.span is not None
+        assert origin.content[slice(*origin.span)].strip() == proposal.content
+        assert (origin.raw_id, origin.author, origin.source_id, origin.model) == (
+            raw,
+            "an agent",
+            "s-1",
+            "qwen3:4b",
+        )
+        assert pipeline.raw(raw).content == TEXT
+        health = pipeline.health()
+        assert (health.state, health.calls_today, health.tokens_today) == ("healthy", 1, 18)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "error_class"),
+    [
+        (Reply("out of memory", status=500), "http"),
+        (Reply("wait", status=429), "http"),
+        (Reply(ANSWER, drop="before"), "http"),
+        (Reply(ANSWER, drop="within"), "http"),
+        (Reply(ANSWER, delay=60), "timeout"),
+        (Reply(ANSWER, drip=0.2), "timeout"),
+        (Reply(ANSWER[:-30], done_reason="length"), "truncated"),
+        (ANSWER[:-30], "truncated"),
+        ("<think>What would", "truncated"),
+        (Reply("", thinking="Hm", done_reason="length"), "truncated"),
+        (Reply("", thinking="Hm"), "empty"),
+        ("<think>Nothing.</think>", "empty"),
+        ("I am sorry, I cannot do that.", "parse"),
+        ("{'facts': []}", "parse"),
+        ("[]", "parse"),
+        (Reply(body='{"response": 7}'), "parse"),
+        (Reply(body="<html>"), "parse"),
+    ],
+)
+def test_a_model_that_misbehaves_costs_nothing_but_time(
+    tmp_path: Path, trouble: Line, error_class: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # The least that a configuration allows is five seconds.
+    deadline = 0.3 if error_class == "timeout" else 60.0
+    monkeypatch.setattr("core.pipeline.workers.extract_job.deadline_of", lambda configuration: deadline)
+    with FakeOllama() as ollama, pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline:
+        ollama.script = [trouble]
+        raw = pipeline.ingest(TEXT, nugget="memory").raw_id
+        pipeline.tick()
+        job = only_job(pipeline)
+        assert (job.status, job.error_class) == ("pending", error_class)
+        assert job.error
+        assert job.run_after > clock.ms
+        assert pipeline.raw(raw).content == TEXT
+        assert pipeline.proposals(all=True) == ()
+        monkeypatch.setattr("core.pipeline.workers.extract_job.deadline_of", lambda configuration: 60.0)
+        ollama.by_prompt = well
+        until_written(pipeline, clock)
+        assert notes(tmp_path) == sorted(FACTS)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"facts": "all of them", "entities": None},
+        {"facts": [1, None, ["a"], {"content": 5}, {"content": "short"}], "entities": [{"source": 1}]},
+        {"facts": []},
+    ],
+)
+def test_values_of_wrong_types_are_dropped_and_the_job_is_done(tmp_path: Path, said: Any) -> None:
+    with FakeOllama([said]) as ollama, pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline:
+        pipeline.ingest(TEXT, nugget="memory")
+        until_written(pipeline, clock)
+        assert notes(tmp_path) == []
+        assert len(ollama.prompts) == 1
+
+
+def test_a_question_that_the_server_cannot_understand_is_not_asked_again(tmp_path: Path) -> None:
+    ollama = FakeOllama([Reply("unknown option", status=400)])
+    with ollama, pipeline_at(tmp_path, ollama, Clock()) as pipeline:
+        raw = pipeline.ingest(TEXT, nugget="memory").raw_id
+        drain(pipeline)
+        job = only_job(pipeline)
+        assert (job.status, job.error_class, job.attempts) == ("dead", "bad_request", 1)
+        assert "unknown option" in job.error
+        assert pipeline.raw(raw).content == TEXT
+
+
+def test_a_server_that_is_not_there_keeps_all_work_waiting_without_an_attempt(tmp_path: Path) -> None:
+    clock = Clock()
+    with FakeOllama() as gone:
+        pass
+    with pipeline_at(tmp_path, gone, clock) as pipeline:
+        pipeline.ingest(TEXT, nugget="memory")
+        for _ in range(10):
+            drain(pipeline)
+            clock.forward(minutes=10)
+        job = only_job(pipeline)
+        assert (job.status, job.attempts) == ("pending", 0)
+        status = pipeline.status()
+        assert status.light in (Light.OFF, Light.PAUSED, Light.STUCK)
+        assert "cannot be reached" in pipeline.health().last_error
+    with FakeOllama(by_prompt=well) as ollama, pipeline_at(tmp_path, ollama, clock) as pipeline:
+        until_written(pipeline, clock)
+        assert notes(tmp_path) == sorted(FACTS)
+
+
+def test_a_model_that_was_never_fetched_keeps_all_work_waiting_until_it_is(tmp_path: Path) -> None:
+    with (
+        FakeOllama(by_prompt=well, models=()) as ollama,
+        pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline,
+    ):
+        for number in range(5):
+            pipeline.ingest(f"Server {number} is called number {number} of the rack.", nugget="memory")
+        drain(pipeline)
+        assert {(job.status, job.attempts) for job in pipeline.jobs()} == {("pending", 0)}
+        assert "ollama pull qwen3:4b" in pipeline.health().last_error
+        ollama.models = ("qwen3:4b",)
+        clock.forward(minutes=5)
+        drain(pipeline)
+        pipeline.flush()
+        assert len(notes(tmp_path)) == 5
+
+
+def test_three_failures_of_the_server_spare_the_attempts_of_all_other_jobs(tmp_path: Path) -> None:
+    ollama = FakeOllama(by_prompt=lambda prompt: Reply("overloaded", status=503))
+    with ollama, pipeline_at(tmp_path, ollama, Clock()) as pipeline:
+        for number in range(10):
+            pipeline.ingest(f"Server {number} is called number {number} of the rack.", nugget="memory")
+        drain(pipeline)
+        jobs = pipeline.jobs()
+        assert len(ollama.prompts) == 3
+        assert sum(job.attempts for job in jobs) == 3
+        assert {job.status for job in jobs} == {"pending"}
+        assert pipeline.health().state == "open"
+        assert pipeline.status().light is Light.PAUSED
+
+
+def test_a_spent_budget_keeps_the_rest_for_the_next_day(tmp_path: Path) -> None:
+    lines = "[pipeline.worker]\nmaxRetries = 1"
+    with (
+        FakeOllama(by_prompt=well) as ollama,
+        pipeline_at(tmp_path, ollama, clock := Clock(), lines) as pipeline,
+    ):
+        settings = tmp_path / "settings.toml"
+        settings.write_text(
+            settings.read_text(encoding="utf-8") + "\ndailyCallBudget = 3\n", encoding="utf-8"
+        )
+        for number in range(5):
+            pipeline.ingest(f"Zebra{number} alpha{number} quartz{number} lamp{number}.", nugget="memory")
+        drain(pipeline)
+        assert len(ollama.prompts) == 3
+        assert sorted(job.status for job in pipeline.jobs()) == ["completed"] * 3 + ["pending"] * 2
+        assert pipeline.health().calls_today == 3
+        assert pipeline.status().light is Light.PAUSED
+        # What is like a note that is there costs a second call, so that one day may not do.
+        for _ in range(2):
+            clock.forward(days=1)
+            drain(pipeline)
+        assert [(job.status, job.attempts) for job in pipeline.jobs()] == [("completed", 1)] * 5
+
+
+def test_while_a_model_thinks_others_write_to_the_database(tmp_path: Path) -> None:
+    with FakeOllama() as ollama, pipeline_at(tmp_path, ollama, clock := Clock()) as pipeline:
+        beside: list[str] = []
+
+        def thinking(prompt: str) -> Line:
+            if not beside:
+                with Pipeline.open(tmp_path, clock=clock) as other:
+                    beside.append(other.ingest("Carla leads the mobile team.", nugget="memory").status)
+            return well(prompt)
+
+        ollama.by_prompt = thinking
+        pipeline.ingest(TEXT, nugget="memory")
+        drain(pipeline)
+        pipeline.flush()
+        assert beside == ["queued"]
+        assert notes(tmp_path) == sorted([*FACTS, "Carla leads the mobile team."])

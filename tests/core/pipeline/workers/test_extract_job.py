@@ -1,0 +1,394 @@
+"""Extraction from a text to facts, proposals, outbox and audit: what is written, what is not, what is told of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from scripted_model import ScriptedModel
+from writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
+
+from core.graph.edits import edit_note
+from core.pipeline.config import PipelineConfiguration
+from core.pipeline.database import facts, jobs, proposals
+from core.pipeline.database.raw import raw_of
+from core.pipeline.guard import depth
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, ModelTimeoutError, Schema
+from core.pipeline.records import Reason
+from core.pipeline.workers import extract_job
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "writes.json").read_text())
+TEA = "Anna likes green tea"
+COFFEE = "Anna likes green coffee"
+DEPLOY = "The deploy of checkout runs on Fridays"
+TEXT = "Anna likes green tea and coffee; the deploy of checkout runs on Fridays."
+STATISTICS = (
+    "added", "updated", "deleted", "deduped", "skippedLowConfidence", "blockedDestructive", "reviewNeeded",
+    "embeddingsAdded",
+)  # fmt: skip
+
+
+@pytest.fixture
+def writes(tmp_path: Path) -> Iterator[Writes]:
+    with Writes(tmp_path) as made:
+        yield made
+
+
+# Vectors
+
+
+@pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
+def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
+    given_, expected = vector["input"], vector["expected"]
+    if "created_row_fields" in given_:
+        writes.learn(TEXT, found(TEA))
+        none, created = writes.history(writes.proposal().raw_id)
+        assert (none.event, created.event) == ("none", expected["history_event"])
+        assert (created.changed_by, created.reason) == (expected["who"], expected["why"])
+        assert none.metadata["extractionModel"] == created.model == "scripted"
+        return
+    action = given_["action"]
+    if action == "none":
+        writes.known(TEA)
+        before = writes.rows("facts"), writes.rows("graph_outbox")
+        done = writes.learn(TEXT, found(COFFEE), decision("none"))
+        assert (writes.rows("facts"), writes.rows("graph_outbox")) == before
+        assert writes.proposal().status == "none"
+        assert (done.written, writes.history(writes.proposal().id)[0].event) == (0, "none")
+        return
+    if action in ("update", "delete"):
+        (note_id,) = writes.known(TEA)
+        if given_.get("target_pinned"):
+            writes.memory.change("pinned", lambda draft: edit_note(draft, note_id, add_tags=("pinned",)))
+        writes.configuration = FULL if given_["allowUpdateDelete"] else CONTROLLED
+        writes.learn(TEXT, found(COFFEE), decision(action, "C1"))
+        assert writes.proposal().status == expected["outcome"]
+        assert writes.proposal().reason == expected.get("reason", Reason.DESTRUCTIVE_REVIEW)
+        assert writes.notes() == [TEA]
+        return
+    if "mutationsFrozen" in given_:
+        writes.configuration = FROZEN
+        writes.learn(TEXT, found(TEA))
+        assert writes.rows("facts") == writes.rows("graph_outbox") == 0
+        (row,) = writes.history(writes.proposal().id)
+        assert (row.event, row.changed_by) == ("none", expected["changed_by"])
+        return
+    if "hash_exists_only_as_tombstone" in given_:
+        (note_id,) = writes.known(TEA)
+        writes.configuration = FULL
+        writes.learn("The tea is off", found("Anna no longer likes green tea"), decision("delete", "C1"))
+        writes.accept(writes.proposal().id)
+        writes.flush()
+        assert writes.notes() == []
+        done = writes.learn("Anna is back at her tea", found(TEA))
+        writes.flush()
+        assert (done.written, writes.notes()) == (1, [TEA])
+        assert writes.proposal().note_id != note_id
+        return
+    if "unique_collision_on_insert" in given_:
+        (note_id,) = writes.known(TEA)
+        lease = _handed_in(writes)
+        # The other fact came between: what was thought out knows nothing of it.
+        plan = writes.think(lease, ScriptedModel([found(COFFEE), decision("add")]))
+        assert plan.facts[0].proposal
+        with writes.database.write() as writer:
+            there = facts.of_note(writer, note_id)
+            assert there
+            writer.execute(
+                "UPDATE facts SET content_hash = ? WHERE id = ?", (normalise(COFFEE).content_hash, there.id)
+            )
+        extract_job.commit(writes.database, plan, lease.token, writes.now)
+        (row,) = writes.history(writes.proposal().id)
+        assert (writes.proposal().status, row.metadata["dedupedExistingId"]) == ("deduped", note_id)
+        return
+    content = given_.get("content", TEA)
+    done = writes.learn("The text: ... " + TEXT, *_extracted(writes, content, given_.get("confidence", 0.9)))
+    assert expected["outcome"] in ("created", "skipped")
+    assert done.written == (expected["outcome"] == "created")
+    if "reason" in expected:
+        assert (writes.proposal().status, writes.proposal().reason) == ("skipped", expected["reason"])
+        assert done.result["skippedLowConfidence"] == 1
+    assert done.result["embeddingsAdded"] == expected.get("embeddingsAdded", 0)
+
+
+def _handed_in(writes: Writes, text: str = TEXT) -> jobs.Lease:
+    writes.hand_in(text)
+    return writes.lease()
+
+
+def _extracted(writes: Writes, content: str, confidence: float) -> list[Any]:
+    """Facts that are too short end in the extraction; here they must come through to the gates."""
+    from core.pipeline.config.parts import ExtractionPart
+
+    if len(content.strip()) < 10:
+        writes.configuration = PipelineConfiguration(extraction=ExtractionPart(min_fact_chars=1))
+        # As long as it is looked at there, and nothing once it is compared.
+        content = content if content.strip() else "\u00a0.\u00a0"
+    return [found(fact(content, confidence))]
+
+
+# What is written
+
+
+def test_a_fact_becomes_a_note_with_a_trail_to_its_sentence(writes: Writes) -> None:
+    text = "We met on Monday. Anna likes green tea, says Ben. Nothing else."
+    done = writes.learn(text, found(TEA, entities=[_triple("Anna", "likes", "green tea")]), project="kitchen")
+    writes.flush()
+    (note,) = writes.memory.snapshot.notes
+    (stored,) = writes.proposals()
+    assert (note.content, note.nugget_name, note.source) == (TEA, "kitchen", "inferred")
+    assert note.id == stored.note_id == f"note-kitchen-{normalise(TEA).content_hash[:8]}"
+    assert note.confidence == 0.6
+    assert stored.span
+    assert text[slice(*stored.span)] == "Anna likes green tea, says Ben."
+    assert (stored.status, stored.decided_by, stored.model) == ("applied", "rule", "scripted")
+    assert done.result["mode"] == "phase-c"
+    assert {name: done.result[name] for name in STATISTICS} == {**dict.fromkeys(STATISTICS, 0), "added": 1}
+    raw = raw_of(writes.database.reading, stored.raw_id)
+    assert raw
+    assert (raw.status, raw.model, raw.content) == ("extracted", "scripted", text)
+    assert writes.rows("found_relations") == 1
+
+
+def _triple(source: str, relationship: str, target: str) -> dict[str, Any]:
+    return {"source": source, "relationship": relationship, "target": target, "confidence": 0.9}
+
+
+def test_every_fact_leaves_a_row_that_tells_why(writes: Writes) -> None:
+    writes.known(TEA)
+    writes.learn(
+        TEXT,
+        found(TEA, fact("The deploy of checkout runs on Fridays", 0.4), "Zebras graze there", COFFEE),
+        decision("update", "C1", reason="coffee now"),
+    )
+    rows = [row for row in writes.history(writes.proposal().raw_id) if row.event == "none"]
+    told = [(row.metadata["outcome"], row.reason, row.metadata["proposedAction"]) for row in rows]
+    assert told == [
+        ("deduped", "duplicate_content", "none"),
+        ("skipped", "low_fact_confidence", "add"),
+        ("review", "ungrounded", "add"),
+        ("blocked", "destructive_mutations_disabled", "update"),
+    ]
+    blocked = rows[3].metadata
+    assert blocked["blockedReason"] == "destructive_mutations_disabled"
+    assert (blocked["targetContent"], blocked["reason"]) == (TEA, "coffee now")
+    assert (blocked["factCount"], blocked["entityCount"], blocked["shadow"]) == (4, 0, False)
+    assert rows[3].prompt_version == "extract-2+decide-1"
+    assert rows[1].metadata["skippedReason"] == rows[1].reason
+    assert rows[2].metadata["reviewNeeded"] is True
+
+
+def test_in_shadow_nothing_is_written_but_proposals_and_the_audit(tmp_path: Path) -> None:
+    with Writes(tmp_path, SHADOW) as writes:
+        linked = writes.rows("entities"), writes.rows("relations")
+        tea = found(TEA, fact("The deploy of checkout runs", 0.1), entities=[_triple("A1", "is", "B1")])
+        done = writes.learn(TEXT.lower(), tea)
+        assert (done.written, done.open, done.result["mode"]) == (0, 2, "shadow")
+        assert writes.rows("facts") == writes.rows("graph_outbox") == 0
+        assert (writes.rows("entities"), writes.rows("relations")) == linked
+        assert {(one.status, one.reason) for one in writes.proposals()} == {("proposed", "shadow")}
+        assert [row.changed_by for row in writes.history("raw-0000000000000001")] == ["pipeline-shadow"] * 2
+        due = writes.database.reading.execute("SELECT knowledge_due FROM raw_memories").fetchone()[0]
+        assert due == 0
+
+
+def test_a_lost_lease_discards_everything(writes: Writes) -> None:
+    lease = _handed_in(writes)
+    plan = writes.think(lease, ScriptedModel([found(TEA)]))
+    with writes.database.write() as writer:
+        jobs.give_back(writer, lease.job.id, lease.token, now=writes.now)
+    assert extract_job.commit(writes.database, plan, lease.token, writes.now) is None
+    for table in ("proposals", "facts", "history", "graph_outbox", "found_relations"):
+        assert writes.rows(table) == 0
+    assert writes.extract(ScriptedModel([found(TEA)])).written == 1
+
+
+def test_a_crash_while_writing_leaves_the_job_and_nothing_else(
+    writes: Writes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lease = _handed_in(writes)
+    plan = writes.think(lease, ScriptedModel([found(TEA)]))
+    with monkeypatch.context() as patched:
+        patched.setattr(jobs, "complete", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            extract_job.commit(writes.database, plan, lease.token, writes.now)
+    assert writes.rows("facts") == writes.rows("proposals") == writes.rows("history") == 0
+    assert jobs.holds(writes.database.reading, lease.job.id, lease.token)
+
+
+def test_a_job_whose_memory_is_gone_has_nothing_to_do(writes: Writes) -> None:
+    lease = _handed_in(writes)
+    with writes.database.write() as writer:
+        writer.execute("DELETE FROM mentions")
+        writer.execute("DELETE FROM raw_memories")
+    assert extract_job.prepare(writes.database, lease.job, writes.configuration) is None
+
+
+def test_a_text_that_says_too_little_is_skipped_without_a_call(writes: Writes) -> None:
+    done = writes.learn("ok")
+    assert (done.result["calls"], done.result["facts"]) == (0, 0)
+    assert "too short" in done.result["warnings"][0]
+    raw = raw_of(writes.database.reading, "raw-0000000000000001")
+    assert raw
+    assert raw.status == "skipped"
+
+
+_odd: Any = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.text(max_size=30),
+    st.sampled_from([TEA, COFFEE, DEPLOY]),
+)
+_facts = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "content": st.one_of(_odd, st.sampled_from([TEA, COFFEE, DEPLOY, "never " + TEA])),
+            "type": st.one_of(_odd, st.sampled_from(["fact", "decision", "rationale"])),
+            "confidence": st.one_of(_odd, st.floats(0, 1)),
+        },
+    ),
+    max_size=6,
+)
+_decisions = st.lists(
+    st.fixed_dictionaries(
+        {"fact": st.sampled_from(["F1", "F2", "F3", "F9"])},
+        optional={
+            "action": st.sampled_from(["add", "update", "delete", "none", "ADD ", "drop"]),
+            "targetId": st.sampled_from(["C1", "C2", "C9", None]),
+            "confidence": _odd,
+            "reason": st.sampled_from(["so", "", None]),
+        },
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    answers=st.lists(st.tuples(_facts, _decisions), min_size=1, max_size=3),
+    configuration=st.sampled_from([SHADOW, CONTROLLED, FULL]),
+)
+def test_whatever_a_model_says_each_fact_has_one_proposal_and_one_reason(
+    tmp_path_factory: pytest.TempPathFactory, answers: list[Any], configuration: PipelineConfiguration
+) -> None:
+    with Writes(tmp_path_factory.mktemp("any"), CONTROLLED) as writes:
+        writes.known(TEA)
+        writes.configuration = configuration
+        for number, (facts_said, decided) in enumerate(answers):
+            text = f"{TEXT} For the {number}. time."
+            model = ScriptedModel([{"facts": facts_said, "entities": []}, {"decisions": decided}])
+            model.script += [decision("add")] * 6
+            writes.hand_in(text)
+            try:
+                done = writes.extract(model)
+            except ModelError:
+                continue
+            stored = proposals.of_raw(writes.database.reading, f"raw-{number + 2:016x}")
+            assert len(stored) == done.result["facts"]
+            for one in stored:
+                (row,) = [row for row in writes.history(one.id) if row.event == "none"]
+                assert row.reason == one.reason
+                assert (one.reason == "") is (one.status == "applied") is (one.note_id != "")
+                assert one.action == "add" or one.status != "applied"
+                assert one.span is None or text[slice(*one.span)].strip()
+            assert done.written == sum(one.status == "applied" for one in stored)
+            assert done.open == sum(one.open for one in stored)
+        written = writes.rows("facts")
+        assert writes.rows("graph_outbox") == written
+        writes.accept(*(one.id for one in writes.proposals(all=False)))
+        assert not writes.proposals(all=False)
+        writes.flush()
+        seen = [normalise(text).content_hash for text in writes.notes()]
+        assert len(seen) == len(set(seen))
+
+
+# Models
+
+
+class _Watching:
+    """A model that checks that the database can be written by others while it is asked."""
+
+    def __init__(self, writes: Writes) -> None:
+        self._writes = writes
+        self._model = ScriptedModel([found(TEA, COFFEE), {"decisions": []}, decision("add"), decision("add")])
+        self.calls = 0
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        from core.pipeline.database.connection import Database
+
+        assert depth() == 0
+        other = Database.open(self._writes.database.path.parent, seconds=0)
+        with other.write() as writer:
+            writer.execute("UPDATE jobs SET updated_at = updated_at")
+        other.close()
+        self.calls += 1
+        return self._model.generate(prompt, schema, deadline)
+
+
+def test_no_model_is_asked_while_the_database_is_locked(writes: Writes) -> None:
+    writes.known("Ben likes green tea")
+    model = _Watching(writes)
+    writes.hand_in(TEXT)
+    writes.extract(model)
+    assert model.calls >= 2
+
+
+def test_the_lease_is_renewed_between_calls_and_losing_it_ends_the_job(writes: Writes) -> None:
+    writes.known("Ben likes green tea")
+    beats: list[int] = []
+    model = ScriptedModel([found(TEA), decision("add")])
+    writes.think(_handed_in(writes), model, between=lambda: beats.append(len(model.prompts)))
+    assert beats == [1]
+
+    def lost() -> None:
+        raise jobs.LostLeaseError(1)
+
+    model = ScriptedModel([found(TEA), decision("add")])
+    with pytest.raises(jobs.LostLeaseError):
+        writes.think(_handed_in(writes, TEXT + " Again."), model, between=lost)
+    assert len(model.prompts) == 1
+
+
+def test_facts_that_could_not_be_asked_about_bring_the_job_back_and_wait_for_a_person_in_the_end(
+    writes: Writes,
+) -> None:
+    writes.known("Ben likes green tea")
+    script = [found(TEA, "Zoe runs the deploy of checkout on Fridays"), ModelTimeoutError("late")]
+    lease = _handed_in(writes)
+    assert lease.job.attempts < lease.job.max_attempts
+    with pytest.raises(ModelTimeoutError):
+        writes.think(lease, ScriptedModel([*script]))
+    with writes.database.write() as writer:
+        writer.execute("UPDATE jobs SET max_attempts = attempts WHERE id = ?", (lease.job.id,))
+    last = jobs.job(writes.database.reading, lease.job.id)
+    assert last
+    plan = writes.think(jobs.Lease(last, lease.token), ScriptedModel([*script]))
+    done = extract_job.commit(writes.database, plan, lease.token, writes.now)
+    assert done
+    assert (done.written, done.open) == (1, 1)
+    (waiting,) = writes.proposals(all=False)
+    assert (waiting.content, waiting.status, waiting.reason) == (TEA, "review", "undecided")
+    assert waiting.told == "LLM decision failed: late"
+
+
+def test_an_answer_that_cannot_be_used_drops_its_fact_and_says_so(writes: Writes) -> None:
+    writes.known("Ben likes green tea")
+    done = writes.learn(TEXT, found(TEA), decision("update", "C9"))
+    assert (writes.proposal().status, writes.proposal().reason) == ("skipped", "undecided")
+    assert "non-candidate" in writes.proposal().told
+    assert "non-candidate" in done.result["warnings"][0]
+
+
+def test_a_model_that_is_away_is_an_error_of_the_job(writes: Writes) -> None:
+    lease = _handed_in(writes)
+    with pytest.raises(ModelHttpError, match="LLM extraction failed: connection refused"):
+        writes.think(lease, ScriptedModel([ModelHttpError("connection refused")]))
+    assert writes.rows("proposals") == 0

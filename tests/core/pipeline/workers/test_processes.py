@@ -1,0 +1,115 @@
+"""Several processes on one queue: they share the work, and when one is killed the others lose nothing of it."""
+
+from __future__ import annotations
+
+import os
+import random
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from service_kit import Clock, drain, open_pipeline
+
+from core.pipeline.service import Pipeline
+
+TESTS = Path(__file__).parents[3]
+KILLS = int(os.environ.get("NUGGETS_KILLS", "3"))
+MEMORIES = 24
+
+
+@contextmanager
+def worker(home: Path, name: str, now: int, *flags: str) -> Iterator[subprocess.Popen[str]]:
+    """A worker that is ready, and begins when it is sent a line; it does not outlive the test."""
+    paths = os.pathsep.join((str(TESTS), str(TESTS.parent)))
+    process = subprocess.Popen(
+        [sys.executable, str(TESTS / "worker_process.py"), str(home), name, str(now), *flags],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths},
+    )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def begin(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().rstrip("\n")
+
+
+def hand_in(pipeline: Pipeline, count: int = MEMORIES) -> set[str]:
+    return {
+        pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.").raw_id
+        for number in range(count)
+    }
+
+
+def texts(pipeline: Pipeline) -> Counter[str]:
+    pipeline.memory.refresh()
+    return Counter(note.content for note in pipeline.memory.snapshot.notes)
+
+
+def test_processes_share_the_work_and_none_of_it_is_done_twice(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_pipeline(tmp_path, clock=clock) as pipeline:
+        raws = hand_in(pipeline)
+        with worker(tmp_path, "one", clock.ms) as one, worker(tmp_path, "two", clock.ms) as two:
+            begin(one)
+            begin(two)
+            done = [each.communicate(timeout=100)[0].split() for each in (one, two)]
+            assert (one.returncode, two.returncode) == (0, 0)
+        drain(pipeline)
+        assert Counter(done[0] + done[1]) == Counter(raws)
+        assert {job.attempts for job in pipeline.jobs() if job.type == "extract"} == {1}
+        assert sum(texts(pipeline).values()) == len(texts(pipeline)) == MEMORIES
+
+
+def test_a_job_whose_worker_was_killed_is_done_by_another_once_its_lease_is_over(tmp_path: Path) -> None:
+    clock = Clock()
+    with open_pipeline(tmp_path, clock=clock) as pipeline:
+        (raw_id,) = hand_in(pipeline, 1)
+        with worker(tmp_path, "killed", clock.ms, "--hang") as killed:
+            begin(killed)
+            assert line(killed) == "asked"
+        assert pipeline.jobs("leased")[0].leased_by == "killed"
+        clock.forward(seconds=299)
+        drain(pipeline)
+        assert pipeline.raw(raw_id).status == "queued"
+        clock.forward(seconds=2)
+        drain(pipeline)
+        assert pipeline.raw(raw_id).status == "extracted"
+        assert list(texts(pipeline).values()) == [1]
+        assert pipeline.jobs("completed")[-1].attempts == 2
+
+
+def test_killing_workers_again_and_again_loses_no_text_and_makes_no_note_twice(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    clock = Clock()
+    with open_pipeline(tmp_path, clock=clock) as pipeline:
+        raws: set[str] = set()
+        for kill in range(KILLS):
+            for number in range(6):
+                text = f"Server number {kill * 6 + number} stands in rack {number * 7 + 3}."
+                raws.add(pipeline.ingest(text).raw_id)
+            with worker(tmp_path, f"worker-{kill}", clock.ms) as process:
+                begin(process)
+                for _ in range(chance.randrange(1, 6)):
+                    line(process)
+            clock.forward(minutes=6)
+        drain(pipeline)
+        assert {raw_id for raw_id in raws if pipeline.raw(raw_id).status == "extracted"} == raws
+        assert pipeline.status().outbox_pending == 0
+        counted = texts(pipeline)
+        assert len(counted) == len(raws)
+        assert set(counted.values()) == {1}

@@ -1,0 +1,353 @@
+"""A worker with the queue: what it takes and what it leaves, in every mode, through every kind of trouble."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from scripted_model import ScriptedModel
+from service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
+from writes_kit import found, parrot
+
+from core.folder import GRAPH_FILE
+from core.pipeline.database import jobs
+from core.pipeline.guard import depth
+from core.pipeline.models.provider import (
+    Answer,
+    Availability,
+    BudgetSpentError,
+    ModelError,
+    ModelHttpError,
+    ModelMissingError,
+    ModelTimeoutError,
+    Schema,
+)
+from core.pipeline.records import Light
+from core.pipeline.service import Pipeline
+
+VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "worker_jobs.json").read_text("utf-8"))
+TEXT = "Anna moved the billing service to PostgreSQL."
+
+
+# From a text to a note
+
+
+def test_a_text_becomes_a_note_that_tells_where_it_came_from(opened: Opened) -> None:
+    pipeline = opened()
+    raw_id = pipeline.ingest(f"Something else was said. {TEXT}", session="s-1").raw_id
+    drain(pipeline)
+    assert TEXT in note_texts(pipeline)
+    (note,) = [note for note in pipeline.memory.snapshot.notes if note.content == TEXT]
+    origin = pipeline.origin(note.id)
+    assert origin is not None
+    assert (origin.raw_id, origin.source_id) == (raw_id, "s-1")
+    assert origin.span is not None
+    assert origin.content[slice(*origin.span)] == TEXT
+    assert pipeline.raw(raw_id).status == "extracted"
+    assert pipeline.status().light is Light.IDLE
+
+
+def test_many_texts_are_written_in_few_change_sets(opened: Opened) -> None:
+    pipeline = opened()
+    for number in range(20):
+        pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
+    drain(pipeline)
+    assert len(note_texts(pipeline)) == 20
+    assert len(pipeline.memory.log(limit=None)) <= 2
+
+
+def test_nothing_is_asked_within_a_transaction_and_others_may_write_meanwhile(
+    opened: Opened, tmp_path: Path
+) -> None:
+    asked: list[int] = []
+
+    class Looking:
+        """Looks whether the database can be written while it is asked."""
+
+        def __init__(self) -> None:
+            self.inner = parrot()
+
+        def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+            asked.append(depth())
+            other = sqlite3.connect(tmp_path / "pipeline.db", timeout=0, isolation_level=None)
+            other.execute("BEGIN IMMEDIATE")
+            other.execute("ROLLBACK")
+            other.close()
+            return self.inner.generate(prompt, schema, deadline)
+
+    pipeline = opened(Looking())
+    for text in (TEXT, "Anna moved the billing service to MySQL."):
+        pipeline.ingest(text)
+    drain(pipeline)
+    assert len(asked) >= 3
+    assert set(asked) == {0}
+
+
+def test_a_job_whose_text_is_gone_is_completed_as_skipped(opened: Opened) -> None:
+    (vector,) = [vector for vector in VECTORS["worker_jobs"] if vector["input"].get("memory_missing")]
+    pipeline = opened()
+    with pipeline.database.write() as writer:
+        job_id = jobs.enqueue(writer, type="extract", target="raw-gone", max_attempts=3, now=0)
+    drain(pipeline)
+    job = only_job(pipeline)
+    assert job.status == vector["expected"]["status"]
+    assert job_id is not None
+    assert jobs.job_result(pipeline.database.reading, job_id) == vector["expected"]["result"]
+
+
+def test_a_text_that_was_read_already_is_not_read_again(opened: Opened) -> None:
+    model = parrot()
+    pipeline = opened(model)
+    raw_id = pipeline.ingest(TEXT).raw_id
+    drain(pipeline)
+    asked = len(model.prompts)
+    with pipeline.database.write() as writer:
+        jobs.enqueue(writer, type="extract", target=raw_id, max_attempts=3, now=0)
+    drain(pipeline)
+    assert len(model.prompts) == asked
+    assert jobs.job_result(pipeline.database.reading, pipeline.jobs()[0].id) == {
+        "skipped": "already_extracted"
+    }
+
+
+# Modes
+
+
+def test_switched_off_it_keeps_texts_and_does_nothing_with_them(opened: Opened) -> None:
+    pipeline = opened(settings="enabled = false")
+    pipeline.ingest(TEXT)
+    drain(pipeline)
+    assert only_job(pipeline).status == "pending"
+    assert pipeline.status().light is Light.OFF
+    configure(pipeline.home, "enabled = true")
+    drain(pipeline)
+    assert note_texts(pipeline) == [TEXT]
+
+
+def test_frozen_it_holds_texts_until_that_ends(opened: Opened) -> None:
+    pipeline = opened(settings="mutationsFrozen = true")
+    done = pipeline.ingest(TEXT)
+    assert done.status == "held"
+    drain(pipeline)
+    assert only_job(pipeline).status == "held"
+    assert pipeline.status().light is Light.PAUSED
+    configure(pipeline.home)
+    assert drain(pipeline)[0].released == 1
+    assert note_texts(pipeline) == [TEXT]
+
+
+def test_in_shadow_mode_nothing_is_written_until_a_person_accepts(opened: Opened) -> None:
+    pipeline = opened(settings="shadowMode = true")
+    pipeline.ingest(f"{TEXT} The office cat is called Turing.")
+    drain(pipeline)
+    assert note_texts(pipeline) == []
+    assert pipeline.status().facts == 0
+    assert pipeline.status().light is Light.REVIEW
+    first, second = pipeline.proposals()
+    done = pipeline.accept([first.id])
+    assert done.written == (first.id,)
+    assert done.change_set is not None
+    assert note_texts(pipeline) == [first.content]
+    assert pipeline.refuse([second.id]) == 1
+    assert pipeline.proposals() == ()
+    drain(pipeline)
+    assert note_texts(pipeline) == [first.content]
+
+
+def test_what_a_person_accepted_can_be_taken_back_by_them(opened: Opened) -> None:
+    pipeline = opened(settings="shadowMode = true")
+    pipeline.ingest(TEXT)
+    drain(pipeline)
+    pipeline.accept_above(0.5)
+    assert note_texts(pipeline) == [TEXT]
+    pipeline.memory.undo()
+    assert note_texts(pipeline) == []
+    drain(pipeline)
+    assert note_texts(pipeline) == []
+
+
+def test_an_acceptance_that_could_not_be_written_follows_by_itself_in_shadow_mode(
+    opened: Opened, clock: Clock
+) -> None:
+    pipeline = opened(settings="shadowMode = true")
+    pipeline.ingest(TEXT)
+    drain(pipeline)
+    graph = pipeline.home / GRAPH_FILE
+    graph.mkdir(parents=True)
+    done = pipeline.accept([pipeline.proposals()[0].id])
+    assert (done.written, len(done.waiting), done.change_set) == ((), 1, None)
+    assert pipeline.status().outbox_pending == 1
+    graph.rmdir()
+    clock.forward(minutes=1)
+    drain(pipeline)
+    assert note_texts(pipeline) == [TEXT]
+
+
+# Trouble with the model
+
+
+def test_a_model_that_fails_three_times_leaves_a_dead_job_with_its_reason(
+    opened: Opened, clock: Clock
+) -> None:
+    pipeline = opened(Failing(ModelTimeoutError("ollama timeout after 45000ms")))
+    raw_id = pipeline.ingest(TEXT).raw_id
+    for _ in range(10):
+        drain(pipeline)
+        clock.forward(minutes=10)
+    job = only_job(pipeline)
+    assert (job.status, job.attempts, job.error_class) == ("dead", 3, "timeout")
+    assert "ollama timeout after 45000ms" in job.error
+    assert pipeline.raw(raw_id).status == "failed"
+    assert pipeline.status().light is Light.STUCK
+
+
+def test_a_dead_job_can_be_tried_again(opened: Opened, clock: Clock) -> None:
+    opened(Failing(ModelMissingError("model qwen3:4b is missing"))).ingest(TEXT)
+    pipeline = opened(Failing(ModelHttpError("Ollama HTTP 400: bad", status=400)))
+    drain(pipeline)
+    job = only_job(pipeline)
+    assert (job.status, job.error_class) == ("dead", "bad_request")
+    healed = opened(parrot())
+    assert healed.retry_dead() == 1
+    drain(healed)
+    assert note_texts(healed) == [TEXT]
+
+
+def test_a_rest_after_a_failure_is_the_jobs_own_and_others_go_on(opened: Opened, clock: Clock) -> None:
+    model = ScriptedModel([ModelTimeoutError("late"), found("The office cat is called Turing.")])
+    pipeline = opened(model)
+    pipeline.ingest(TEXT)
+    clock.forward(seconds=1)
+    pipeline.ingest("The office cat is called Turing.")
+    first, second = pipeline.tick(), pipeline.tick()
+    assert first.job is not None
+    assert first.job.status == "pending"
+    assert first.delay_ms > 0
+    assert second.job is not None
+    assert second.job.status == "completed"
+
+
+def test_a_burst_of_texts_that_the_model_cannot_read_keeps_no_other_waiting(opened: Opened) -> None:
+    pipeline = opened(ScriptedModel(["no JSON"] * 5 + [found(TEXT)]))
+    for number in range(5):
+        pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
+    pipeline.ingest(TEXT)
+    ticks = [pipeline.tick() for _ in range(6)]
+    assert [ticked.delay_ms for ticked in ticks] == [0] * 6
+    drain(pipeline)
+    assert note_texts(pipeline) == [TEXT]
+
+
+class Away:
+    """A model whose server is not there, and may come."""
+
+    name, model = "away", ""
+
+    def __init__(self) -> None:
+        self.there = False
+        self.asked = 0
+        self.inner = parrot()
+
+    def available(self) -> Availability:
+        return Availability(True) if self.there else Availability(False, "unreachable", "connection refused")
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        self.asked += 1
+        if not self.there:
+            raise ModelHttpError("connection refused")
+        return self.inner.generate(prompt, schema, deadline)
+
+
+def test_a_server_that_is_down_for_days_costs_no_job_and_hardly_a_call(opened: Opened, clock: Clock) -> None:
+    model = Away()
+    pipeline = opened(model)
+    for number in range(30):
+        pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
+    told = set()
+    for _ in range(200):
+        told.add(pipeline.tick().warnings)
+        clock.forward(minutes=15)
+    # The same words all the time, so that a daemon says them once.
+    assert len(told) == 1
+    assert "connection refused" in next(iter(told))[0]
+    assert {job.status for job in pipeline.jobs()} == {"pending"}
+    assert model.asked <= 3
+    status = pipeline.status()
+    assert status.light is Light.STUCK
+    assert "connection refused" in status.why
+    model.there = True
+    clock.forward(hours=1)
+    drain(pipeline)
+    assert len(note_texts(pipeline)) == 30
+
+
+def test_a_server_that_goes_in_the_midst_costs_the_job_no_attempt(opened: Opened, clock: Clock) -> None:
+    model = Away()
+    model.there = True
+    pipeline = opened(model)
+    pipeline.ingest(TEXT)
+    drain(pipeline)
+    pipeline.ingest("The office cat is called Turing.")
+    model.there = False
+    pipeline.tick()
+    (job,) = pipeline.jobs("pending")
+    assert (job.attempts, job.error_class) == (0, "http")
+
+
+def test_a_spent_budget_leaves_the_rest_for_tomorrow(opened: Opened, clock: Clock) -> None:
+    model = parrot()
+    pipeline = opened(model, "[pipeline.extraction]\ndailyCallBudget = 3")
+    for number in range(5):
+        pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.")
+        clock.forward(seconds=1)
+    drain(pipeline)
+    assert len(model.prompts) == 3
+    assert pipeline.status().light is Light.PAUSED
+    assert {job.attempts for job in pipeline.jobs("pending")} == {0}
+    for _ in range(3):
+        clock.forward(days=1)
+        drain(pipeline)
+    assert pipeline.status().jobs.get("pending", 0) == 0
+
+
+def test_a_call_that_is_refused_in_the_midst_gives_the_job_back(opened: Opened) -> None:
+    pipeline = opened(Failing(BudgetSpentError("spent", until=1)))
+    pipeline.ingest(TEXT)
+    ticked = pipeline.tick()
+    assert only_job(pipeline).status == "pending"
+    assert only_job(pipeline).attempts == 0
+    # Not at once again, in case it is refused for ever.
+    assert ticked.delay_ms >= 1_000
+
+
+def test_without_a_model_nothing_is_taken_and_the_light_says_how_to_start(tmp_path: Path) -> None:
+    configure(tmp_path, '[pipeline.extraction]\nprovider = "none"')
+    with Pipeline.open(tmp_path, clock=Clock()) as pipeline:
+        pipeline.ingest(TEXT)
+        drain(pipeline)
+        assert only_job(pipeline).status == "pending"
+        assert pipeline.status().light is Light.OFF
+        assert "ollama" in pipeline.status().why
+
+
+def test_a_mistake_of_the_program_ends_in_a_dead_job_not_in_the_loop(opened: Opened, clock: Clock) -> None:
+    pipeline = opened(Failing(ZeroDivisionError("oh")))
+    pipeline.ingest(TEXT)
+    for _ in range(5):
+        drain(pipeline)
+        clock.forward(minutes=10)
+    job = only_job(pipeline)
+    assert (job.status, job.error_class) == ("dead", "bug")
+    assert "ZeroDivisionError" in job.error
+
+
+@pytest.mark.parametrize("error", [ModelTimeoutError("late"), ModelHttpError("HTTP 500", status=500)])
+def test_no_text_is_lost_whatever_the_model_does(opened: Opened, clock: Clock, error: ModelError) -> None:
+    pipeline = opened(Failing(error))
+    raw_id = pipeline.ingest(TEXT).raw_id
+    for _ in range(5):
+        drain(pipeline)
+        clock.forward(hours=1)
+    assert pipeline.raw(raw_id).content == TEXT

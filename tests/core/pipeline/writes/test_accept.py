@@ -1,0 +1,248 @@
+"""What a person says of proposals: accepted later, one by one or all above a confidence, and refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scripted_model import ScriptedModel
+from writes_kit import CONTROLLED, FULL, SHADOW, Writes, decision, fact, found
+
+from core.graph.edits import edit_note, hide_note
+from core.pipeline.database import facts
+from core.pipeline.records import Reason
+
+TEA = "Anna likes green tea"
+COFFEE = "Anna likes green coffee"
+DEPLOY = "The deploy of checkout runs on Fridays"
+TEXT = f"{TEA}. {COFFEE}. {DEPLOY}."
+
+
+@pytest.fixture
+def shadow(tmp_path: Path) -> Iterator[Writes]:
+    with Writes(tmp_path, SHADOW) as made:
+        yield made
+
+
+@pytest.fixture
+def full(tmp_path: Path) -> Iterator[Writes]:
+    with Writes(tmp_path, FULL) as made:
+        yield made
+
+
+def _proposed(writes: Writes, text: str) -> str:
+    return next(one.id for one in writes.proposals(all=False) if one.content == text)
+
+
+# Shadow
+
+
+def test_a_proposal_of_shadow_mode_is_applied_later_as_controlled_write_had_done(shadow: Writes) -> None:
+    shadow.learn(TEXT, found(TEA, fact(DEPLOY, 0.3)))
+    for text in (TEA, DEPLOY):
+        done = shadow.accept(_proposed(shadow, text), by="person:vera")
+        assert (len(done.written), done.deduped, done.skipped) == (1, (), ())
+    shadow.flush()
+    assert shadow.notes() == [TEA, DEPLOY]
+    tea, deploy = shadow.memory.snapshot.notes
+    # What a person accepted is held for as sure as the model was of it.
+    assert (tea.confidence, deploy.confidence) == (0.9, 0.3)
+    assert not shadow.proposals(all=False)
+    (settled,) = [one for one in shadow.proposals() if one.content == TEA]
+    assert (settled.status, settled.note_id, settled.resolved_by) == ("applied", tea.id, "person:vera")
+    events = [(row.event, row.changed_by) for row in shadow.history(settled.id)]
+    assert events[:3] == [
+        ("none", "pipeline-shadow"),
+        ("accepted", "person:vera"),
+        ("created", "pipeline-v2"),
+    ]
+
+
+def test_accepting_lets_what_was_found_in_the_text_be_brought_in(shadow: Writes) -> None:
+    triple = {"source": "Anna", "relationship": "likes", "target": "tea", "confidence": 0.9}
+    shadow.learn(TEXT, found(TEA, entities=[triple]))
+    shadow.learn(f"{DEPLOY}.", found(DEPLOY, entities=[triple]))
+    shadow.accept(_proposed(shadow, TEA))
+    due = [
+        tuple(row) for row in shadow.database.reading.execute("SELECT id, knowledge_due FROM raw_memories")
+    ]
+    assert due == [("raw-0000000000000001", 1), ("raw-0000000000000002", 0)]
+
+
+def test_all_above_a_confidence_takes_sure_additions_that_nothing_is_to_be_said_against(
+    shadow: Writes,
+) -> None:
+    shadow.configuration = CONTROLLED
+    shadow.known(TEA)
+    shadow.configuration = SHADOW
+    shadow.learn(
+        TEXT,
+        found(fact(DEPLOY, 0.9), fact(COFFEE, 0.99), fact("Zebras graze", 0.95), fact("Fridays are for deploys", 0.4)),
+        {"decisions": [
+            {"fact": "F1", "action": "update", "targetId": "C1", "confidence": 0.9, "reason": "newer"},
+            {"fact": "F2", "action": "add", "confidence": 0.9, "reason": "new"},
+            {"fact": "F3", "action": "add", "confidence": 0.9, "reason": "new"},
+        ]},
+    )  # fmt: skip
+    from core.pipeline.workers.accepting import above
+
+    assert len(shadow.proposals(all=False)) == 4
+    assert above(shadow.database.reading, 0.9) == (_proposed(shadow, DEPLOY),)
+    assert set(above(shadow.database.reading, 0.0)) == {
+        _proposed(shadow, DEPLOY),
+        _proposed(shadow, "Fridays are for deploys"),
+    }
+    assert above(shadow.database.reading, 0.91) == ()
+
+
+def test_the_same_fact_of_two_proposals_is_written_once(tmp_path: Path) -> None:
+    """In other spacing and punctuation too, which the hash alone would take for two."""
+    with Writes(tmp_path, SHADOW) as writes:
+        writes.learn(TEXT, found(TEA))
+        writes.learn(f"{TEXT} Again", found("Anna, likes green - tea"))
+        ids = [one.id for one in writes.proposals(all=False)]
+        assert len(ids) == 2
+        done = writes.accept(*ids)
+        writes.flush()
+        assert (len(done.written), len(done.deduped), len(writes.notes())) == (1, 1, 1)
+        (second,) = [one for one in writes.proposals() if one.id == done.deduped[0]]
+        assert (second.status, second.target_note) == ("deduped", writes.memory.snapshot.notes[0].id)
+
+
+# What is settled, unknown, refused
+
+
+def test_what_is_settled_or_unknown_is_skipped_and_told(shadow: Writes) -> None:
+    shadow.learn(TEXT, found(TEA, DEPLOY))
+    tea, deploy = _proposed(shadow, TEA), _proposed(shadow, DEPLOY)
+    assert shadow.refuse(deploy, deploy, "proposal-0") == 1
+    shadow.accept(tea)
+    done = shadow.accept(tea, deploy, "proposal-0", tea)
+    assert (done.written, done.deduped) == ((), ())
+    assert done.skipped == (
+        (tea, "it is settled already (applied)"),
+        (deploy, "it is settled already (rejected)"),
+        ("proposal-0", "there is no such proposal"),
+    )
+    (refused,) = [one for one in shadow.proposals() if one.id == deploy]
+    assert (refused.status, refused.reason) == ("rejected", Reason.REFUSED)
+    assert [row.event for row in shadow.history(deploy)] == ["none", "refused"]
+    shadow.flush()
+    assert shadow.notes() == [TEA]
+
+
+def test_an_ungrounded_fact_waits_and_is_written_when_a_person_says_so(full: Writes) -> None:
+    full.learn(TEXT, found("Zebras graze there"))
+    waiting = full.proposal()
+    assert (waiting.status, waiting.reason, waiting.grounded, waiting.span) == (
+        "review",
+        "ungrounded",
+        False,
+        None,
+    )
+    full.accept(waiting.id)
+    full.flush()
+    assert full.notes() == ["Zebras graze there"]
+
+
+# Updates and deletions
+
+
+def test_an_accepted_update_rewrites_the_note_and_its_fact(full: Writes) -> None:
+    (note_id,) = full.known(TEA)
+    full.learn(TEXT, found(COFFEE), decision("update", "C1"))
+    waiting = full.proposal()
+    assert (waiting.status, waiting.target_note, waiting.target_content) == ("review", note_id, TEA)
+    full.accept(waiting.id)
+    full.flush()
+    assert full.notes() == [COFFEE]
+    there = facts.of_note(full.database.reading, note_id)
+    assert there
+    assert (there.content, there.proposal_id, full.rows("facts")) == (COFFEE, waiting.id, 1)
+    # The new words are known from now on, the old ones are not.
+    full.learn(f"{TEXT} Again", found(COFFEE.upper()))
+    assert full.proposal().status == "deduped"
+    told = [row for row in full.history(note_id) if row.event == "accepted"]
+    assert [(row.old_content, row.new_content) for row in told] == [(TEA, COFFEE)]
+
+
+def test_an_accepted_update_of_a_note_of_a_persons_own_changes_that_note_alone(full: Writes) -> None:
+    (note_id,) = full.known(TEA)
+    with full.database.write() as writer:
+        writer.execute("DELETE FROM facts")
+    full.learn(TEXT, found(COFFEE), decision("update", "C1"))
+    full.accept(full.proposal().id)
+    full.flush()
+    assert (full.notes(), full.rows("facts")) == ([COFFEE], 0)
+    assert full.memory.snapshot.notes[0].id == note_id
+
+
+def test_an_accepted_deletion_hides_and_never_removes(full: Writes) -> None:
+    (note_id,) = full.known(TEA)
+    full.learn(TEXT, found("Anna no longer likes green tea"), decision("delete", "C1"))
+    waiting = full.proposal()
+    assert waiting.reason == Reason.CONTRADICTION
+    assert waiting.contradiction.startswith("negation")
+    full.accept(waiting.id)
+    full.flush()
+    note = full.memory.snapshot.by_id[note_id]
+    assert (note.hidden, note.content, full.notes()) == (True, TEA, [])
+    there = facts.of_note(full.database.reading, note_id)
+    assert there
+    assert there.status == "denied"
+    assert facts.same(full.database.reading, "memory", there.content_hash) is None
+
+
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_a_persons_edit_of_the_note_goes_before_a_proposal(full: Writes, action: str) -> None:
+    (note_id,) = full.known(TEA)
+    full.learn(TEXT, found(COFFEE), decision(action, "C1"))
+    full.memory.change("mine", lambda draft: edit_note(draft, note_id, content="Anna likes black tea"))
+    done = full.accept(full.proposal().id)
+    assert done.skipped == ((full.proposal().id, "the note that it would change was changed since"),)
+    assert (full.proposal().status, full.proposal().reason) == ("skipped", Reason.TARGET_CHANGED)
+    full.flush()
+    assert full.notes() == ["Anna likes black tea"]
+
+
+def test_a_note_that_is_hidden_by_now_is_left_alone(full: Writes) -> None:
+    (note_id,) = full.known(TEA)
+    full.learn(TEXT, found(COFFEE), decision("update", "C1"))
+    full.memory.change("hidden", lambda draft: hide_note(draft, note_id))
+    done = full.accept(full.proposal().id)
+    assert done.skipped[0][1] == "the note that it would change is hidden or gone"
+    assert full.proposal().reason == Reason.TARGET_GONE
+
+
+def test_an_update_of_a_fact_whose_note_is_still_to_come_is_carried_out_after_it(full: Writes) -> None:
+    full.learn(TEXT, found(TEA))
+    full.learn(f"{TEXT} Again", found(COFFEE), decision("update", "C1"))
+    assert len(full.accept(full.proposal().id).written) == 1
+    full.flush()
+    assert full.notes() == [COFFEE]
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_an_update_of_an_earlier_fact_of_the_same_text_finds_its_note(shadow: Writes, together: bool) -> None:
+    better = "Anna likes green tea with honey"
+    shadow.learn(f"{TEXT} {better}", found(TEA, better), decision("update", "C1"))
+    first, update = _proposed(shadow, TEA), _proposed(shadow, better)
+    # Where the earlier one is not accepted, the later is the first to say it.
+    ids = (first, update) if together else (update,)
+    assert shadow.accept(*ids).written == ids
+    shadow.flush()
+    assert shadow.notes() == [better]
+
+
+def test_the_model_is_asked_about_contradictions_where_that_is_switched_on(full: Writes) -> None:
+    import msgspec
+
+    full.known("The checkout service stores orders in PostgreSQL")
+    full.configuration = msgspec.structs.replace(FULL, semantic_contradiction_enabled=True)
+    moved = "The checkout service stores orders in MongoDB"
+    verdict = {"contradicts": True, "confidence": 0.9, "reasoning": "another database"}
+    full.hand_in(f"{moved} now")
+    full.extract(ScriptedModel([found(moved), decision("update", "C1"), verdict]))
+    assert full.proposal().reason == Reason.CONTRADICTION
+    assert full.proposal().contradiction == "semantic (0.90): another database"

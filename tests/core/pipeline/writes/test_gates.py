@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from writes_kit import CONTROLLED, FULL, SHADOW
+
+from core.pipeline.config import Mode, PipelineConfiguration
+from core.pipeline.config.modes import mode
+from core.pipeline.decision.result import ACTIONS, Action
+from core.pipeline.records import Reason
+from core.pipeline.writes.gates import Case, ruling
+
+LEAST = 0.7
+cases = st.builds(
+    Case,
+    action=st.sampled_from(ACTIONS),
+    fact_confidence=st.floats(0, 1),
+    normalised=st.sampled_from(["", "anna likes tea"]),
+    grounded=st.booleans(),
+    contradictory=st.booleans(),
+    pinned=st.booleans(),
+    repeats=st.booleans(),
+)
+
+
+@given(cases, st.sampled_from([Mode.SHADOW, Mode.CONTROLLED_WRITE, Mode.FULL]))
+def test_only_a_sure_grounded_addition_is_written_without_a_person(case: Case, mode: Mode) -> None:
+    rule = ruling(case, mode, LEAST)
+    written = (
+        mode is not Mode.SHADOW
+        and case.action == "add"
+        and case.fact_confidence >= LEAST
+        and bool(case.normalised)
+        and case.grounded
+    )
+    assert (rule.status == "applied") is written
+    assert (rule.reason is Reason.WRITTEN) is written
+    if rule.status == "review":
+        assert rule.review_needed
+
+
+@pytest.mark.parametrize(
+    ("configuration", "status", "reason"),
+    [
+        (SHADOW, "proposed", Reason.SHADOW),
+        (CONTROLLED, "blocked", Reason.DESTRUCTIVE_DISABLED),
+        (FULL, "review", Reason.DESTRUCTIVE_REVIEW),
+    ],
+)
+@pytest.mark.parametrize("action", ["update", "delete"])
+def test_updates_and_deletions_are_never_carried_out_by_themselves(
+    configuration: PipelineConfiguration, status: str, reason: Reason, action: Action
+) -> None:
+    rule = ruling(Case(action, 1.0, "anna likes tea"), mode(configuration), LEAST)
+    assert (rule.status, rule.reason) == (status, reason)
+
+
+def test_a_contradiction_asks_for_a_look_also_where_the_change_is_blocked() -> None:
+    case = Case("update", 1.0, "anna never drinks tea", contradictory=True)
+    assert ruling(case, Mode.CONTROLLED_WRITE, LEAST) == ("blocked", Reason.DESTRUCTIVE_DISABLED, True)
+    assert ruling(case, Mode.FULL, LEAST) == ("review", Reason.CONTRADICTION, True)
+    assert ruling(case, Mode.SHADOW, LEAST).review_needed
+
+
+def test_confidence_is_no_gate_in_shadow() -> None:
+    assert ruling(Case("add", 0.1, "anna likes tea"), Mode.SHADOW, LEAST) == (
+        "proposed",
+        Reason.SHADOW,
+        False,
+    )
+
+
+def test_the_gate_before_the_very_text_that_is_stored_says_duplicate() -> None:
+    for current in (Mode.SHADOW, Mode.CONTROLLED_WRITE):
+        assert ruling(Case("none", 0.9, "x", repeats=True), current, LEAST)[:2] == (
+            "deduped",
+            Reason.DUPLICATE,
+        )
+        assert ruling(Case("none", 0.9, "x"), current, LEAST)[:2] == ("none", Reason.NOTHING_NEW)

@@ -1,0 +1,143 @@
+"""The whole way from a text to a note and what a person does to it, with a model that follows a script."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hostile import HOSTILE
+from memory_files import note_object, notes_of, write_graph
+from scripted_model import ScriptedModel
+
+from core.graph.edits import delete_note, edit_note, hide_note
+from core.model.change import PERSON
+from core.pipeline.service import Pipeline
+from core.pipeline.writes.following import follow
+from core.pipeline.writes.verify import drift
+
+LATER = 10**14
+
+
+def _answer(prompt: str) -> dict[str, object]:
+    """What stands between the last angle quotation marks of a text is its fact, and each fact is new."""
+    if prompt.startswith("Decide what becomes"):
+        return {"action": "add", "targetId": None, "confidence": 0.9, "reason": "It is new."}
+    facts = re.findall("«(.+?)»", prompt, re.DOTALL)[-1:]
+    return {
+        "facts": [{"content": fact, "type": "decision", "confidence": 0.9} for fact in facts],
+        "entities": [],
+    }
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    write_graph(tmp_path, [note_object(0)])
+    _mode(tmp_path, shadow=False)
+    return tmp_path
+
+
+@pytest.fixture
+def pipeline(home: Path, clock: Callable[[], datetime]) -> Iterator[Pipeline]:
+    with Pipeline.open(home, author=PERSON, clock=clock, provider=ScriptedModel(by_prompt=_answer)) as opened:
+        yield opened
+
+
+def _mode(home: Path, *, shadow: bool) -> None:
+    settings = f"[pipeline]\nenabled = true\nshadowMode = {json.dumps(shadow)}\n[pipeline.extraction]\n"
+    (home / "settings.toml").write_text(settings + 'provider = "ollama"\n', encoding="utf-8")
+
+
+def _work(pipeline: Pipeline) -> None:
+    while pipeline.tick().did_something:
+        pass
+    pipeline.flush()
+    assert {job.status for job in pipeline.jobs() if job.type == "extract"} <= {"completed"}
+
+
+def _made(home: Path) -> dict[str, str]:
+    return {id: note["content"] for id, note in notes_of(home).items() if "origin" in note}
+
+
+def test_a_note_leads_back_to_the_sentence_of_the_text_that_was_handed_in(
+    pipeline: Pipeline, home: Path
+) -> None:
+    text = "Mo and I talked.\n\nIn the end «we chose PostgreSQL over MongoDB»  for the reports."
+    raw = pipeline.ingest(text, project="/src/Billing", session="s1", author="agent:claude")
+    _work(pipeline)
+    [(id, content)] = _made(home).items()
+    note = notes_of(home)[id]
+    assert content == "we chose PostgreSQL over MongoDB"
+    assert (note["type"], note["source"], note["confidence"]) == ("project", "inferred", 0.6)
+    assert {"decision", "billing"} <= set(note["tags"])
+    assert note["origin"]["memory"] == raw.raw_id
+    origin = pipeline.origin(id)
+    assert origin is not None
+    assert (origin.raw_id, origin.content, origin.source_id) == (raw.raw_id, text, "s1")
+    assert origin.span is not None
+    assert "we chose PostgreSQL over MongoDB" in origin.content[slice(*origin.span)]
+    assert "written" in [row.event for row in pipeline.history(id)]
+
+
+@pytest.mark.parametrize("away", [delete_note, hide_note])
+@pytest.mark.parametrize("followed", [True, False])
+def test_what_a_person_took_out_is_not_learned_again(
+    pipeline: Pipeline, home: Path, away: Callable[..., object], followed: bool
+) -> None:
+    pipeline.ingest("It is said that «deploys run on Friday» here.")
+    _work(pipeline)
+    [id] = _made(home)
+    pipeline.memory.change("away", lambda draft: away(draft, id))
+    if followed:
+        assert follow(pipeline.database, pipeline.memory, now=1) == 1
+    before = notes_of(home)
+    pipeline.ingest("Once more: «Deploys run on FRIDAY!» as everybody knows.")
+    _work(pipeline)
+    assert notes_of(home) == before
+
+
+def test_what_a_person_reworded_stays_as_it_is_when_the_former_words_come_again(
+    pipeline: Pipeline, home: Path
+) -> None:
+    pipeline.ingest("It is said that «deploys run on Friday» here.")
+    _work(pipeline)
+    [id] = _made(home)
+    pipeline.memory.change(
+        "mine", lambda draft: edit_note(draft, id, content="Deploys run on Monday, since May.")
+    )
+    pipeline.ingest("Once more: «Deploys run on Friday.» as everybody knows.")
+    _work(pipeline)
+    assert _made(home) == {id: "Deploys run on Monday, since May."}
+
+
+def test_what_waited_in_shadow_mode_is_accepted_as_one_change_that_undo_takes_back(
+    pipeline: Pipeline, home: Path
+) -> None:
+    _mode(home, shadow=True)
+    pipeline.ingest("It is said that «deploys run on Friday» here.")
+    pipeline.ingest("Somebody added «the kitchen is painted green» then.")
+    _work(pipeline)
+    assert _made(home) == {}
+    accepted = pipeline.accept([each.id for each in pipeline.proposals()])
+    assert len(accepted.written) == 2
+    assert set(_made(home).values()) == {"deploys run on Friday", "the kitchen is painted green"}
+    assert all(note["confidence"] == 0.9 for note in notes_of(home).values() if "origin" in note)
+    assert accepted.change_set is not None
+    assert accepted.change_set.author.kind == "pipeline"
+    pipeline.memory.undo()
+    assert _made(home) == {}
+    pipeline.flush()
+    assert _made(home) == {}
+
+
+@pytest.mark.parametrize("text", [text for text in HOSTILE if len(text.split()) < 200])
+def test_any_text_comes_through_and_both_sides_agree(pipeline: Pipeline, home: Path, text: str) -> None:
+    pipeline.ingest(f"Whatever stands here: «a value of {text} was seen» somewhere.")
+    _work(pipeline)
+    assert drift(pipeline.memory, now=LATER) == ()
+    assert pipeline.memory.verify() == ()
+    outbox = pipeline.database.reading.execute("SELECT count(*) FROM graph_outbox").fetchone()[0]
+    assert len(_made(home)) == outbox

@@ -1,0 +1,171 @@
+"""A pipeline's database with raw memories, facts and what a model found in them, written as the pipeline does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from core.pipeline.config import PipelineConfiguration
+from core.pipeline.database import entities, facts, found_relations, jobs, links
+from core.pipeline.database.connection import Database
+from core.pipeline.database.entities import Kind
+from core.pipeline.extraction.result import ExtractedRelation
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.knowledge.bringing import BroughtIn, bring_in_due
+from core.pipeline.models.provider import Provider
+from core.pipeline.records import EntityPage, Job
+from core.pipeline.workers import classify_job
+from core.pipeline.workers.classify_job import Written
+from core.pipeline.writes.remember import HandedIn, remember
+
+DAY = 86_400_000
+
+
+def triple(source: str, relationship: str, target: str, confidence: float = 0.9) -> ExtractedRelation:
+    return ExtractedRelation(source, relationship, target, confidence)
+
+
+class Knowledge:
+    """The database of a folder. Times are in epoch milliseconds."""
+
+    def __init__(
+        self, home: Path, configuration: PipelineConfiguration | None = None, *, seconds: float = 5.0
+    ) -> None:
+        self.configuration = configuration or PipelineConfiguration()
+        self.database = Database.open(home, seconds=seconds)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.database.close()
+
+    def hand_in(self, raw_id: str, text: str = "nothing with a name in it", *, at: int = 1) -> str:
+        """A raw memory with what the rules link to it."""
+        remember(self.database, self.configuration, HandedIn(text), raw_id=raw_id, now=at)
+        return raw_id
+
+    def find(
+        self, raw_id: str, *relations: ExtractedRelation, said: tuple[str, ...] = (), due: bool = True
+    ) -> None:
+        """What extraction commits for a raw memory: relations, and the facts that were accepted."""
+        with self.database.write() as writer:
+            found_relations.keep_found(writer, raw_id, relations, due=due)
+            for number, content in enumerate(said):
+                facts.insert(writer, _fact(f"fact-{raw_id}-{number}", raw_id, content))
+
+    def bring_in(self, now: int = 5) -> BroughtIn:
+        return bring_in_due(self.database, self.configuration, now)
+
+    def learn(
+        self, raw_id: str, *relations: ExtractedRelation, said: tuple[str, ...] = (), at: int = 1
+    ) -> BroughtIn:
+        """All of it for one memory without names of its own."""
+        self.hand_in(raw_id, f"{raw_id} says something", at=at)
+        self.find(raw_id, *relations, said=said)
+        return self.bring_in(at)
+
+    def say(
+        self,
+        content: str,
+        entity: str = "it",
+        aspect: str = "general",
+        *,
+        at: int = 1,
+        kind: str = "attribute",
+    ) -> int:
+        """A classified attribute of an entity, from a memory of its own."""
+        raw_id = self.hand_in(f"raw-{content}-{at}", f"{content} {at}".lower(), at=at)
+        with self.database.write() as writer:
+            entity_id = links.find_or_make_entity(writer, entity, "extracted", at)
+            made = links.add_attribute(
+                writer,
+                entity_id=entity_id,
+                aspect_id=links.find_or_make_aspect(writer, entity_id, aspect, at),
+                raw_id=raw_id,
+                kind="constraint" if kind == "constraint" else "attribute",
+                content=content,
+                normalised_content=normalise(content).normalised_content,
+                confidence=0.7,
+                importance=0.5,
+                now=at,
+            )
+        assert made is not None
+        return made
+
+    def entity(self, name: str) -> EntityPage:
+        """The page of the entity of a name or alias."""
+        entity_id = links.entity_named(self.database.reading, name.lower())
+        assert entity_id is not None
+        page = entities.entity_page(self.database.reading, entity_id)
+        assert page is not None
+        return page
+
+    def kind(self, name: str) -> Kind:
+        found = entities.kind_of(self.database.reading, self.entity(name).entity.id)
+        assert found is not None
+        return found
+
+    def lease(self, now: int = 10) -> jobs.Lease | None:
+        """The next job of this kind, which rests a little after it was put in."""
+        later = now + self.configuration.structural.poll_interval_ms
+        with self.database.write() as writer:
+            return jobs.lease(
+                writer, "structural_classify", now=later, lease_ms=60_000, worker="test", token=f"token-{now}"
+            )
+
+    def classify(self, provider: Provider | None, *, now: int = 10, last: bool = False) -> Written | None:
+        """Leases the next job of this kind and does it; `last` as its last attempt. None when the lease was lost."""
+        lease = self.lease(now)
+        assert lease is not None
+        job = replace(lease.job, attempts=lease.job.max_attempts) if last else lease.job
+        work = classify_job.prepare(self.database, job, self.configuration)
+        assert work is not None
+        plan = classify_job.think(work, provider, self.configuration)
+        return classify_job.commit(self.database, plan, lease.token, now)
+
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs of this kind, the first put in at the head."""
+        found = [job for job in jobs.jobs(self.database.reading) if job.type == "structural_classify"]
+        return tuple(sorted(found, key=lambda job: job.id))
+
+    def dump(self) -> list[tuple[object, ...]]:
+        """All rows of the graph."""
+        return [
+            tuple(row)
+            for table in (
+                "entities",
+                "entity_aliases",
+                "mentions",
+                "aspects",
+                "attributes",
+                "relations",
+                "relation_evidence",
+            )
+            for row in self.database.reading.execute(f"SELECT * FROM {table} ORDER BY 1, 2")
+        ]
+
+
+def _fact(fact_id: str, raw_id: str, content: str) -> facts.Fact:
+    forms = normalise(content)
+    return facts.Fact(
+        id=fact_id,
+        raw_id=raw_id,
+        proposal_id=f"proposal of {fact_id}",
+        nugget="memory",
+        content=forms.storage_content,
+        normalised_content=forms.normalised_content,
+        content_hash=forms.content_hash,
+        hash_version=forms.hash_version,
+        type="fact",
+        confidence=0.8,
+        note_id=f"note of {fact_id}",
+        status="active",
+        model="scripted",
+        prompt_version="extract-1",
+        created_at=1,
+    )

@@ -1,0 +1,95 @@
+"""A whole pipeline for tests: a folder with settings, a clock that is moved by hand, a scripted model."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from writes_kit import parrot
+
+from core.model.change import PERSON
+from core.pipeline.models.provider import Answer, Provider, Schema
+from core.pipeline.records import Job, Ticked
+from core.pipeline.service import Pipeline
+
+# Opens pipelines of one memory: model, lines of its settings, name of the worker.
+Opened = Callable[..., Pipeline]
+BEGIN = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+_opened = itertools.count()
+
+
+class Clock:
+    """A time that stands still until it is moved."""
+
+    def __init__(self, now: datetime = BEGIN) -> None:
+        self.now = now
+
+    def __call__(self) -> datetime:
+        return self.now
+
+    @property
+    def ms(self) -> int:
+        return int(self.now.timestamp() * 1000)
+
+    def forward(self, **time: float) -> None:
+        self.now += timedelta(**time)
+
+
+class Failing:
+    """A model that raises the same error whenever it is asked."""
+
+    def __init__(self, error: Exception) -> None:
+        self.error = error
+        self.calls = 0
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        self.calls += 1
+        raise self.error
+
+
+def configure(home: Path, lines: str = "") -> Path:
+    """Writes settings.toml with these lines under [pipeline]."""
+    home.mkdir(parents=True, exist_ok=True)
+    (home / "settings.toml").write_text(f"[pipeline]\n{lines}\n", encoding="utf-8")
+    return home
+
+
+def open_pipeline(
+    home: Path, model: Provider | None = None, clock: Clock | None = None, name: str = "worker"
+) -> Pipeline:
+    """A pipeline whose model takes each sentence for a fact, unless another is given."""
+    numbers = itertools.count(random.Random(f"{name} {next(_opened)}").getrandbits(48))
+    return Pipeline.open(
+        home,
+        author=PERSON,
+        clock=clock or Clock(),
+        ids=lambda: f"{next(numbers):016x}",
+        provider=model or parrot(),
+        chance=lambda: 0.0,
+        name=name,
+    )
+
+
+def drain(pipeline: Pipeline, most: int = 1_000) -> list[Ticked]:
+    """Ticks until one does nothing."""
+    done = []
+    for _ in range(most):
+        done.append(pipeline.tick())
+        if not done[-1].did_something:
+            return done
+    raise AssertionError(f"still something to do after {most} ticks")
+
+
+def note_texts(pipeline: Pipeline) -> list[str]:
+    """The texts of the notes that are there now and not hidden."""
+    pipeline.memory.refresh()
+    return [note.content for note in pipeline.memory.snapshot.notes if not note.hidden]
+
+
+def only_job(pipeline: Pipeline) -> Job:
+    """The one job that there is."""
+    (job,) = pipeline.jobs()
+    return job
