@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime, tzinfo
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from core.daily import DailyResult, DailyState, Presence, daily_state, run_daily_pass
 from core.errors import NuggetsError
@@ -16,11 +16,25 @@ LONGEST_WAIT: Final = 60.0
 SHORTEST_WAIT: Final = 1.0
 
 
+class Beside(Protocol):
+    """Work that goes on beside the looking."""
+
+    def start(self) -> None:
+        """Begins in a thread of its own."""
+
+    def stop(self) -> None:
+        """Ends it, within seconds."""
+
+    def once(self) -> None:
+        """Does what there is to do now."""
+
+
 class Daemon:
     """Looks after one folder. What troubles it is said once, until it is over or something else does.
 
     clock: aware times. wait: waits so many seconds. say: takes a line of what happened, `chat` one that nobody needs.
-    interval: seconds between two looks at most. zone: of the clock; None: the system's.
+    interval: seconds between two looks at most. zone: of the clock; None: the system's. beside: what is worked on
+    meanwhile, for as long as the folder is this daemon's.
     """
 
     def __init__(
@@ -33,6 +47,7 @@ class Daemon:
         chat: Callable[[str], None] = lambda _: None,
         interval: float = LONGEST_WAIT,
         zone: tzinfo | None = None,
+        beside: Beside | None = None,
     ) -> None:
         self.home = home
         self._clock = clock
@@ -41,6 +56,7 @@ class Daemon:
         self._chat = chat
         self._interval = interval
         self._zone = zone
+        self._beside = beside
         self._presence = Presence(home)
         self._since = iso(clock())
         self._trouble = ""
@@ -52,11 +68,19 @@ class Daemon:
         """
         with self._presence:
             self._presence.hold(self._since)
-            while True:
-                seconds = self.look()
-                if once:
-                    return
-                self._wait(seconds)
+            if once:
+                self.look()
+                if self._beside is not None:
+                    self._beside.once()
+                return
+            try:
+                if self._beside is not None:
+                    self._beside.start()
+                while True:
+                    self._wait(self.look())
+            finally:
+                if self._beside is not None:
+                    self._beside.stop()
 
     def look(self) -> float:
         """Looks whether the pass is due, runs it if so, and returns in how many seconds to look again."""

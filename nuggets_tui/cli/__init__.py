@@ -21,6 +21,10 @@ ENTRIES: Final = {
     "demo": Entry(f"{_PACKAGE}.demo:demo", "Open the app on a memory made up for trying things out."),
     "remember": Entry(f"{_PACKAGE}.facts:remember", "Store a fact in a nugget."),
     "recall": Entry(f"{_PACKAGE}.facts:recall", "Answer a question from the facts, or from the notes."),
+    "ingest": Entry(f"{_PACKAGE}.ingest:ingest", "Hand in a text that facts are looked for in."),
+    "pipeline": Entry(
+        f"{_PACKAGE}.pipeline:pipeline_group", "Say how the work on texts stands; accept what it proposes."
+    ),
     "forget": Entry(f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept hidden."),
     "facts": Entry(f"{_PACKAGE}.facts:facts", "List the facts of a nugget."),
     "clear": Entry(f"{_PACKAGE}.facts:clear", "Forget every fact of a nugget."),
@@ -39,7 +43,7 @@ ENTRIES: Final = {
     "secrets": Entry(
         f"{_PACKAGE}.secrets:secrets", "List what looks like a credential; --mask takes it out for good."
     ),
-    "daemon": Entry(f"{_PACKAGE}.daemon:daemon", "Run the daily reflection at its time."),
+    "daemon": Entry(f"{_PACKAGE}.daemon:daemon", "Run the daily reflection at its time, and the pipeline."),
     "serve": Entry(f"{_PACKAGE}.serve:serve", "Show the app in a browser of this machine."),
     "schedule": Entry(
         f"{_PACKAGE}.schedule:schedule_group", "Have the system run it: systemd, cron, launchd."

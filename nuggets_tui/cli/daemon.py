@@ -1,4 +1,4 @@
-"""The `daemon` command: runs the daily pass at its time, one process for each folder."""
+"""The `daemon` command: runs the daily pass at its time and the pipeline, one process for each folder."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class _Ended(BaseException):
 
 
 @command("daemon", epilog=example("nuggets daemon", "nuggets daemon --once --verbose"))
-@click.option("--once", is_flag=True, help="Look once whether the pass is due, run it if so, and end.")
+@click.option("--once", is_flag=True, help="Do once what is due and what the pipeline has to do, and end.")
 @click.option(
     "--interval", type=click.FloatRange(_SHORTEST, _LONGEST), default=60.0, metavar="SECONDS",
     help="Look at least so often (60).",
@@ -33,25 +33,33 @@ class _Ended(BaseException):
 @click.option("--verbose", is_flag=True, help="Say on standard output when the next pass is due.")
 @pass_call
 def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> None:
-    """Run the daily reflection at its time until ended (Ctrl-C or SIGTERM); one daemon for each folder.
+    """Run the daily reflection at its time, and the pipeline, until ended (Ctrl-C or SIGTERM); one for each folder.
 
     A pass that was missed is caught up in waking hours. Each run is one line on standard error and, if it changed
     something, one entry of the log, which can be taken back. Settings: [reflection] hour and minute, [schedule].
+
+    Texts that were handed in (nuggets ingest) are worked on meanwhile. Settings: [pipeline].
     """
     from nuggets_tui.daemon import Daemon
+    from nuggets_tui.daemon_pipeline import PipelineBeside
 
     folder = folder_of(call)
     _end_on_signals()
     said = _Said()
     if not folder.exists():
         said.to_error(f"there is no memory in {folder} yet; waiting for one")
+
+    def clock() -> datetime:
+        return datetime.now(UTC)
+
     worker = Daemon(
         folder,
-        clock=lambda: datetime.now(UTC),
+        clock=clock,
         wait=time.sleep,
         say=said.to_error,
         chat=said.if_new if verbose else lambda _: None,
         interval=interval,
+        beside=PipelineBeside(folder, clock=clock, say=said.to_error),
     )
     try:
         worker.run(once=once)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from core.errors import InvalidInputError, NotFoundError
 from nuggets_tui.cli.groups import TEXT, command, example, query_command
+from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
 from nuggets_tui.cli.options import new_nugget, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from core.model.fact import Fact
     from core.model.note import Note
     from core.model.snapshot import Snapshot
+    from core.pipeline.records import Conversation
 
 NOT_FOUND = 1
 
@@ -79,7 +82,9 @@ def _warning(holder: Any) -> Iterator[Line]:
 @click.argument("query", type=TEXT)
 @click.option("--nugget", type=TEXT, metavar="NAME", help="Ask this nugget alone.")
 @click.option("--session", type=TEXT, metavar="ID", help="Session that the recall counts for.")
-@click.option("--expand", is_flag=True, help="Add the notes that are linked to the answer.")
+@click.option(
+    "--expand", is_flag=True, help="Add the notes linked to the answer, and the conversation it came from."
+)
 @pass_call
 def recall(call: Invocation, /, query: str, nugget: str | None, session: str | None, expand: bool) -> int:
     """Answer a question from the facts, or from the notes when no fact fits."""
@@ -89,6 +94,7 @@ def recall(call: Invocation, /, query: str, nugget: str | None, session: str | N
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
         write_error("warning: the recall could not be counted; the answer stands")
     related = _related(call, found.note_id) if expand else []
+    talks = _talks(call, found.note_id, related) if expand else ()
     if not found.found and not call.as_json:
         short = shorten(query, LONGEST)
         further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
@@ -97,9 +103,16 @@ def recall(call: Invocation, /, query: str, nugget: str | None, session: str | N
     call.answer(
         lambda: (
             _recall_document(found)
-            | ({"related": [_related_document(*r) for r in related]} if expand else {})
+            | (
+                {
+                    "related": [_related_document(*r) for r in related],
+                    "transcripts": [conversation_document(one) for one in talks],
+                }
+                if expand
+                else {}
+            )
         ),
-        lambda: _recall_lines(found, related),
+        lambda: (*_recall_lines(found, related), *chain.from_iterable(map(conversation_lines, talks))),
     )
     return 0 if found.found else NOT_FOUND
 
@@ -133,6 +146,13 @@ def _related(call: Invocation, note_id: str | None) -> list[tuple[Note, str]]:
         if not other.hidden:
             reasons.setdefault(other.id, []).append(link.reason)
     return [(snapshot.by_id[id], "; ".join(dict.fromkeys(said))) for id, said in reasons.items()]
+
+
+def _talks(
+    call: Invocation, note_id: str | None, related: list[tuple[Note, str]]
+) -> tuple[Conversation, ...]:
+    """The conversations that the answer and the notes linked with it came from."""
+    return conversations(call, [*filter(None, [note_id]), *(note.id for note, _ in related)])
 
 
 def _related_document(note: Note, reason: str) -> dict[str, object]:

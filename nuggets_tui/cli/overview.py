@@ -11,6 +11,7 @@ from nuggets_tui.cli.daily import daily_document, daily_lines
 from nuggets_tui.cli.groups import command
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span, table
+from nuggets_tui.cli.pipeline import pipeline_document, pipeline_lines
 from nuggets_tui.words import deed, local_time, plural
 
 if TYPE_CHECKING:
@@ -105,12 +106,14 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "setAsideCount": len(call.memory_as_it_is.set_aside()),
         "lastChange": _last_change(call.memory_as_it_is),
         "daily": daily_document(call),
+        "pipeline": pipeline_document(call),
         "promotedTo": _promoted_to(call.memory_as_it_is),
         "readOnly": snapshot.read_only,
         "problems": [{"where": problem.where, "what": problem.what} for problem in _problems(call)],
         "warnings": [
             *(f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]),
             *_wrong_settings(call.memory_as_it_is.settings),
+            *_wrong_configuration(folder),
         ],
     }
 
@@ -132,6 +135,18 @@ def _wrong_settings(settings: Settings) -> Iterator[str]:
         wrong_theme = missing_theme(settings.app.theme, theme_names())
         yield from (f"settings.toml, [app]: {wrong}" for wrong in wrong_theme)
     yield from settings.problems
+
+
+def _wrong_configuration(folder: Path) -> Iterator[str]:
+    """What the pipeline's configuration asks for and cannot have. Without a pipeline only what somebody asked for."""
+    from core.pipeline.config.loading import load_configuration
+    from core.pipeline.config.warnings import Why
+    from core.pipeline.service import Pipeline
+
+    used = Pipeline.exists(folder)
+    for warning in load_configuration(folder).warnings:
+        if used or (warning.why is not Why.UNREADABLE and warning.where != "OLLAMA_HOST"):
+            yield warning.message
 
 
 def _similar(name: str, settings: Settings) -> str:
@@ -199,6 +214,7 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
         said = f"last   {local_time(last['at'])}  {last['author']}: {last['what']}"
         yield Span(said, "dim")
     yield from daily_lines(document["daily"])
+    yield from pipeline_lines(document["pipeline"])
     for target in document["promotedTo"]:
         said = f"page   {target['path']}  {plural(target['entryCount'], 'note')}, {local_time(target['at'])}"
         yield Span(said, "dim") if target["there"] else Span(f"{said}; its folder is gone", "warn")

@@ -40,6 +40,14 @@ class _Process(NamedTuple):
     start: str
 
 
+def named_session(given: str | None) -> str:
+    """The session as given, else NUGGETS_SESSION, else the one that Claude Code or Codex names, else ""."""
+    chosen = (given or "").strip() or os.environ.get("NUGGETS_SESSION", "").strip()
+    # One agent run by another inherits its variable: both together are one session.
+    agents = (os.environ.get(variable, "").strip() for variable in _OF_AGENTS)
+    return chosen or "+".join(filter(None, agents))
+
+
 def session_id(given: str | None) -> str:
     """The session of a recall: as given, else NUGGETS_SESSION, else the one that Claude Code or Codex names, else one
     per day for the agent or the terminal that the call comes from.
@@ -47,13 +55,9 @@ def session_id(given: str | None) -> str:
     An agent starts a shell for each command, so that shells and what else starts a single command are passed over.
     The process is told by its number and start time, since numbers come again.
     """
-    chosen = (given or "").strip() or os.environ.get("NUGGETS_SESSION", "").strip()
-    if chosen:
-        return chosen
-    # One agent run by another inherits its variable: both together are one session.
-    named = [name for name in (os.environ.get(variable, "").strip() for variable in _OF_AGENTS) if name]
+    named = named_session(given)
     if named:
-        return "+".join(named)
+        return named
     from hashlib import blake2b
 
     number, start = _origin(os.getppid())

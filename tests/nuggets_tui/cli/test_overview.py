@@ -128,3 +128,17 @@ def test_status_lists_every_line_of_the_settings_that_is_not_followed_with_what_
     for meant in ("search", "hide", "link", "undo", "quit", "nuggets-light", "app.vim"):
         assert f"did you mean {meant}?" in warnings
     assert "did you mean quit?" in nuggets.ok("status")
+
+
+def test_status_tells_what_of_the_pipelines_settings_is_not_followed(nuggets: Any) -> None:
+    nuggets.home.mkdir(parents=True, exist_ok=True)
+    settings = nuggets.home / "settings.toml"
+    settings.write_text("[pipeline]\nshadowMod = true\n[pipeline.worker]\npollMs = 5\n", encoding="utf-8")
+    warnings = "\n".join(nuggets.json("status")["warnings"])
+    assert "did you mean shadowMode?" in warnings
+    assert "worker.pollMs: 5 is out of range (from 100 to 60000); 100 is used" in warnings
+    assert "no setting is called" not in warnings
+    settings.write_text("[pipeline", encoding="utf-8")
+    assert len(nuggets.json("status")["warnings"]) == 1
+    nuggets.ok("ingest", "-", input="The billing service listens on port 8443.")
+    assert "the pipeline is off until it can be" in "\n".join(nuggets.json("status")["warnings"])

@@ -1,0 +1,184 @@
+"""The command that hands raw text to the pipeline, and the conversations that what is recalled came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from core.errors import InvalidInputError, NuggetsError, StorageError
+from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
+from nuggets_tui.cli.invocation import Invocation, author, pass_call, read_text
+from nuggets_tui.cli.options import new_nugget
+from nuggets_tui.cli.output import Line, Span, write_error
+from nuggets_tui.cli.session import named_session
+
+if TYPE_CHECKING:
+    from core.pipeline.records import Conversation, Ingested, PipelineStatus, RawMemory
+
+_NOTHING: Final = "nothing was kept"
+_WHO_WORKS: Final = "Facts are looked for by `nuggets daemon`, or by the app while it is open."
+
+
+@command(
+    "ingest",
+    epilog=example(
+        'echo "We chose PostgreSQL over MongoDB." | nuggets ingest',
+        "nuggets ingest summary.md --project app --session s1 --transcript talk.txt",
+    ),
+)
+@click.argument("file", type=FOLDER, default="-")
+@click.option(
+    "--nugget", type=TEXT, metavar="NAME", help="Where its facts go (else the project's, else memory)."
+)
+@click.option("--project", type=TEXT, metavar="NAME", help="The project it is about, as a name or a folder.")
+@click.option("--session", type=TEXT, metavar="ID", help="The conversation it is from.")
+@click.option(
+    "--transcript", type=FOLDER, metavar="FILE", help="The whole conversation; kept without credentials."
+)
+@pass_call
+def ingest(
+    call: Invocation,
+    /,
+    file: str,
+    nugget: str | None,
+    project: str | None,
+    session: str | None,
+    transcript: str | None,
+) -> None:
+    """Hand in a text (FILE, or - for standard input): it is kept to the letter, and a model looks for facts in it.
+
+    It is safe on disk when this ends, whether a model answers or not. The facts are looked for by `nuggets daemon`, or
+    by the app while it is open.
+    """
+    from core.pipeline.service import Pipeline
+
+    session = named_session(session)
+    _check(file, nugget, session, transcript)
+    text = _read(file)
+    talk = _read(transcript) if transcript is not None else None
+    memory = call.memory_as_it_is if nugget else None
+    known = memory.snapshot.nugget_names if memory else ()
+    with Pipeline.open(call.folder, memory=memory, author=author()) as pipeline:
+        done = pipeline.ingest(
+            text,
+            nugget=nugget or "",
+            project=project or "",
+            session=session,
+            source_type="text" if file == "-" else "file",
+            transcript=talk,
+        )
+        raw = pipeline.raw(done.raw_id)
+        standing = None if call.as_json else pipeline.status()
+    if done.warning and not call.as_json:
+        write_error(f"warning: {done.warning}")
+    hint = new_nugget(raw.nugget, known) if nugget else ""
+    call.answer(lambda: _document(done, raw), lambda: _lines(done, raw, hint, standing))
+
+
+def _check(file: str, nugget: str | None, session: str, transcript: str | None) -> None:
+    for name, given in (("FILE", file), ("--transcript", transcript)):
+        if given == "":
+            raise InvalidInputError(
+                "an empty text names no file", where=name, kept=_NOTHING, todo="give a file, or -"
+            )
+    if nugget is not None and not nugget.strip():
+        raise InvalidInputError(
+            "an empty text names no nugget", where="--nugget", kept=_NOTHING, todo="give a name"
+        )
+    if transcript is not None and not session:
+        raise InvalidInputError(
+            "a transcript is found again by its session", where="--transcript", kept=_NOTHING,
+            todo="name it with --session",
+        )  # fmt: skip
+    if file == transcript == "-":
+        raise InvalidInputError(
+            "text and transcript cannot both come from there", where="standard input", kept=_NOTHING,
+            todo="give one of them as a file",
+        )  # fmt: skip
+
+
+def _read(file: str) -> str:
+    """What a file, or standard input for "-", holds as UTF-8."""
+    if file == "-":
+        return read_text(file)
+    try:
+        return Path(file).expanduser().read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InvalidInputError(f"is not UTF-8 (byte {error.start})", where=file, kept=_NOTHING) from error
+    except (OSError, RuntimeError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise StorageError(f"cannot be read ({said})", where=file, kept=_NOTHING) from error
+
+
+def _document(done: Ingested, raw: RawMemory) -> dict[str, object]:
+    return {
+        "id": done.raw_id,
+        "status": done.status,
+        "jobId": done.job_id,
+        "duplicateOf": done.duplicate_of or None,
+        "nuggetName": raw.nugget,
+        "project": raw.project,
+        "session": raw.source_id,
+        "entities": list(done.entities),
+        "protected": done.protected,
+        "warning": done.warning,
+    }
+
+
+def _lines(done: Ingested, raw: RawMemory, hint: str, standing: PipelineStatus | None) -> Iterator[Line]:
+    what = {
+        "duplicate": f"; it says what {done.duplicate_of} says, so nothing new is looked for.",
+        "held": "; it is held until the pipeline is no longer frozen.",
+    }.get(done.status, f"; facts found in it go to {raw.nugget}.")
+    yield ("Kept as ", Span(done.raw_id, "bold"), what)
+    if hint:
+        yield hint
+    if done.entities:
+        yield ("It names " + ", ".join(done.entities) + ".")
+    if done.protected:
+        yield "It holds a decision."
+    if standing is not None and done.status != "duplicate":
+        waits = standing.light in ("off", "paused", "stuck")
+        yield Span(f"Pipeline: {standing.why}" if waits else _WHO_WORKS, "warn" if waits else "dim")
+
+
+def conversations(call: Invocation, note_ids: Iterable[str]) -> tuple[Conversation, ...]:
+    """The conversations that notes came from; none, with a warning, where the pipeline cannot be read."""
+    from core.pipeline.service import Pipeline
+
+    wanted = list(note_ids)
+    if not wanted or not Pipeline.exists(call.folder):
+        return ()
+    try:
+        with Pipeline.open(call.folder) as pipeline:
+            return pipeline.conversations(wanted)
+    except NuggetsError as error:
+        if not call.as_json:
+            write_error(f"warning: the conversation is not shown: {error.message}")
+        return ()
+
+
+def conversation_document(one: Conversation) -> dict[str, object]:
+    """A conversation as JSON; `start` and `length` count characters of the whole."""
+    return {
+        "session": one.session,
+        "project": one.project,
+        "text": one.text,
+        "start": one.start,
+        "length": one.length,
+        "cut": one.cut,
+        "revisions": one.revisions,
+        "noteIds": list(one.notes),
+    }
+
+
+def conversation_lines(one: Conversation) -> Iterator[Line]:
+    """A conversation for people, with a sign where it was cut."""
+    of = f" of {one.project}" if one.project else ""
+    yield ("", Span("≡ ", "dim"), Span(f"session {one.session}{of}", "dim"))
+    before, behind = "… " * (one.start > 0), " …" * (one.start + len(one.text) < one.length)
+    for line in f"{before}{one.text.strip()}{behind}".split("\n"):
+        yield "  " + line

@@ -1,0 +1,358 @@
+"""The `pipeline` commands: how the work on texts stands, its jobs, and what of its proposals is to be written."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from core.errors import InvalidInputError, NotFoundError, NuggetsError
+from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
+from nuggets_tui.cli.invocation import Invocation, asks, author, pass_call
+from nuggets_tui.cli.options import LIMIT, dry_run_option, yes_option
+from nuggets_tui.cli.output import Line, Look, Span, table, write_error
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.pipeline.records import Accepted, Job, PipelineStatus, StoredProposal
+    from core.pipeline.service import Pipeline
+
+NOT_FOUND: Final = 1
+_ID: Final = click.IntRange(min=1)
+_STATUSES: Final = ("held", "pending", "leased", "completed", "dead")
+_MODULE: Final = "nuggets_tui.cli.pipeline"
+
+
+@click.pass_context
+def _standing(ctx: click.Context) -> None:
+    """Says how it stands when no command was given."""
+    if ctx.invoked_subcommand is None:
+        _tell_status(ctx.find_root().ensure_object(Invocation))
+
+
+pipeline_group = LazyGroup(
+    "pipeline",
+    entries={
+        "status": Entry(f"{_MODULE}:status", "Say how it stands: the light, counts, the model."),
+        "jobs": Entry(f"{_MODULE}:jobs", "List jobs, the latest first, with why they failed."),
+        "proposals": Entry(f"{_MODULE}:proposals", "List what waits for your word."),
+        "accept": Entry(f"{_MODULE}:accept", "Write proposals into the notes."),
+        "refuse": Entry(f"{_MODULE}:refuse", "Settle proposals without writing them."),
+        "retry": Entry(f"{_MODULE}:retry", "Try dead jobs again."),
+        "pause": Entry(f"{_MODULE}:pause", "Keep every process from taking another job."),
+        "resume": Entry(f"{_MODULE}:resume", "End a pause."),
+    },
+    callback=_standing,
+    invoke_without_command=True,
+    help="""Say how the work on texts that were handed in stands, and decide on what it proposes.
+
+The work itself is done by `nuggets daemon`, or by the app while it is open.""",
+    subcommand_metavar="[COMMAND ...]",
+    epilog=example("nuggets pipeline", "nuggets pipeline proposals", "nuggets pipeline accept --above 0.8"),
+)
+
+
+@command("status", epilog=example("nuggets pipeline status --json"))
+@pass_call
+def status(call: Invocation, /) -> None:
+    """Say how it stands: the light and what it means, jobs and notes in counts, the model, wrong settings."""
+    _tell_status(call)
+
+
+@command("jobs", epilog=example("nuggets pipeline jobs --status dead"))
+@click.option("--status", "only", type=click.Choice(_STATUSES), help="Only jobs of this status.")
+@click.option("--limit", type=LIMIT, default=50, metavar="N", help="At most N (50).")
+@pass_call
+def jobs(call: Invocation, /, only: Any, limit: int) -> None:
+    """List jobs, those that something happened to last first, with why they failed."""
+    with _opened(call) as pipeline:
+        found = pipeline.jobs(only, limit) if pipeline is not None else ()
+    call.answer(lambda: [_document(job) for job in found], lambda: _job_lines(found))
+
+
+@command("proposals", epilog=example("nuggets pipeline proposals", "nuggets pipeline proposals --all --json"))
+@click.option("--all", "settled_too", is_flag=True, help="Those that were settled as well.")
+@click.option("--limit", type=LIMIT, default=50, metavar="N", help="At most N (50).")
+@pass_call
+def proposals(call: Invocation, /, settled_too: bool, limit: int) -> None:
+    """List proposals that wait for your word, newest first, with the sentence that each comes from."""
+    with _opened(call) as pipeline:
+        found = pipeline.proposals(all=settled_too, most=limit) if pipeline is not None else ()
+        said = {one.id: _sentence(pipeline, one) for one in found} if pipeline is not None else {}
+    call.answer(
+        lambda: [_document(one) | {"sentence": said[one.id]} for one in found],
+        lambda: _proposal_lines(found, said),
+    )
+
+
+@command(
+    "accept",
+    epilog=example(
+        "nuggets pipeline accept proposal-0123456789abcdef", "nuggets pipeline accept --above 0.8 --dry-run"
+    ),
+)
+@click.argument("ids", type=TEXT, nargs=-1, metavar="[ID...]")
+@click.option(
+    "--above", type=click.FloatRange(0.0, 1.0), metavar="0..1",
+    help="All additions from this confidence on that nothing is to be said against.",
+)  # fmt: skip
+@dry_run_option
+@yes_option
+@pass_call
+def accept(
+    call: Invocation, /, ids: tuple[str, ...], above: float | None, dry_run: bool, yes: bool
+) -> int | None:
+    """Write proposals into the notes, as one entry of the log that undo takes back."""
+    if bool(ids) == (above is not None):
+        raise InvalidInputError("give ids, or --above", where="pipeline accept", kept="nothing was changed")
+    with _needed(call) as pipeline:
+        wanted = ids if above is None else pipeline.above(above)
+        if dry_run or (above is not None and asks(yes=yes)):
+            chosen = [one for one in pipeline.proposals(most=100_000) if one.id in set(wanted)]
+            if dry_run:
+                call.answer(
+                    lambda: [_document(one) for one in chosen], lambda: _proposal_lines(tuple(chosen), {})
+                )
+                return None
+            call.preview(_proposal_lines(tuple(chosen), {}))
+            if not chosen or not call.confirm(f"Write {plural(len(chosen), 'note')}?"):
+                return None
+        done = pipeline.accept(wanted, by=author().signature)
+    call.answer(lambda: _accepted_document(done), lambda: _accepted_lines(done))
+    return NOT_FOUND if done.skipped and not (done.written or done.deduped or done.waiting) else None
+
+
+@command("refuse", epilog=example("nuggets pipeline refuse proposal-0123456789abcdef"))
+@click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@pass_call
+def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
+    """Settle proposals without writing them. What was refused is not proposed again."""
+    with _needed(call) as pipeline:
+        refused = pipeline.refuse(ids, by=author().signature)
+    left = len(dict.fromkeys(ids)) - refused
+    if left and not call.as_json:
+        write_error(f"{plural(left, 'proposal')} of these waited no longer, or never did")
+    call.answer(lambda: {"refused": refused}, lambda: [f"Refused {plural(refused, 'proposal')}."])
+    return None if refused else NOT_FOUND
+
+
+@command("retry", epilog=example("nuggets pipeline retry 17", "nuggets pipeline retry --all"))
+@click.argument("ids", type=_ID, nargs=-1, metavar="[ID...]")
+@click.option("--all", "every", is_flag=True, help="All dead jobs.")
+@pass_call
+def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
+    """Try dead jobs again; one that rests after a failure is tried at once."""
+    if bool(ids) == every:
+        raise InvalidInputError("give ids, or --all", where="pipeline retry", kept="nothing was changed")
+    with _needed(call) as pipeline:
+        count = pipeline.retry_dead() if every else len([pipeline.retry(each) for each in dict.fromkeys(ids)])
+    waits = "waits" if count == 1 else "wait"
+    call.answer(lambda: {"retried": count}, lambda: [f"{plural(count, 'job')} {waits} again."])
+
+
+@command("pause", epilog=example("nuggets pipeline pause --wait 60"))
+@click.option(
+    "--wait", type=click.FloatRange(0.0, 3600.0), default=30.0, metavar="SECONDS",
+    help="Wait so long for jobs that run (30).",
+)  # fmt: skip
+@pass_call
+def pause(call: Invocation, /, wait: float) -> None:
+    """Keep every process from taking another job until `resume`; texts are still taken in."""
+    with _needed(call) as pipeline:
+        left = pipeline.pause(wait)
+    still = f"; {plural(len(left), 'job')} that had begun still run" if left else ""
+    call.answer(lambda: {"running": [_document(job) for job in left]}, lambda: [f"Paused{still}."])
+
+
+@command("resume", epilog=example("nuggets pipeline resume"))
+@pass_call
+def resume(call: Invocation, /) -> None:
+    """End a pause."""
+    with _needed(call) as pipeline:
+        was = pipeline.paused
+        pipeline.resume()
+    call.answer(lambda: {"resumed": was}, lambda: ["It goes on." if was else "It was not paused."])
+
+
+def pipeline_document(call: Invocation) -> dict[str, Any] | None:
+    """How it stands, for an overview: None where nothing was handed in; without a light where it cannot be read."""
+    try:
+        with _opened(call) as pipeline:
+            found = pipeline.status() if pipeline is not None else None
+    except NuggetsError as error:
+        return {"light": None, "why": error.message, "jobs": {}, "proposalsOpen": 0}
+    if found is None:
+        return None
+    return {
+        "light": found.light.value, "why": found.why, "jobs": found.jobs, "proposalsOpen": found.proposals_open,
+    }  # fmt: skip
+
+
+def pipeline_lines(document: dict[str, Any] | None) -> Iterator[Line]:
+    """The same for people; nothing where nothing was handed in."""
+    if document is not None:
+        light = document["light"]
+        said = f"texts  {light}: {document['why']}" if light else f"texts  {document['why']}"
+        look = "bad" if light is None else "dim" if light in ("idle", "working") else _LOOKS[light]
+        yield Span(said, look)
+
+
+@contextmanager
+def _opened(call: Invocation) -> Iterator[Pipeline | None]:
+    """The pipeline, None where nothing was handed in yet; looking makes none."""
+    from core.pipeline.service import Pipeline
+
+    if not Pipeline.exists(call.folder):
+        yield None
+        return
+    with Pipeline.open(call.folder, author=author()) as pipeline:
+        yield pipeline
+
+
+@contextmanager
+def _needed(call: Invocation) -> Iterator[Pipeline]:
+    with _opened(call) as pipeline:
+        if pipeline is None:
+            raise NotFoundError(
+                "nothing was handed in yet", where=str(call.folder), todo="hand in a text with nuggets ingest"
+            )
+        yield pipeline
+
+
+def _tell_status(call: Invocation) -> None:
+    from core.pipeline.service import status_before
+
+    with _opened(call) as pipeline:
+        found = pipeline.status() if pipeline is not None else status_before(call.folder)
+        paused = pipeline is not None and pipeline.paused
+    call.answer(lambda: _status_document(found, paused), lambda: _status_lines(found))
+
+
+def _sentence(pipeline: Pipeline, proposal: StoredProposal) -> str:
+    """What of the text a proposal comes from, "" where that is not known."""
+    if proposal.span is None:
+        return ""
+    try:
+        return pipeline.raw(proposal.raw_id).content[slice(*proposal.span)]
+    except NotFoundError:
+        return ""
+
+
+# As JSON
+
+
+def _document(record: object) -> dict[str, Any]:
+    """A record with its names in camel case."""
+    names = getattr(type(record), "__slots__", ())
+    return {_camel(name): _plain(getattr(record, name)) for name in names}
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Enum):
+        return value.value
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _camel(name: str) -> str:
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+
+
+def _status_document(found: PipelineStatus, paused: bool) -> dict[str, Any]:
+    provider, running = found.provider, found.running
+    return _document(found) | {
+        "paused": paused,
+        "running": _document(running) if running is not None else None,
+        "provider": _document(provider) if provider is not None else None,
+        "warnings": [warning.message for warning in found.warnings],
+    }
+
+
+def _accepted_document(done: Accepted) -> dict[str, Any]:
+    return {
+        "written": list(done.written),
+        "deduped": list(done.deduped),
+        "waiting": list(done.waiting),
+        "skipped": [{"id": each, "why": why} for each, why in done.skipped],
+        "changeSet": done.change_set.id if done.change_set is not None else None,
+    }
+
+
+# For people
+
+_LOOKS: Final[Mapping[str, Look]] = {"stuck": "bad", "paused": "warn", "review": "warn", "off": "dim"}
+
+
+def _status_lines(found: PipelineStatus) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import MODES, counts, model_state
+
+    yield (Span(f"{found.light.value}  ", _LOOKS.get(found.light, "good")), found.why)
+    yield Span(f"mode   {MODES[found.mode]}", "dim")
+    yield f"texts  {found.raw:,}; facts {found.facts:,}; entities {found.entities:,}"
+    if counts(found):
+        yield f"jobs   {counts(found)}"
+    if found.proposals_open:
+        yield f"{plural(found.proposals_open, 'proposal')} for you: nuggets pipeline proposals"
+    if found.outbox_pending or found.outbox_conflicts:
+        yield f"notes  {found.outbox_pending:,} to be written, {found.outbox_conflicts:,} left alone"
+    provider = found.provider
+    if provider is not None:
+        named = " ".join(part for part in (provider.name, provider.model) if part)
+        yield (
+            f"model  {named}: {model_state(provider, datetime.now(UTC))};"
+            f" {provider.calls_today:,} of {provider.budget:,} calls today"
+        )
+    for warning in found.warnings:
+        yield Span(warning.message, "warn")
+
+
+def _job_lines(found: Iterable[Job]) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import JOB_TYPES, job_state
+
+    now = datetime.now(UTC)
+    rows = [
+        (
+            str(job.id),
+            Span(job_state(job, now), "bad" if job.status == "dead" else ""),
+            JOB_TYPES.get(job.type, job.type),
+            Span(job.preview, "dim"),
+            Span(job.error if job.status in ("dead", "pending") else "", "warn"),
+        )
+        for job in found
+    ]
+    yield from table(rows, right=[0], flexible=3) or ["There are no jobs."]
+
+
+def _proposal_lines(found: tuple[StoredProposal, ...], said: Mapping[str, str]) -> Iterator[Line]:
+    from nuggets_tui.pipeline_words import ACTIONS, STATES, reason_of
+
+    if not found:
+        yield "Nothing waits for you."
+    for one in found:
+        sign, _, _ = ACTIONS[one.action]
+        yield (f"{sign} ", Span(one.content, "bold"), Span(f"  {one.confidence:.2f}  {one.id}", "dim"))
+        if one.target_content:
+            yield Span(f"    about: {one.target_content}", "dim")
+        if said.get(one.id):
+            yield Span(f"    from: {said[one.id]}", "dim")
+        told = "; ".join(part for part in (STATES[one.status][2], reason_of(one), one.contradiction) if part)
+        if told:
+            yield Span(f"    {told}", "warn")
+
+
+def _accepted_lines(done: Accepted) -> Iterator[Line]:
+    if done.written:
+        undo = f"  nuggets undo {done.change_set.id}" if done.change_set is not None else ""
+        yield (f"Wrote {plural(len(done.written), 'note')}.", Span(undo, "dim"))
+    if done.deduped:
+        yield f"{plural(len(done.deduped), 'fact')} stood there already."
+    if done.waiting:
+        yield Span(f"{plural(len(done.waiting), 'note')} could not be written yet and will follow.", "warn")
+    for each, why in done.skipped:
+        yield Span(f"{each}: {why}", "warn")
+    if not (done.written or done.deduped or done.waiting or done.skipped):
+        yield "There was nothing to accept."

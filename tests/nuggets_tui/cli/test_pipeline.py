@@ -1,0 +1,153 @@
+"""The pipeline on the command line: how it stands, its jobs, and proposals that are accepted or refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hostile import HOSTILE, RAW
+from service_kit import Clock, Failing, configure, drain, open_pipeline
+from writes_kit import fact, found
+
+from core.pipeline.models.provider import ModelHttpError, Provider
+from core.pipeline.service import Pipeline
+
+FIRST, SECOND = "Anna moved the billing service to PostgreSQL.", "The office cat is called Turing."
+
+
+@pytest.fixture
+def worked(nuggets: Any) -> Iterator[Callable[..., None]]:
+    """Hands texts in and works on them."""
+
+    def work(*texts: str, settings: str = "", model: Provider | None = None) -> None:
+        configure(nuggets.home, settings)
+        with open_pipeline(nuggets.home, model, Clock()) as pipeline:
+            for text in texts:
+                pipeline.ingest(text)
+            drain(pipeline)
+
+    return work  # type: ignore[return-value]
+
+
+Worked = Callable[..., None]
+
+
+def contents(nuggets: Any) -> list[str]:
+    return [note["content"] for note in nuggets.notes()] if nuggets.graph.exists() else []
+
+
+def test_where_nothing_was_handed_in_it_says_how_to_start_and_makes_nothing(nuggets: Any) -> None:
+    assert "nuggets ingest" in nuggets.ok("pipeline")
+    assert nuggets.json("pipeline", "jobs") == nuggets.json("pipeline", "proposals") == []
+    assert "nothing was handed in yet" in nuggets.fails("pipeline", "accept", "x", code=1)
+    assert not Pipeline.exists(nuggets.home)
+
+
+def test_status_tells_the_light_counts_and_the_model(nuggets: Any, worked: Worked) -> None:
+    worked(FIRST, settings="[pipeline.worker]\nmaxRetries = 99")
+    told = nuggets.json("pipeline", "status")
+    assert (told["light"], told["mode"], told["raw"], told["facts"]) == ("idle", "controlled-write", 1, 1)
+    assert told["jobs"] == {"completed": 1}
+    assert (told["paused"], told["running"], told["outboxPending"]) == (False, None, 0)
+    assert told["provider"]["budget"] == 2_000
+    assert len(told["warnings"]) == 1
+    lines = nuggets.ok("pipeline")
+    assert lines.startswith("idle  nothing waits\n")
+    assert "worker.maxRetries" in lines
+
+
+def test_the_overview_of_a_memory_says_in_one_line_how_it_stands(nuggets: Any, worked: Worked) -> None:
+    assert nuggets.json("status")["pipeline"] is None
+    assert "texts  " not in nuggets.ok("status")
+    worked(FIRST, settings="shadowMode = true")
+    told = nuggets.json("status")["pipeline"]
+    assert (told["light"], told["jobs"], told["proposalsOpen"]) == ("review", {"completed": 1}, 1)
+    assert "texts  review: 1 proposal waits for you" in nuggets.ok("status")
+
+
+def test_a_job_is_listed_with_why_it_failed_and_is_tried_again(nuggets: Any, worked: Worked) -> None:
+    worked(FIRST, model=Failing(ModelHttpError("Ollama HTTP 400: bad", status=400)))
+    (job,) = nuggets.json("pipeline", "jobs", "--status", "dead")
+    assert (job["errorClass"], job["attempts"], job["maxAttempts"]) == ("bad_request", 1, 3)
+    assert "Ollama HTTP 400: bad" in nuggets.ok("pipeline", "jobs")
+    assert nuggets.ok("pipeline", "status").startswith("stuck  ")
+    assert nuggets.json("pipeline", "retry", str(job["id"])) == {"retried": 1}
+    assert [one["status"] for one in nuggets.json("pipeline", "jobs")] == ["pending"]
+    assert "no such job" in nuggets.fails("pipeline", "retry", "999", code=1)
+    assert nuggets.json("pipeline", "retry", "--all") == {"retried": 0}
+
+
+def test_proposals_come_with_their_sentence_and_are_accepted_by_id(nuggets: Any, worked: Worked) -> None:
+    worked(f"{FIRST} {SECOND}", settings="shadowMode = true")
+    listed = nuggets.json("pipeline", "proposals")
+    assert {one["sentence"] for one in listed} == {FIRST, SECOND}
+    chosen = next(one for one in listed if one["content"] == FIRST)
+    assert f"from: {FIRST}" in nuggets.ok("pipeline", "proposals")
+    done = nuggets.json("pipeline", "accept", chosen["id"])
+    assert (done["written"], done["skipped"]) == ([chosen["id"]], [])
+    assert contents(nuggets) == [FIRST]
+    nuggets.ok("undo", done["changeSet"])
+    assert contents(nuggets) == []
+    again = nuggets.json("pipeline", "accept", chosen["id"], code=1)
+    assert again["skipped"][0]["why"].startswith("it is settled already")
+
+
+def test_all_above_a_confidence_are_accepted_at_once_and_can_be_looked_at_before(
+    nuggets: Any, worked: Worked
+) -> None:
+    from scripted_model import ScriptedModel
+
+    sure, unsure = fact(FIRST, 0.9), fact(SECOND, 0.4)
+    worked(f"{FIRST} {SECOND}", settings="shadowMode = true", model=ScriptedModel([found(sure, unsure)]))
+    assert [one["content"] for one in nuggets.json("pipeline", "accept", "--above", "0.8", "--dry-run")] == [
+        FIRST
+    ]
+    assert contents(nuggets) == []
+    assert nuggets.ok("pipeline", "accept", "--above", "0.8").startswith("Wrote 1 note.")
+    assert contents(nuggets) == [FIRST]
+    assert nuggets.ok("pipeline", "accept", "--above", "0.8") == "There was nothing to accept.\n"
+
+
+def test_what_was_refused_waits_no_longer_and_is_not_written(nuggets: Any, worked: Worked) -> None:
+    worked(FIRST, settings="shadowMode = true")
+    (one,) = nuggets.json("pipeline", "proposals")
+    assert nuggets.json("pipeline", "refuse", one["id"]) == {"refused": 1}
+    assert nuggets.json("pipeline", "proposals") == []
+    (settled,) = nuggets.json("pipeline", "proposals", "--all")
+    assert (settled["status"], settled["resolvedBy"]) == ("rejected", "agent:command line")
+    assert nuggets.json("pipeline", "refuse", one["id"], code=1) == {"refused": 0}
+    assert contents(nuggets) == []
+
+
+def test_a_pause_holds_for_every_process_until_it_ends(nuggets: Any, worked: Worked) -> None:
+    worked()
+    assert nuggets.json("pipeline", "pause", "--wait", "0") == {"running": []}
+    worked(FIRST)
+    assert nuggets.json("pipeline")["light"] == "paused"
+    assert contents(nuggets) == []
+    assert nuggets.json("pipeline", "resume") == {"resumed": True}
+    assert nuggets.json("pipeline", "resume") == {"resumed": False}
+    worked()
+    assert contents(nuggets) == [FIRST]
+
+
+@pytest.mark.parametrize(
+    "asked", [["accept"], ["accept", "x", "--above", "0.5"], ["retry"], ["retry", "1", "--all"], ["refuse"]]
+)
+def test_a_command_that_says_too_little_or_too_much_is_bad_input(
+    nuggets: Any, worked: Worked, asked: list[str]
+) -> None:
+    worked()
+    nuggets.fails("pipeline", *asked)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_reaches_the_terminal_as_more_than_text(nuggets: Any, worked: Worked, text: str) -> None:
+    from scripted_model import ScriptedModel
+
+    said = f"Anna said {text} to the whole team of the billing service."
+    worked(said, settings="shadowMode = true", model=ScriptedModel([found(said)]))
+    for asked in ("proposals", "jobs"):
+        out = nuggets.ok("pipeline", asked)
+        assert not RAW.search(out)

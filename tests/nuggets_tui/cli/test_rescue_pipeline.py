@@ -1,0 +1,43 @@
+"""verify where there is a pipeline: both sides are held against each other, and repair makes them agree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from memory_files import note_object, notes_of, write_graph
+from outbox_kit import learned, status_of
+
+from core.pipeline.database.connection import Database
+
+
+@pytest.fixture
+def database(nuggets: Any) -> Any:
+    write_graph(nuggets.home, [note_object(1)])
+    opened = Database.open(nuggets.home)
+    yield opened
+    opened.close()
+
+
+def test_what_was_accepted_and_never_came_over_is_found_and_brought_over(
+    nuggets: Any, database: Database
+) -> None:
+    added = learned(database, "Deploys run on Friday.")
+    [finding] = nuggets.json("verify", code=1)["findings"]
+    assert (finding["kind"], finding["repair"]) == ("outbox-waiting", "brings them over")
+    document = nuggets.json("verify", "--repair")
+    assert (document["ok"], document["repaired"]) == (True, 1)
+    assert notes_of(nuggets.home)[added.note]["content"] == "Deploys run on Friday."
+    nuggets.ok("undo", document["changeSet"]["id"])
+    assert added.note not in notes_of(nuggets.home)
+
+
+def test_a_fact_whose_note_was_deleted_is_found_and_taken_back(nuggets: Any, database: Database) -> None:
+    added = learned(database, "Deploys run on Friday.")
+    nuggets.json("verify", "--repair")
+    nuggets.ok("note", "delete", added.note, "--yes")
+    [finding] = nuggets.json("verify", code=1)["findings"]
+    assert (finding["kind"], finding["where"]) == ("fact-gone", added.note)
+    assert "Repaired 1 finding." in nuggets.ok("verify", "--repair", "--yes")
+    assert status_of(database, added.fact) == "retracted"
+    assert nuggets.json("verify") == {"ok": True, "findings": []}
