@@ -152,6 +152,23 @@ COMMANDS: Final[tuple[Command, ...]] = (
         "memory",
     ),
     Command("time", "T", "time", "Time: the whole memory as it was at any moment", VIEW, "memory", 20),
+    Command(
+        "pipeline",
+        "i",
+        "pipeline",
+        "Pipeline: texts handed in, proposals, work, entities, health",
+        VIEW,
+        "memory",
+        20,
+    ),
+    Command(
+        "origin",
+        "O",
+        "origin",
+        "Where the note came from: the text and its sentence, what was decided",
+        VIEW,
+        "note",
+    ),
     Command("zoom", "z", "zoom", "Maximise the pane with the cursor, and back", VIEW, "memory", 17),
     Command(
         "wider",

@@ -14,7 +14,7 @@ from core.errors import NuggetsError
 from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
-from nuggets_tui import checking
+from nuggets_tui import checking, masking
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
 from nuggets_tui.pace import PACE, Turns
 from nuggets_tui.safe_text import cut
@@ -380,20 +380,20 @@ class Desk:
     # Secrets
 
     async def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
-        """Notes and facts that look as if they held a credential."""
-        return await aside(self.memory.secrets, progress)
+        """Notes, facts and texts that look as if they held a credential."""
+        return await aside(masking.secrets, self.memory, progress)
 
     async def masking(self, ids: Collection[str]) -> Masking:
         """Where what these hold would be masked."""
-        return await aside(self.memory.masking, ids)
+        return await aside(masking.masking, self.memory, ids)
 
     async def mask(self, plan: Masking) -> ChangeSet:
         """Masks for good."""
-        return await self._written(self.memory.mask_secrets, plan)
+        return await self._written(masking.mask, self.memory, plan)
 
     async def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Remembers that what these hold now is no secret."""
-        return await self._written(self.memory.say_not_secret, ids)
+        return await self._written(masking.say_not_secret, self.memory, ids)
 
     # Watching
 

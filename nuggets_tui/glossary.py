@@ -33,6 +33,13 @@ WORDS: Final = (
         "a kept search with the note that it must find among its first hits; {searches} shows whether it does",
         "",
     ),
+    (
+        "pipeline",
+        "makes notes of texts that are handed in, with a model; {pipeline} shows it, {origin} a note's own text",
+        "can be taken back",
+    ),
+    ("proposal", "what the pipeline found and does not write by itself; nothing happens before you accept", ""),
+    ("entity", "a name in the texts handed in, with what was said of it", ""),
     ("sure", "how far the best answer stands above noise, 0 to 1", ""),
 )
 # What can be typed into the search box.
@@ -68,5 +75,9 @@ SIGNS: Final = (
     ("↶", "taken back, wholly or in part"),
     ("◈", "in the audit log: a run of reflection, with what it did"),
     ("◷", "the past, read only: {time} begins to look back, esc comes back to now"),
+    (
+        "○ ● ◔ ‖ ✗",
+        "the pipeline: off or nothing handed in yet, all done, at work, paused, stuck; {pipeline} opens it",
+    ),
     ("!", "waits for you"),
 )

@@ -74,6 +74,10 @@ class KeysInTurn(App[None]):
             return False
         return self.takes_keys or (isinstance(event, events.Key) and event.key in _AT_ANY_TIME)
 
+    def hold_keys(self) -> None:
+        """Until `take_keys` keys wait, but for those that need nothing to be there."""
+        self.takes_keys = False
+
     async def take_keys(self) -> None:
         """From now on keys are obeyed, those first that were pressed before."""
         self.takes_keys = True
@@ -94,7 +98,7 @@ class KeysInTurn(App[None]):
         await super().on_event(event)
         if event.is_forwarded:
             self._go_on_in(_LOST_AFTER, lambda: self._settle(before))
-            self._follow(event, node, self._alarm, lambda: self._settle(before))
+            self._follow(event, node, self._alarm, lambda: self._settle_behind(node, before))
         else:
             self._settle(before)
 
@@ -113,6 +117,30 @@ class KeysInTurn(App[None]):
                 self._follow(event, parent, turn, then)
 
         # Behind the event in the node's own queue.
+        if not node.call_later(passed) and turn is self._alarm:
+            then()
+
+    def _settle_behind(self, node: MessagePump, before: Before) -> None:
+        """Settles behind what a key made a widget tell its dialog, such as that a row was chosen, which may close it."""
+        screen = self.screen if self.screen_stack else before.screen
+        if screen is not before.screen or not node.is_attached:
+            self._settle(before)
+            return
+        self._go_on_in(_LOST_AFTER, lambda: self._settle(before))
+        self._pass_up(node, self._alarm, lambda: self._settle(before))
+
+    def _pass_up(self, node: MessagePump, turn: object, then: Callable[[], None]) -> None:
+        """Calls `then` once all that waits now at a node and above it, up to its screen, has been handled."""
+
+        def passed() -> None:
+            parent = node._parent
+            if turn is not self._alarm:
+                return
+            if parent is None or isinstance(node, Screen):
+                then()
+            else:
+                self._pass_up(parent, turn, then)
+
         if not node.call_later(passed) and turn is self._alarm:
             then()
 

@@ -14,7 +14,10 @@ from core.model.names import parse_iso
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.note import Note
+    from core.pipeline.records import Origin as PipelineOrigin
 
+# The field in which a note that the pipeline made names the text that it was made of.
+_FIELD: Final = "origin"
 # A note bears the time at which its change was made; the entry of the log follows within moments.
 _AT_ONCE: Final = timedelta(minutes=1)
 SOURCES: Final = {
@@ -26,12 +29,46 @@ SOURCES: Final = {
 }
 
 
+class Trail(msgspec.Struct, frozen=True):
+    """The text that the pipeline made a note of: its sentence, who handed it in, in which session, and the model.
+
+    "" for what is not known.
+    """
+
+    sentence: str = ""
+    handed_by: str = ""
+    session: str = ""
+    model: str = ""
+
+
 class Origin(msgspec.Struct, frozen=True):
-    """Who made a note and who changed it last, as names to show; "" where the log does not tell."""
+    """Who made a note and who changed it last, as names to show; "" where the log does not tell.
+
+    trail: back to the text that it was made of; None for a note that the pipeline did not make.
+    """
 
     note_id: str
     made_by: str = ""
     changed_by: str = ""
+    trail: Trail | None = None
+
+
+def made_by_pipeline(note: Note) -> bool:
+    """Whether a note says of itself that the pipeline made it."""
+    return isinstance(note.extra.get(_FIELD), dict)
+
+
+def trail_of(note: Note, known: PipelineOrigin | None) -> Trail:
+    """The trail of a note that the pipeline made: what the pipeline knows, else what the note itself says."""
+    if known is None:
+        said = note.extra.get(_FIELD)
+        model = said.get("model") if isinstance(said, dict) else ""
+        return Trail(model=model if isinstance(model, str) else "")
+    from nuggets_tui.pipeline_words import author_name
+
+    start, end = known.span or (0, len(known.content))
+    by = author_name(known.author) if known.author else ""
+    return Trail(known.content[start:end].strip(), by, known.source_id, known.model)
 
 
 def origin_of(memory: Memory, note: Note) -> Origin:

@@ -14,6 +14,7 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.log import Log
 from nuggets_tui.orders import ORDER_NAMES, ORDERS, Order, care_reasons, own_tags
+from nuggets_tui.pipeline_sign import NOT_BEGUN, PipelineSign
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
@@ -86,7 +87,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `new_since`: when the person was here before, as files hold times; "" for never. `own`: ids of notes that the
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
     newest titles and its facts may be there, with the counts in `glanced`.
-    `past`: the moment that `snapshot` shows in place of the present, None for the present.
+    `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`: its light.
     """
 
     home: str = ""
@@ -112,6 +113,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     lost_searches: tuple[str, ...] = ()
     keys: KeyMap = DEFAULT
     past: Past | None = None
+    pipeline: PipelineSign = NOT_BEGUN
 
     @property
     def counts(self) -> tuple[int, int]:

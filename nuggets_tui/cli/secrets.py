@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import InvalidInputError
+from nuggets_tui import masking
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
 from nuggets_tui.cli.options import yes_option
@@ -17,10 +18,18 @@ from nuggets_tui.words import plural
 if TYPE_CHECKING:
     from core.memory import Holder, Masking, Memory
 
-_SOUND = "No note or fact looks as if it held a secret; former texts in the log are not looked through."
+_SOUND = (
+    "No note or fact looks as if it held a secret, nor a text that was handed in; former texts in the log are not "
+    "looked through."
+)
 _WORDS = {
     "file": "in {0}", "log": "in {0} of the log", "archive": "in the log's archive {1}", "backup": "in the backup {1}",
-    "quarantine": "in the quarantine, {1}", "copy": "in {1}",
+    "quarantine": "in the quarantine, {1}", "copy": "in {1}", "pipeline": "in {0} of the pipeline",
+}  # fmt: skip
+_PARTS = {
+    "raw_memories": ("text handed in", "texts handed in"), "proposals": ("proposal",), "facts": ("fact",),
+    "history": ("entry of the history", "entries of the history"), "transcripts": ("transcript",),
+    "graph_outbox": ("accepted change",), "attributes": ("statement",), "entities": ("entity", "entities"),
 }  # fmt: skip
 
 
@@ -34,10 +43,11 @@ _WORDS = {
 @yes_option
 @pass_call
 def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, yes: bool) -> None:
-    """List notes and facts that look as if they held a credential; none is ever shown.
+    """List notes, facts and texts handed in that look as if they held a credential; none is ever shown.
 
-    ID is a note's id, or "nugget: key" for a fact without a note. With --mask the value is replaced wherever it stands:
-    notes, facts, the log of changes, backups, quarantine, promoted lines. That cannot be undone.
+    ID is a note's id, "nugget: key" for a fact without a note, or what the list shows for a text. With --mask the value
+    is replaced wherever it stands: notes, facts, the log of changes, backups, quarantine, promoted lines, and all that
+    the pipeline keeps. That cannot be undone.
     """
     if mask and none:
         raise InvalidInputError("go one at a time", where="--mask, --none", kept="nothing was changed")
@@ -48,33 +58,38 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
             raise InvalidInputError(
                 "needs the ids of notes or facts", where="--none", kept="nothing was changed"
             )
-        done = memory.say_not_secret(wanted)
-        call.answer(lambda: {"notSecret": wanted, "changeSet": done.id}, lambda: _none_lines(wanted, done.id))
+        done = masking.say_not_secret(memory, wanted)
+        call.answer(
+            lambda: {"notSecret": wanted, "changeSet": done.id or None}, lambda: _none_lines(wanted, done.id)
+        )
         return
-    plan = memory.masking(wanted or None)
+    plan = masking.masking(memory, wanted or None)
     if not mask or not plan.holders:
         call.answer(lambda: _document(plan, None), lambda: _lines(plan))
         return
     if asks(yes=yes):
         call.preview(_lines(plan))
-    many = plural(len(plan.holders), "note or fact", "notes and facts")
+    many = masking.counted(plan.holders)
     if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? It cannot be undone."):
         call.answer(lambda: _document(plan, None), lambda: ["Nothing was masked."])
         return
-    entry = memory.mask_secrets(plan)
-    call.answer(lambda: _document(plan, entry.id), lambda: _done_lines(plan, many))
+    entry = masking.mask(memory, plan)
+    call.answer(
+        lambda: _document(plan, None if entry.empty else entry.id, masked=True),
+        lambda: _done_lines(plan, many),
+    )
 
 
 def _resolved(memory: Memory, ids: Sequence[str]) -> list[str]:
     """The ids in full; of notes as all commands take them, of facts "nugget: key"."""
     if not ids:
         return []
-    facts = {one.id for one in memory.secrets() if not one.note_id}
-    return [id if id in facts else memory.snapshot.resolve(id).id for id in ids]
+    known = {one.id for one in masking.secrets(memory) if not one.note_id}
+    return [id if id in known else memory.snapshot.resolve(id).id for id in ids]
 
 
-def _document(plan: Masking, entry: str | None) -> dict[str, Any]:
-    return plan.to_dict() | {"masked": entry is not None, "changeSet": entry}
+def _document(plan: Masking, entry: str | None, *, masked: bool = False) -> dict[str, Any]:
+    return plan.to_dict() | {"masked": masked, "changeSet": entry}
 
 
 def _lines(plan: Masking) -> Iterator[Line]:
@@ -84,7 +99,7 @@ def _lines(plan: Masking) -> Iterator[Line]:
     yield from table([_row(one) for one in plan.holders], flexible=2)
     for id, reason in plan.refused.items():
         yield (Span(id, "dim"), f"  cannot be masked: {reason}")
-    said = [_where(place.what, place.count, place.path.name) for place in plan.rewritten]
+    said = [_where(place.what, place.count, place.path.name, place.part) for place in plan.rewritten]
     said += [f"in {path}" for path in plan.pages]
     if said:
         yield f"It stands {', '.join(said)}."
@@ -98,12 +113,16 @@ def _lines(plan: Masking) -> Iterator[Line]:
 def _row(one: Holder) -> tuple[str | Span, ...]:
     from core.text.secrets import masked
 
-    return (Span(one.id, "dim"), Span(", ".join(one.kinds), "warn"), masked(one.title) if one.note_id else "")
+    title = masked(one.title) if one.note_id or one.kept_id else ""
+    return (Span(one.id, "dim"), Span(", ".join(one.kinds), "warn"), title)
 
 
-def _where(what: str, count: int, name: str) -> str:
-    counted = plural(count, "entry", "entries") if what == "log" else f"{name} ({plural(count, 'thing')})"
-    return _WORDS[what].format(counted, name)
+def _where(what: str, count: int, name: str, part: str) -> str:
+    if what == "pipeline":
+        told = plural(count, *_PARTS.get(part, ("row",)))
+    else:
+        told = plural(count, "entry", "entries") if what == "log" else f"{name} ({plural(count, 'thing')})"
+    return _WORDS[what].format(told, name)
 
 
 def _untouched(plan: Masking) -> Iterator[Line]:
@@ -114,7 +133,8 @@ def _untouched(plan: Masking) -> Iterator[Line]:
 
 def _none_lines(ids: Sequence[str], entry: str) -> Iterator[Line]:
     yield f"{plural(len(ids), 'note or fact', 'notes and facts')} said to hold no secret, until the text changes."
-    yield Span(f"To take it back: nuggets undo {entry}", "dim")
+    if entry:
+        yield Span(f"To take it back: nuggets undo {entry}", "dim")
 
 
 def _done_lines(plan: Masking, many: str) -> Iterator[Line]:

@@ -22,6 +22,7 @@ from nuggets_tui.screens.main_memories import MainMemories
 from nuggets_tui.screens.main_pace import MainPace
 from nuggets_tui.screens.main_panes import MainPanes
 from nuggets_tui.screens.main_past import MainPast
+from nuggets_tui.screens.main_pipeline import MainPipeline
 from nuggets_tui.screens.main_searches import MainSearches
 from nuggets_tui.screens.main_settings import MainSettings
 from nuggets_tui.screens.main_unsaved import MainUnsaved
@@ -42,7 +43,7 @@ _RECALL_PATIENCE = 0.015
 
 class MainScreen(
     MainFilter, MainSearches, MainSettings, MainMemories, MainGraph, MainPace, MainPanes, MainBulk, MainFiles,
-    MainUnsaved, MainPast,
+    MainUnsaved, MainPast, MainPipeline,
 ):  # fmt: skip
     """Everything at a glance."""
 

@@ -71,7 +71,10 @@ class MainOpening(MainElsewhere):
         self.broken_file: Path | None = None
 
     def open_another(self, home: Path, notice: str) -> None:
-        """Shows another memory in place of this one."""
+        """Shows another memory in place of this one; keys that are pressed until it is there are meant for it."""
+        hold: Callable[[], None] | None = getattr(self.app, "hold_keys", None)
+        if hold is not None:
+            hold()
         self._stop.set()
         self._stop = asyncio.Event()
         self.workers.cancel_node(self)

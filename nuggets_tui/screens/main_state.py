@@ -27,8 +27,10 @@ from nuggets_tui.widgets.panes import PaneName, Panes, one_at_a_time
 from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
+    from core.model.note import Note
     from core.unsaved import UnsavedTexts
     from nuggets_tui.keeping import Keeping
+    from nuggets_tui.origin import Origin
 
 _Result = TypeVar("_Result")
 _PAUSE = 0.1
@@ -50,7 +52,7 @@ _WHEN: Final[dict[str, Callable[[View], bool]]] = {
 _FROM_THE_LOG: Final = ("undo", "redo", "restore")
 # Keys that say why when they can do nothing: somebody who presses them is in need of help.
 _NEVER_SILENT: Final = ("problems", "verify", "restore", "why", "why_not", "keep_search", "open_file")
-_FOR_THE_FIRST: Final = ("new_note", "new_fact")
+_FOR_THE_FIRST: Final = ("new_note", "new_fact", "pipeline")
 
 
 class MainState(Screen[None]):
@@ -130,9 +132,13 @@ class MainState(Screen[None]):
         if note_id == self.view.note_id:
             self.view = self.view.with_(suggested=found)
         # The log may be in use for a while; the suggestions do not wait for it.
-        origin = await aside(origin_of, self.desk.memory, note)
+        origin = await self.traced(await aside(origin_of, self.desk.memory, note), note)
         if note_id == self.view.note_id and origin != self.view.origin:
             self.view = self.view.with_(origin=origin)
+
+    async def traced(self, origin: Origin, note: Note) -> Origin:
+        """Where a note comes from, with the text that it was made of where there is one."""
+        return origin
 
     def go_to(self, pane: PaneName) -> None:
         """Gives a pane the cursor, and the space when only one is shown."""

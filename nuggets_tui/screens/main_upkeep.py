@@ -113,7 +113,8 @@ class MainUpkeep(MainChanges):
         elif found is not None:
             say(
                 self,
-                "No note or fact looks as if it held a secret; former texts in the log are not looked through.",
+                "No note or fact looks as if it held a secret, nor a text that was handed in; former texts in the log "
+                "are not looked through.",
             )
 
     # Putting right

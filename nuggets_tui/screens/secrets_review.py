@@ -12,22 +12,25 @@ from textual.content import Content
 
 from core.text.secrets import masked
 from nuggets_tui.desk import Desk
+from nuggets_tui.masking import counted
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.row_list import RowList
-from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.memory import Holder
     from core.model.snapshot import Snapshot
 
 _SHOWN = 4_000
+# What is kept beside notes, by how its id begins.
+_WHAT = {"raw": "text", "fact": "fact", "proposal": "proposal"}
 _ASKED = (
-    "What looks like a secret in {0} is masked: in the notes and facts, and in everything kept of former times - the "
-    "log of changes, the backups, the quarantine, lines of MEMORY.md. The same value is masked wherever it stands.\n\n"
+    "What looks like a secret in {0} is masked: in the notes and facts, in all that the pipeline keeps, and in "
+    "everything kept of former times - the log of changes, the backups, the quarantine, lines of MEMORY.md. The same "
+    "value is masked wherever it stands.\n\n"
     "This cannot be undone, by nobody. Whoever has the credential still has it: change it where it is used as well."
 )
 
@@ -39,9 +42,9 @@ class SecretsReview(ReviewScreen):
 
     def __init__(self, desk: Desk, found: Collection[Holder]) -> None:
         self._desk = desk
+        self._found = {one.id: one for one in found}
         items = [_item(one, desk.snapshot) for one in found]
-        many = plural(len(items), "note or fact", "notes and facts")
-        said = f"{many} seem to hold a credential. Such are never promoted."
+        said = f"{counted(found)} seem to hold a credential. Such are never promoted."
         super().__init__("Secrets to review", said, items, self._mask, titles=("Found", "What it would say"))
 
     def key_line(self) -> Content:
@@ -56,7 +59,7 @@ class SecretsReview(ReviewScreen):
         if not self.accepted:
             self.dismiss(None)
             return
-        many = plural(len(self.accepted), "note or fact", "notes and facts")
+        many = counted([self._found[id] for id in self.accepted])
         ask = ConfirmScreen("Mask for good?", _ASKED.format(many), yes="mask for good")
         self.app.push_screen(ask, self._sure)
 
@@ -67,8 +70,7 @@ class SecretsReview(ReviewScreen):
     async def _mask(self, accepted: Collection[str]) -> Reviewed:
         plan = await self._desk.masking(accepted)
         done = await self._desk.mask(plan)
-        many = plural(len(plan.holders), "note or fact", "notes and facts")
-        said = f"Masked {many}, and the log and backups with them"
+        said = f"Masked {counted(plan.holders)}, and the log and backups with them"
         if plan.untouched:
             said += (
                 f"; look yourself at {', '.join(safe_line(str(path), 200) for path in plan.untouched[:3])}"
@@ -95,17 +97,19 @@ def _item(holder: Holder, snapshot: Snapshot) -> ReviewItem:
         found = snapshot.by_name[holder.nugget].find(holder.key)
         fact = found[1] if found else None
     title = note.title if note is not None else holder.key
-    text = note.content if note is not None else fact.value if fact is not None else ""
+    text = note.content if note is not None else fact.value if fact is not None else holder.text
+    what = _WHAT.get(holder.kept_id.partition("-")[0], "transcript") if holder.kept_id else ""
     kinds = ", ".join(holder.kinds)
     return ReviewItem(
-        holder.id, "fact" if note is None or note.is_fact else "note", masked(title), kinds,
+        holder.id, what or ("fact" if note is None or note.is_fact else "note"),
+        holder.title if what else masked(title), kinds,
         partial(_lines, title, text, kinds),
     )  # fmt: skip
 
 
 def _lines(title: str, text: str, kinds: str, width: int) -> list[Content]:
     # Read together, as they were when it was found; what follows the title is the text.
-    whole = masked(f"{title}: {text}")
+    whole = masked(f"{title}: {text}" if title else text)
     shown = [content(f"Seems to hold: {kinds}", "$text-warning"), Content("")]
     shown += [Content(plain(line)) for line in whole[:_SHOWN].split("\n")]
     return wrapped(shown, width)

@@ -17,4 +17,7 @@ def resize_content(view: ScrollView, size: Size) -> None:
     view.set_reactive(ScrollView.virtual_size, size)
     if view.is_attached:
         view._scroll_update(size)
+        if view.show_vertical_scrollbar:
+            # A bar that was away has not heard of what was scrolled meanwhile.
+            view.vertical_scrollbar.position = view.scroll_y
         view.refresh()

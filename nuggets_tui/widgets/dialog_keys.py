@@ -16,6 +16,7 @@ _PRESSED_AS: Final = {
     "→": "right",
     "+": "plus",
     "?": "question_mark",
+    "/": "slash",
 }
 # Keys to move with: the mouse has its own ways.
 _NOT_FOR_THE_MOUSE: Final = ("↑", "↓", "↑↓")

@@ -13,6 +13,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from nuggets_tui.key_map import KeyMap
+from nuggets_tui.pipeline_sign import LIGHTS, NOT_BEGUN, PipelineSign
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View, same_but
 from nuggets_tui.words import plural, time_ago
@@ -46,15 +47,17 @@ class HeaderLine(Widget):
     def render(self) -> Content:
         """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         waits = [_live(self.view), *_waiting(self.view)]
+        due = []
         if self.view.reflection_due:
-            line = self._laid_out(
-                Content(_GAP).join([*waits, _badge("reflection due", "reflect", self.view.keys)])
-            )
+            due = [_badge("reflection due", "reflect", self.view.keys)]
+        # A calm light leaves the counts and what happened last their room, in fewer words if it must.
+        lights = [*_lights(self.view), []]
+        for keeps, more in [
+            *((keeps, [*light, *due]) for keeps in ("event", "counts", "") for light in lights), ("", [])
+        ]:  # fmt: skip
+            line = self._laid_out(Content(_GAP).join([*waits, *more]), keeps=keeps)
             if line is not None:
                 return line
-        line = self._laid_out(Content(_GAP).join(waits))
-        if line is not None:
-            return line
         left = (
             Content.assemble(_NAME, " ", Content(_GAP).join(waits))
             if len(waits) > 1
@@ -62,8 +65,11 @@ class HeaderLine(Widget):
         )
         return left.truncate(self.size.width - 1, ellipsis=True)
 
-    def _laid_out(self, waits: Content) -> Content | None:
-        """The line with as much as fits beside what waits; None when that itself does not fit."""
+    def _laid_out(self, waits: Content, *, keeps: str) -> Content | None:
+        """The line with as much as fits beside what waits; None when that itself does not fit.
+
+        keeps: what must stay beside it: the "event" where there is one, the "counts", or "" for nothing.
+        """
         width = self.size.width - 1
         whole, short = self._left(full=True), self._left(full=False)
         room = width - short.cell_length - waits.cell_length - 2 * len(_GAP)
@@ -73,6 +79,10 @@ class HeaderLine(Widget):
             (short, None),
             (_NAME, None),
         ):
+            if (keeps and left is _NAME) or (
+                keeps == "event" and event is None and self._event(_EVENT_WIDTH)
+            ):
+                continue
             right = Content(_GAP).join([waits, event]) if event is not None else waits
             gap = width - left.cell_length - right.cell_length
             if gap >= 2:
@@ -133,6 +143,8 @@ def _live(view: View) -> Content:
 def _waiting(view: View) -> list[Content]:
     """What waits for a person, each with the key that opens it."""
     waits = []
+    if not view.pipeline.calm:
+        waits.append(_lit(view.pipeline, view.keys))
     if view.log.waiting:
         said = plural(len(view.log.waiting), "conflict waits", "conflicts wait")
         waits.append(_badge(f"! {said}", "conflicts", view.keys))
@@ -142,6 +154,20 @@ def _waiting(view: View) -> list[Content]:
     if view.snapshot.problems:
         waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems", view.keys))
     return waits
+
+
+def _lights(view: View) -> list[list[Content]]:
+    """The pipeline's light while nothing of it waits for a person: in words, and by its sign alone."""
+    if not (view.pipeline.calm and view.loaded) or (view.empty and view.pipeline is NOT_BEGUN):
+        return []
+    return [[_lit(view.pipeline, view.keys)], [_lit(view.pipeline, view.keys, shortly=True)]]
+
+
+def _lit(sign: PipelineSign, keys: KeyMap, *, shortly: bool = False) -> Content:
+    mark, style = LIGHTS[sign.light]
+    said = ("" if shortly else f"{sign.said}: ", "$text-muted" if sign.calm else style)
+    lit = Content.assemble((f"{mark} ", f"bold {style}"), said, (keys.key("pipeline"), "bold $text-accent"))
+    return lit.stylize(Style.from_meta({"does": "screen.command('pipeline')"}))
 
 
 def _badge(text: str, command: str, keys: KeyMap) -> Content:

@@ -16,7 +16,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import FileWanted
-from nuggets_tui.origin import SOURCES, Origin
+from nuggets_tui.origin import SOURCES, Origin, Trail
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.secret_signs import SIGN, kinds_in
 from nuggets_tui.view import View, changed_between, own_tags
@@ -30,6 +30,8 @@ _MOST_TAGS: Final = 40
 # Cells of a session's id and of an author's name.
 _SESSION: Final = 28
 _AUTHOR: Final = 28
+# And of a sentence that it was made of; the whole text is a key away.
+_SENTENCE: Final = 240
 _FILE: Final = "underline"
 
 
@@ -109,12 +111,14 @@ def note_lines(
         said = f"Choose a note in Notes, or search with {keys.key('search')}."
         return Content.styled(said, MUTED).wrap(width)
     lines = [*content(note.title, "bold").wrap(width)]
+    known = origin if origin is not None and origin.note_id == note.id else None
     for part in (
         _secret(note, keys),
         _state(note, snapshot, keys),
         _metadata(note, width),
         _tags(note),
-        _dates(note, now, origin if origin is not None and origin.note_id == note.id else None, width),
+        _dates(note, now, known, width),
+        *_trail(note, known.trail if known is not None else None, keys, width),
     ):
         if part:
             lines.extend(part.wrap(width))
@@ -208,6 +212,20 @@ def _dates(note: Note, now: datetime | None, origin: Origin | None, width: int) 
         if age and not (word != "made" and stamp == note.created_at):
             said.append(f"{word} {age}{who}")
     return _joined(said, width=width)
+
+
+def _trail(note: Note, trail: Trail | None, keys: KeyMap, width: int) -> Sequence[Content]:
+    """The sentence that the pipeline made the note of, and who handed it in."""
+    if trail is None:
+        return ()
+    # A note that is its sentence says it itself.
+    other = trail.sentence and trail.sentence.casefold() != note.content.strip().casefold()
+    sentence = f"“{cut(trail.sentence, _SENTENCE)}”" if other else ""
+    said = [f"handed in by {safe_line(trail.handed_by, _AUTHOR)}" if trail.handed_by else "made by the pipeline"]
+    said += [f"session {cut(trail.session, _SESSION)}"] if trail.session else []
+    said += [cut(trail.model, _AUTHOR)] if trail.model else []
+    said += [f"{keys.key('origin')} shows the text"] if trail.sentence else []
+    return content(sentence, "italic $text-secondary"), _joined(said, width=width)
 
 
 def _by(author: str) -> str:

@@ -187,6 +187,9 @@ class NotesPane(RowList):
         assert after.found is not None
         self._shown = after
         same = before.found is not None and before.found.query == after.found.query
+        if same and before.found is not None and before.found.recall is None and self.cursor <= 0:
+            # An answer that comes a moment after the hits is the first row for whoever still types.
+            same = self.has_focus
         self.empty_text = _nothing_found(after.keys)
         rows = result_rows(after.found, after.snapshot)
         # The answer of a recall stands for its note, as a hit does.

@@ -62,3 +62,23 @@ async def test_keys_for_what_does_not_wait_do_nothing(tmp_path: Path) -> None:
         await app.press("c", "exclamation_mark", "o")
         assert app.app.screen is app.main
         assert Memory.open(tmp_path / "memory").conflicts() == ()
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 100, 120, 160])
+async def test_the_calm_light_of_the_pipeline_leaves_counts_and_news_their_room(
+    tmp_path: Path, width: int
+) -> None:
+    small_memory(tmp_path / "memory", reflection_due=True)
+    async with opened(tmp_path / "memory", (width, 30)) as app:
+        await app.until(lambda: app.view.reflection_due)
+        await app.pilot.pause()
+        line = app.text.split("\n")[0].rstrip()
+        assert "reflection due: r" in line
+        assert "○ " in line or "6 notes" in line
+        assert line.endswith(("○ pipeline: i", "○ i", "reflection due: r")) or "you added" in line
+        if width >= 100:
+            assert "6 notes" in line
+        if width >= 120:
+            assert "you added" in line
+        if width >= 160:
+            assert "○ pipeline: i" in line

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from counted_steps import steps_of
 from drafts import NOW, draft_over, facts_in, found, make_draft, make_fact_note, make_link, make_note
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +22,7 @@ from core.graph.edits import create_note, delete_note, hide_note, link_notes, un
 from core.memory import Memory
 from core.model.draft import Draft
 from core.model.note import replace
+from core.storage.rebase import rebase
 
 EDITS: dict[str, Callable[[Draft, str], object]] = {
     "hide": hide_note,
@@ -180,3 +182,54 @@ def test_the_note_that_all_are_linked_to_is_not_linked_to_itself() -> None:
     edited = edit_each(draft, [note.id for note in notes], EDITS["link"])
     assert edited.changed == (notes[1].id, notes[2].id)
     assert {link.to for link in found(draft, notes[0]).links} == {notes[1].id, notes[2].id}
+
+
+def _twice_as_many(work: Callable[[int], Callable[[], object]]) -> float:
+    """How many times the steps of a few take twice as many."""
+    few, many = (steps_of(work(count)) for count in (60, 120))
+    return many / few
+
+
+def _facts_of_one_nugget(count: int, *, hidden: bool) -> Draft:
+    notes = [make_fact_note(number, f"key {number}", "v") for number in range(count)]
+    draft = make_draft(*notes, facts={note.key: "v" for note in notes})
+    # Hiding and bringing back begin in the middle, so that nothing stands at an end by chance.
+    if hidden:
+        edit_each(draft, _from_the_middle(draft), hide_note)
+    return draft_over(draft.present())
+
+
+def _from_the_middle(draft: Draft) -> list[str]:
+    ids = [note.id for note in draft.notes()]
+    return [*ids[len(ids) // 2 :], *ids[: len(ids) // 2]]
+
+
+@pytest.mark.parametrize(("edit", "hidden"), [(hide_note, False), (unhide_note, True), (delete_note, False)])
+def test_twice_as_many_facts_of_one_nugget_are_hidden_and_brought_back_in_twice_the_steps(
+    edit: Callable[[Draft, str], object], hidden: bool
+) -> None:
+    def work(count: int) -> Callable[[], object]:
+        draft = _facts_of_one_nugget(count, hidden=hidden)
+        return lambda: edit_each(draft, _from_the_middle(draft), edit)
+
+    assert _twice_as_many(work) < 2.4
+
+
+@pytest.mark.parametrize(("edit", "hidden"), [(hide_note, False), (unhide_note, True)])
+def test_twice_as_many_such_changes_are_brought_onto_the_newest_files_in_twice_the_steps(
+    edit: Callable[[Draft, str], object], hidden: bool
+) -> None:
+    def work(count: int) -> Callable[[], object]:
+        draft = _facts_of_one_nugget(count, hidden=hidden)
+        snapshot = draft.present()
+        assert len(edit_each(draft, _from_the_middle(draft), edit).changed) == count
+        return lambda: rebase(draft.change_set("all"), snapshot)
+
+    assert _twice_as_many(work) < 2.4
+
+
+def test_what_was_hidden_in_any_order_comes_back_in_any_order_to_where_it_stood() -> None:
+    draft = _facts_of_one_nugget(9, hidden=True)
+    assert facts_in(draft) == {}
+    edit_each(draft, reversed(_from_the_middle(draft)), unhide_note)
+    assert list(facts_in(draft)) == [f"key {number}" for number in range(9)]

@@ -61,3 +61,41 @@ def test_what_is_none_is_said_once(leaky: Any) -> None:
     for one in leaky.json("secrets")["secrets"]:
         leaky.ok("secrets", "--none", one["id"])
     assert leaky.json("secrets")["secrets"] == []
+
+
+def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it(nuggets: Any) -> None:
+    handed = nuggets.json("ingest", input=f"Anna runs staging. The staging password is {VALUE} for now.")[
+        "id"
+    ]
+    shown = nuggets.ok("secrets")
+    assert handed in shown
+    assert "[masked: password]" in shown
+    assert "in 1 text handed in of the pipeline" in shown
+    assert VALUE not in shown
+    document = nuggets.json("secrets", handed)
+    assert document["secrets"][0] == {"id": handed, "noteId": None, "nugget": "memory", "kinds": ["password"]}
+    assert document["places"][0] | {"path": ""} == {
+        "what": "pipeline", "path": "", "count": 1, "part": "raw_memories",
+    }  # fmt: skip
+    assert document["untouched"] == []
+    done = nuggets.json("secrets", "--mask", "--yes")
+    assert done["masked"]
+    assert done["changeSet"] is None
+    for path in nuggets.home.rglob("*"):
+        assert not path.is_file() or VALUE.encode() not in path.read_bytes()
+    assert "no note or fact" in nuggets.ok("secrets").lower()
+
+
+def test_note_and_text_are_masked_together(leaky: Any) -> None:
+    leaky.ok("ingest", "-", input=f"The wifi password is {VALUE} for now.")
+    assert "Masked 3 notes, facts and texts" in leaky.ok("secrets", "--mask", "--yes")
+    for path in leaky.home.rglob("*"):
+        assert not path.is_file() or VALUE.encode() not in path.read_bytes()
+    assert leaky.json("secrets")["secrets"] == []
+
+
+def test_a_text_that_holds_none_is_said_once(nuggets: Any) -> None:
+    handed = nuggets.json("ingest", input=f"The staging password is {VALUE} for now.")["id"]
+    assert nuggets.json("secrets", "--none", handed) == {"notSecret": [handed], "changeSet": None}
+    assert nuggets.json("secrets")["secrets"] == []
+    assert "1 text handed in" not in nuggets.ok("secrets")

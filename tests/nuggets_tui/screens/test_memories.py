@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from app_kit import NARROW, WIDE, agent_on, assert_harmless, opened, small_memory
 from hostile import HOSTILE
+from textual import events
+from textual.widgets import Input
 
 from core.facts.edits import remember
 from core.memories import PAGE_LIMIT, FoundMemory, Page, PageText
+from core.memory import Memory
 from nuggets_tui.safe_text import safe_line
+from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen, page_lines
 
 
@@ -67,6 +73,33 @@ async def test_another_memory_is_opened_in_place_of_the_present_one(person: Path
         await app.back_on_main()
         await app.until(lambda: app.view.loaded and app.view.home == str(person / ".nuggets"))
         assert "Now open" in app.notices
+
+
+async def test_keys_typed_while_another_memory_opens_wait_for_it(
+    person: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    present = tmp_path / "present"
+    small_memory(present)
+    there = threading.Event()
+    at_once = Memory.open
+
+    def slowly(*given: Any, **named: Any) -> Memory:
+        there.wait()
+        return at_once(*given, **named)
+
+    async with opened(present, NARROW) as app:
+        await app.press("C")
+        await app.screen(MemoriesScreen)
+        await app.until(lambda: "person/.nuggets" in app.text)
+        monkeypatch.setattr(Memory, "open", slowly)
+        for key in ("down", "enter", "n", "h", "i"):
+            app.app.post_message(events.Key(key, key if len(key) == 1 else None))
+        await app.until(lambda: app.view.home == str(person / ".nuggets") and len(app.app._keys_waiting) == 3)
+        assert not app.view.loaded
+        there.set()
+        screen = await app.screen(EditorScreen)
+        await app.until(lambda: screen.query(Input).first().value == "hi", "the typed letters")
+        await app.press("escape", "y")
 
 
 async def test_a_mistyped_folder_is_no_new_memory_but_a_question(person: Path) -> None:

@@ -14,10 +14,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, opened, screen_text
+from app_kit import NARROW, WIDE, Driver, opened, screen_text, small_memory
+from fake_pipeline import filled
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
+from core.memory import Memory
+from nuggets_tui import pipeline_desk
 from nuggets_tui.demo import DEMO_NOW, write_demo
 from nuggets_tui.widgets.graph_overview import GraphOverview
 from nuggets_tui.widgets.panes import Panes
@@ -136,7 +139,18 @@ SCREENS: dict[str, Go] = {
     "searches": pressing("Q"),
     "keep-search": typing("auth token", "enter", "K"),
     "backups": pressing("B"),
+    "pipeline-first": pressing("i"),
     "help": pressing("question_mark"),
+}
+
+
+# Lists of the Pipeline screen while it is in the middle of its work.
+PIPELINE: dict[str, Go] = {
+    "pipeline-proposals": pressing(),
+    "pipeline-work": pressing("2", "down"),
+    "pipeline-entities": pressing("3"),
+    "pipeline-health": pressing("4"),
+    "pipeline-review": pressing("1", "ctrl+a", "a"),
 }
 
 
@@ -182,4 +196,26 @@ async def test_every_screen_looks_as_it_did(
             if shown != told(name=f"{name}-{size}"):
                 changed.append(name)
             await back(app)
+    assert not changed, f"look at the diff of these, then take them with --snapshot-update: {changed}"
+
+
+@pytest.mark.parametrize("size", list(_SIZES))
+async def test_the_pipeline_at_work_looks_as_it_did(
+    tmp_path: Path, size: str, snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told, changed = snapshot.use_extension(Screens), []
+    home = tmp_path / "memory"
+    small_memory(home)
+    (home / pipeline_desk.PIPELINE_FILE).touch()
+    fake = filled(Memory.open(home))
+    monkeypatch.setattr(pipeline_desk, "open_pipeline", lambda memory, clock: fake)
+    async with opened(home, _SIZES[size]) as app:
+        await app.until(lambda: app.view.pipeline.light == "review")
+        await app.press("i")
+        for name, go in PIPELINE.items():
+            await go(app)
+            shown = await picture(app)
+            assert max(map(len, shown.splitlines())) <= _SIZES[size][0]
+            if shown != told(name=f"{name}-{size}"):
+                changed.append(name)
     assert not changed, f"look at the diff of these, then take them with --snapshot-update: {changed}"

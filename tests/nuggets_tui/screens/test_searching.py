@@ -12,6 +12,7 @@ from app_kit import NARROW, WIDE, Driver, assert_harmless, opened
 from hostile import HOSTILE
 from textual.events import Paste
 
+from core.facts.recall import Recall
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
@@ -233,6 +234,31 @@ async def test_choosing_a_note_gives_up_a_search_for_what_was_typed_before(
         await app.until(begun.is_set)
         app.fill("#words", "")
         await app.until(stopped_early.is_set, "the search gave up")
+
+
+async def test_an_answer_that_comes_late_is_the_first_row_for_whoever_types(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with opened(home) as app:
+        await search(app, "warm up")
+        late = threading.Event()
+        recall = Memory.recall
+
+        def recalled_late(*asked: Any, **more: Any) -> Recall:
+            assert late.wait(10)
+            return recall(*asked, **more)
+
+        monkeypatch.setattr(Memory, "recall", recalled_late)
+        await app.press("slash")
+        app.main.query_one(SearchBox).value = "test command"
+        await app.until(
+            lambda: app.view.found is not None and app.view.found.hits and not app.view.found.recall
+        )
+        late.set()
+        await app.until(lambda: app.view.found is not None and app.view.found.recall is not None)
+        notes = app.main.query_one(NotesPane)
+        await app.until(lambda: notes.row(0).key == "recall")
+        assert notes.cursor == 0
 
 
 async def test_conditions_phrases_and_exclusions_narrow_the_hits(home: Path) -> None:

@@ -11,6 +11,7 @@ from app_kit import WIDE, opened, small_memory
 from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.memory import Memory
+from core.pipeline.service import Pipeline
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.secrets_review import SecretsReview
 
@@ -64,6 +65,26 @@ async def test_what_is_no_secret_bears_no_sign_any_more(home: Path) -> None:
         await app.back_on_main()
         await app.until(lambda: "Kept as no secret" in app.notices)
     assert len(Memory.open(home).secrets()) == 1
+
+
+async def test_a_text_that_was_handed_in_is_shown_masked_and_masked_for_good(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home).close()
+    with Pipeline.open(home) as pipeline:
+        pipeline.ingest(f"Anna runs staging.\nThe staging password is {VALUE} for now.")
+    async with opened(home, WIDE) as app:
+        await app.press("S")
+        await app.screen(SecretsReview)
+        await app.until(lambda: "[masked: password] for now" in app.text)
+        assert "1 text seem" in app.text
+        assert VALUE not in app.text
+        await app.press("ctrl+s")
+        await app.screen(ConfirmScreen)
+        await app.press("y")
+        await app.back_on_main()
+        await app.until(lambda: "Masked 1 text" in app.notices)
+    for path in home.rglob("*"):
+        assert not path.is_file() or VALUE.encode() not in path.read_bytes(), path
 
 
 async def test_nothing_found_is_said(tmp_path: Path) -> None:

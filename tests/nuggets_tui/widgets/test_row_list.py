@@ -539,3 +539,18 @@ def test_lines_belong_to_rows_in_order(each: list[int], line: int) -> None:
 def test_a_key_is_found_from_anywhere(count: int, near: int, wanted: int) -> None:
     source = RowSource(count, lambda index: Row(str(index), ()))
     assert source.find(str(wanted), near) == (wanted if wanted < count else -1)
+
+
+async def test_the_bar_of_a_list_that_was_short_for_a_while_stands_where_the_list_does() -> None:
+    harness = Harness()
+    async with harness.run_test(size=(30, 16)) as pilot:
+        rows = harness.rows
+        rows.set_rows(rows_of(*(str(number) for number in range(100))))
+        await pilot.pause()
+        rows.move_to("80")
+        await pilot.pause()
+        assert rows.vertical_scrollbar.position == rows.scroll_y > 0
+        for count in (2, 100):
+            rows.set_rows(rows_of(*(f"{count} {number}" for number in range(count))), keep_cursor=False)
+            await pilot.pause()
+        assert rows.vertical_scrollbar.position == rows.scroll_y == 0

@@ -1,0 +1,188 @@
+"""The pipeline in words: times, reasons and states as a person reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, get_args
+
+from core.model.change import Author, AuthorKind
+from core.model.names import iso
+from nuggets_tui.words import ago, plural, time_ago
+
+if TYPE_CHECKING:
+    from core.pipeline.records import (
+        HistoryRow,
+        Job,
+        JobStatus,
+        Origin,
+        PipelineStatus,
+        ProviderHealth,
+        RawMemory,
+        StoredProposal,
+    )
+
+# What a proposal would do, or did: its sign, its colour, and the words.
+ACTIONS: Final = {
+    "add": ("+", "$text-success", "add a note"),
+    "update": ("~", "$text-secondary", "change a note"),
+    "delete": ("⊘", "$text-warning", "hide a note"),
+    "none": ("=", "$text-muted", "nothing: it is known"),
+}
+# Why a proposal was not written, or not yet, by the names of `core.pipeline.records.Reason`.
+REASONS: Final = {
+    "": "",
+    "shadow": "shadow mode: nothing is written before you accept it",
+    "low_fact_confidence": "too unsure to be written by itself",
+    "empty_fact_content": "it says nothing",
+    "duplicate_content": "a note says the same already",
+    "ungrounded": "no sentence of the text says this: look closely",
+    "destructive_mutations_disabled": "changing and hiding notes is not allowed (allowUpdateDelete)",
+    "destructive_review": "it changes what is there: a person decides",
+    "contradiction": "it contradicts a note",
+    "target_gone": "the note that it is about is gone",
+    "target_changed": "the note that it is about was changed since",
+    "refused_by_person": "refused",
+    "undecided": "the model gave no usable decision: a person decides",
+    "delete_pinned_requires_force": "the note is pinned: it stays",
+    "nothing_new": "nothing new in it",
+}
+_SHORT_REASONS: Final = {
+    "low_fact_confidence": "unsure",
+    "ungrounded": "ungrounded",
+    "destructive_mutations_disabled": "not allowed",
+    "destructive_review": "changes a note",
+    "contradiction": "contradicts a note",
+    "duplicate_content": "known",
+    "undecided": "not decided",
+    "nothing_new": "known",
+}
+# What became of a proposal: sign, colour, word.
+STATES: Final = {
+    "proposed": ("", "$text-muted", ""),
+    "review": ("!", "$text-warning", "look closely"),
+    "applied": ("✓", "$text-success", "written"),
+    "deduped": ("=", "$text-muted", "known already"),
+    "none": ("=", "$text-muted", "nothing new"),
+    "rejected": ("✗", "$text-muted", "refused"),
+    "blocked": ("⊘", "$text-warning", "blocked"),
+    "skipped": ("–", "$text-muted", "left out"),
+}
+JOB_TYPES: Final = {"extract": "extracting facts", "structural_classify": "sorting facts of an entity"}
+_WORK: Final[tuple[tuple[JobStatus, str], ...]] = (
+    ("leased", "running"),
+    ("pending", "waiting"),
+    ("held", "held"),
+    ("dead", "dead"),
+)
+MODES: Final = {
+    "off": "off: texts are kept and wait",
+    "shadow": "shadow: proposes, writes nothing by itself",
+    "controlled-write": "writes what is new by itself",
+    "full": "writes what is new by itself, proposes changes",
+}
+# Events of the audit that say what became of a fact; "": its reason does.
+_OUTCOMES: Final = {"none": "", "accepted": "accepted", "refused": "refused", "created": "written"}
+_KINDS: Final = get_args(AuthorKind)
+# What the audit calls the pipeline, in its two ways of working.
+_ITSELF: Final = {"pipeline-v2": "the pipeline", "pipeline-shadow": "the pipeline in shadow mode"}
+_PLAIN_SOURCES: Final = ("", "text", "session")
+_STATES_OF_MODEL: Final = {
+    "unknown": "not asked yet",
+    "healthy": "well",
+    "failing": "failing",
+    "open": "rests after failures",
+    "off": "none",
+}
+
+
+def stamp(moment: int | None) -> str:
+    """Epoch milliseconds as files hold times; "" for none."""
+    if moment is None:
+        return ""
+    try:
+        return iso(datetime.fromtimestamp(moment / 1000, UTC))
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def age(moment: int | None, now: datetime) -> str:
+    """How long ago: "now", "5 min ago"; "" for no time."""
+    return time_ago(stamp(moment), now)
+
+
+def until(moment: int, now: datetime) -> str:
+    """In how long: "in 30 s"; "now" for what is past."""
+    milliseconds = moment - int(now.timestamp() * 1000)
+    if milliseconds < 1000:
+        return "now"
+    try:
+        return f"in {ago(iso(now), datetime.fromtimestamp(moment / 1000, UTC))}"
+    except (OverflowError, OSError, ValueError):
+        return ""
+
+
+def reason_of(proposal: StoredProposal, *, short: bool = False) -> str:
+    """Why a proposal waits or was not written; "" for nothing to say."""
+    reason = str(proposal.reason)
+    if proposal.contradiction and not reason:
+        reason = "contradiction"
+    return _SHORT_REASONS.get(reason, "") if short else REASONS.get(reason, reason.replace("_", " "))
+
+
+def job_state(job: Job, now: datetime) -> str:
+    """How it stands with a job, in a few words."""
+    if job.status == "leased":
+        return f"running {ago(stamp(job.leased_at), now)}".rstrip()
+    if job.status == "pending":
+        when = until(job.run_after, now)
+        tried = f"try {job.attempts + 1} of {job.max_attempts} " if job.attempts else ""
+        return f"{tried}{when}" if when != "now" else f"{tried}waits".strip()
+    if job.status == "dead":
+        return f"dead after {plural(job.attempts, 'try', 'tries')}"
+    return "held" if job.status == "held" else age(job.completed_at, now) or "done"
+
+
+def model_state(provider: ProviderHealth, now: datetime | None = None) -> str:
+    """How a model has been; with a time, also when one that rests is asked again."""
+    said = _STATES_OF_MODEL.get(provider.state, provider.state)
+    if now is not None and provider.state == "open" and provider.open_until:
+        said += f", asked again {until(provider.open_until, now)}"
+    return said
+
+
+def counts(status: PipelineStatus) -> str:
+    """What waits and what runs, in counts; "" for nothing."""
+    return ", ".join(f"{status.jobs[name]:,} {word}" for name, word in _WORK if status.jobs.get(name))
+
+
+def outcomes(history: Iterable[HistoryRow]) -> tuple[tuple[str, str, bool], ...]:
+    """What came of a text, by its audit: each fact found in it, what became of that, and whether it was written."""
+    found: dict[str, tuple[str, str, bool]] = {}
+    for row in history:
+        if not row.proposal_id or row.event not in _OUTCOMES:
+            continue
+        written = found.get(row.proposal_id, ("", "", False))[2] or row.event == "created"
+        said = _OUTCOMES[row.event] or REASONS.get(row.reason, row.reason.replace("_", " "))
+        found[row.proposal_id] = (row.new_content or row.old_content, "written" if written else said, written)
+    return tuple(found.values())
+
+
+def author_name(signature: str) -> str:
+    """Who handed something in or decided, as the audit log names them: "claude" for "agent:claude"."""
+    if signature in _ITSELF:
+        return _ITSELF[signature]
+    kind, _, name = signature.partition(":")
+    if kind not in _KINDS:
+        return signature
+    return str(Author(kind, name))  # type: ignore[arg-type]
+
+
+def handed_in(text: RawMemory | Origin, now: datetime) -> str:
+    """When and by whom a text was handed in, in which session, about which project."""
+    said = f"handed in {age(text.created_at, now)}"
+    said += f" by {author_name(text.author)}" if text.author else ""
+    said += f" · session {text.source_id}" if text.source_id else ""
+    project = getattr(text, "project", "")
+    said += f" · project {project}" if project else ""
+    return said + (f" · {text.source_type}" if text.source_type not in _PLAIN_SOURCES else "")

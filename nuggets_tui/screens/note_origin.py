@@ -1,0 +1,72 @@
+"""Where a note came from: the text that was handed in with the sentence marked, and what was decided about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Final
+
+from textual.app import ComposeResult
+from textual.content import Content
+
+from nuggets_tui.pipeline_words import age, author_name, handed_in
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.widgets.diff_lines import wrapped
+from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.pipeline_details import sentence_lines
+from nuggets_tui.widgets.row_text import MUTED
+
+if TYPE_CHECKING:
+    from core.model.note import Note
+    from core.pipeline.records import HistoryRow, Origin
+
+# Characters before and after the sentence.
+_AROUND: Final = 20_000
+_EVENTS: Final = {"none": "decided", "created": "written", "updated": "changed", "deleted": "hidden"}
+_MOST: Final = 100
+
+
+class NoteOriginScreen(Dialog[None]):
+    """The trail of one note back to its sentence."""
+
+    heading = "Where this note came from"
+    keys = "↑↓  scroll · esc  close"
+    about = "The text as it was handed in, word for word, with the sentence that the note was made of."
+
+    def __init__(self, note: Note, origin: Origin, history: Sequence[HistoryRow], now: datetime) -> None:
+        super().__init__(classes="large")
+        self._note = note
+        self._origin = origin
+        self._history = history
+        self._now = now
+
+    def compose_inside(self) -> ComposeResult:
+        """The lines."""
+        yield LineView(self._lines, id="lines")
+
+    def on_mount(self) -> None:
+        """Keys scroll it."""
+        self.query_one("#lines").focus()
+
+    def _lines(self, width: int) -> list[Content]:
+        origin, now = self._origin, self._now
+        told = f"{origin.told} · " if origin.told else ""
+        lines = [
+            content(safe_line(self._note.title), "bold"),
+            content(handed_in(origin, now), MUTED),
+            Content(""),
+            *sentence_lines(origin.content, origin.span, around=_AROUND),
+            Content(""),
+            Content.styled("Why it was written", f"bold {MUTED}"),
+            content(f"{told}{origin.confidence:.0%} sure · {origin.model or 'no model'}", MUTED),
+        ]
+        if self._history:
+            lines += [Content(""), Content.styled("What was done", f"bold {MUTED}")]
+            said = [
+                f"{age(row.at, now)}  {_EVENTS.get(row.event, row.event.replace('_', ' '))}"
+                f" by {author_name(row.changed_by)}"
+                for row in self._history[:_MOST]
+            ]
+            lines += [content(safe_line(one), MUTED) for one in dict.fromkeys(said)]
+        return wrapped(lines, width)

@@ -1,0 +1,408 @@
+"""The Pipeline screen: what waits for a decision, what is worked on, what is known, and how it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import on, work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.events import DescendantFocus, Resize
+from textual.widgets import Static
+
+from core.errors import NuggetsError
+from nuggets_tui.desk import Desk
+from nuggets_tui.notices import say_error
+from nuggets_tui.pipeline_desk import PipelineDesk, PipelineView
+from nuggets_tui.pipeline_help import FIRST_KEYS, HERE, KEYS, NARROW_KEYS
+from nuggets_tui.pipeline_sign import LIGHTS, WORDS
+from nuggets_tui.pipeline_words import counts, model_state
+from nuggets_tui.safe_text import content, safe_line
+from nuggets_tui.screens.dialog import key_content
+from nuggets_tui.screens.pipeline_entities import PipelineEntities
+from nuggets_tui.widgets import pipeline_details as details
+from nuggets_tui.widgets.fields import Field
+from nuggets_tui.widgets.line_view import LineView, MakeLines
+from nuggets_tui.widgets.pipeline_rows import entity_row, health_rows, proposal_row, work_rows
+from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.pipeline.records import EntityPage, HistoryRow, RawMemory
+
+_EVERY: Final = 1.0
+# Times on screen are told anew after so many looks at which nothing had changed.
+_AGES: Final = 5
+# Lines of the stack below which the panes without the cursor show their title alone.
+_ROOMY: Final = 26
+_NARROW: Final = 100
+_PAGES_KEPT: Final = 200
+_TITLES: Final = {"proposals": "Proposals", "work": "Work", "entities": "Entities", "health": "Health"}
+_PANES: Final = tuple(_TITLES)
+_ABOUT: Final = {"proposals": "Proposal", "work": "Job", "entities": "Entity", "health": "Health"}
+_EMPTY: Final = {
+    "proposals": "No proposal waits for you.\nv shows what was decided.",
+    "work": "Nothing to do.\nn hands a text in.",
+    "entities": "No entity is known yet:\nthey are found as texts come in.",
+    "health": "",
+}
+# What is done to a row of one list, and so only while that one is in use.
+_OF_PANES: Final = {
+    "accept": "proposals", "refuse": "proposals", "above": "proposals", "retry": "work", "retry_all": "work",
+    "pin": "entities", "settle": "entities",
+}  # fmt: skip
+
+
+class PipelineScreen(PipelineEntities):
+    """Four lists above each other, the one in use with the most room, and beside them what its row is about."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("1", "pane('proposals')", show=False),
+        Binding("2", "pane('work')", show=False),
+        Binding("3", "pane('entities')", show=False),
+        Binding("4", "pane('health')", show=False),
+        Binding("right", "pane_beside(1)", show=False),
+        Binding("left", "pane_beside(-1)", show=False),
+        Binding("tab", "switch", show=False, priority=True),
+        Binding("a", "accept", show=False),
+        Binding("x", "refuse", show=False),
+        Binding("A", "above", show=False),
+        Binding("v", "decided", show=False),
+        Binding("u", "undo", show=False),
+        Binding("r", "retry", show=False),
+        Binding("R", "retry_all", show=False),
+        Binding("p", "pause", show=False),
+        Binding("P", "pin", show=False),
+        Binding("s", "settle", show=False),
+        Binding("n", "hand_in", show=False),
+        Binding("slash", "find", show=False),
+        Binding("i,q", "close", show=False),
+    ]
+    heading = "Pipeline: from texts to notes"
+
+    def __init__(self, pipeline: PipelineDesk, desk: Desk, news: Callable[[], None]) -> None:
+        super().__init__(pipeline, desk, news)
+        self.open_pane = "proposals"
+        self._chosen = False
+        self._decided = False
+        self._same = self._reading = 0
+        self._trouble = ""
+        self._raws: dict[str, RawMemory] = {}
+        self._entities: dict[int, EntityPage] = {}
+        # What came of a text, by its id.
+        self._histories: dict[str, tuple[HistoryRow, ...]] = {}
+        self._stale: set[int] = set()
+        self._stale_texts: set[str] = set()
+        self._about = ""
+
+    def compose_inside(self) -> ComposeResult:
+        """How it stands; the lists; and what the row under the cursor is about."""
+        yield Static(id="pipeline-said")
+        with Horizontal(id="pipeline-sides"):
+            with Vertical(id="stack"):
+                yield Field("Entities named", id="query", hint="a part of the name")
+                for name in _PANES:
+                    yield RowList(
+                        id=name, classes="pane", multi_select=name == "proposals", empty_text=_EMPTY[name]
+                    )
+            yield LineView(id="details", classes="pane")
+
+    def on_mount(self) -> None:
+        """Reads at once, then again and again while it is open."""
+        self.query_one("#query").display = False
+        self._open("proposals")
+        self.query_one("#proposals").focus()
+        self.read()
+        self.set_interval(_EVERY, self._look_again)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """A key that acts on a row acts on one that is seen."""
+        return _OF_PANES.get(action, self.open_pane) == self.open_pane and super().check_action(
+            action, parameters
+        )
+
+    # What is shown
+
+    def read(self) -> None:
+        """Everything as it is now, after something was done here."""
+        self._same = _AGES
+        self._read()
+
+    def _look_again(self) -> None:
+        # Where a look takes long, the next one waits for it.
+        if not self._reading:
+            self._read()
+
+    @work(group="read", exclusive=True, exit_on_error=False)
+    async def _read(self) -> None:
+        self._reading += 1
+        try:
+            shown = await self.pipeline.shown(decided=self._decided, query=self.query_text)
+        except RuntimeError:
+            # The memory was left meanwhile.
+            return
+        except NuggetsError as error:
+            # Asked every second, it is said once.
+            if error.message != self._trouble:
+                self._trouble = error.message
+                say_error(self, error)
+            return
+        finally:
+            self._reading -= 1
+        if not self.is_mounted:
+            return
+        self._trouble = ""
+        self._same += 1
+        running = shown.status.running is not None
+        if shown == self.now_shown and not running and self._same < _AGES:
+            return
+        self._same = 0
+        # What is said of an entity may be another by now; until it is read it stands there as it was.
+        self._stale, self._stale_texts = set(self._entities), set(self._raws)
+        self._show(shown)
+
+    def _show(self, shown: PipelineView) -> None:
+        first, self.now_shown = self.now_shown is None, shown
+        now = self.desk.clock()
+        self._say(shown)
+        proposals = shown.proposals
+        self.proposals.set_source(
+            len(proposals), lambda place: proposal_row(proposals[place], now), height=2,
+            key_at=lambda place: proposals[place].id,
+            mark_at=lambda place: proposals[place].id if proposals[place].open else "",
+        )  # fmt: skip
+        self._list("work").set_rows(work_rows(shown.jobs, now))
+        self._list("entities").set_rows([entity_row(one) for one in shown.entities])
+        self._list("health").set_rows(health_rows(shown.status, now) if shown.begun else [])
+        self._name_panes()
+        self.say_keys()
+        if first and not self._chosen:
+            self._begin_where_it_waits(shown)
+        self.show_details()
+
+    def _begin_where_it_waits(self, shown: PipelineView) -> None:
+        """What needs a person is what somebody comes here for."""
+        dead = shown.status.jobs.get("dead", 0)
+        if not shown.proposals and shown.begun and self._list("proposals").has_focus:
+            self.go_to("work" if dead or shown.jobs else "health")
+
+    def _list(self, name: str) -> RowList:
+        return self.query_one(f"#{name}", RowList)
+
+    def _say(self, shown: PipelineView) -> None:
+        """The light, and what it means."""
+        status = shown.status
+        light = str(status.light) if shown.begun else "off"
+        sign, style = LIGHTS[light]
+        parts = [Content(str(status.mode).replace("-", " "))]
+        if counts(status):
+            parts.append(Content(counts(status)))
+        provider = status.provider
+        if provider is not None:
+            parts.append(content(f"{provider.name} {provider.model}".strip() + f" {model_state(provider)}"))
+            parts.append(Content(f"{provider.calls_today:,} of {provider.budget:,} calls today"))
+        if status.warnings:
+            parts.append(Content.styled(f"! {plural(len(status.warnings), 'warning')}", "$text-warning"))
+        first = Content.assemble(
+            (f"{sign} {WORDS[light] if shown.begun else 'nothing handed in yet'}", f"bold {style}"),
+            (" · ", MUTED),
+            Content.styled(" · ", MUTED).join(parts),
+        )
+        why = details.said_with_commands(status.why)
+        self.query_one("#pipeline-said", Static).update(Content("\n").join((first, why)))
+
+    def _name_panes(self) -> None:
+        shown = self.now_shown
+        if shown is None:
+            return
+        status = shown.status
+        told = {
+            "proposals": f"{status.proposals_open:,}" if status.proposals_open else "",
+            "work": counts(status),
+            "entities": f"{status.entities:,}" if status.entities else "",
+            "health": "",
+        }
+        selected = len(self.proposals.selected)
+        if selected:
+            told["proposals"] = f"{selected:,} of {status.proposals_open:,} selected"
+        elif self._decided:
+            told["proposals"] += " and those decided" if told["proposals"] else "those decided"
+        if self.query_text:
+            told["entities"] = f"named “{safe_line(self.query_text, 30)}”"
+        for number, (name, title) in enumerate(_TITLES.items(), 1):
+            head = Content(f"{number} {title}")
+            self._list(name).border_title = Content.assemble(head, f"  {told[name]}") if told[name] else head
+
+    # Panes
+
+    def _open(self, name: str) -> None:
+        """Gives a list the room; the others keep their titles, and a few rows where there is room for that."""
+        self.open_pane = name
+        for other in _PANES:
+            self._list(other).set_class(other == name, "-open")
+
+    def go_to(self, name: str) -> None:
+        """Gives a list the cursor, and the room."""
+        self._open(name)
+        self.set_focus(self._list(name))
+        self.show_details()
+
+    def action_pane(self, name: str) -> None:
+        """To a list."""
+        self._chosen = True
+        self.go_to(name)
+
+    def action_pane_beside(self, step: int) -> None:
+        """To the next list."""
+        self.action_pane(_PANES[(_PANES.index(self.open_pane) + step) % len(_PANES)])
+
+    def action_switch(self) -> None:
+        """From the list to what it is about, and back."""
+        text = self.query_one("#details")
+        self.set_focus(self._list(self.open_pane) if text.has_focus else text)
+
+    @on(RowList.RowSelected)
+    def read_details(self, event: RowList.RowSelected) -> None:
+        """Enter goes to the text."""
+        event.stop()
+        self.query_one("#details").focus()
+
+    @on(DescendantFocus)
+    def follow(self, event: DescendantFocus) -> None:
+        """The list with the cursor has the room; the keys are its keys."""
+        name = event.widget.id or ""
+        if name in _PANES and name != self.open_pane:
+            self._chosen = True
+            self._open(name)
+            self.show_details()
+        self.say_keys()
+
+    @on(Resize)
+    def fit(self) -> None:
+        """With few lines, only the list in use shows rows."""
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        if self.is_mounted:
+            stack = self.query_one("#stack")
+            stack.set_class(stack.size.height < _ROOMY, "-tight")
+            self.say_keys()
+
+    def key_line(self) -> Content:
+        """The keys of the list in use."""
+        focused = self.focused.id if self.focused is not None and self.focused.id in KEYS else self.open_pane
+        if self.now_shown is not None and not self.now_shown.begun and focused in _PANES:
+            return key_content(FIRST_KEYS)
+        keys = NARROW_KEYS if self.app.size.width < _NARROW else KEYS
+        return key_content(keys[focused or self.open_pane])
+
+    def action_help(self) -> None:
+        """The keys of all lists."""
+        from nuggets_tui.screens.help import HelpScreen
+
+        self.app.push_screen(HelpScreen(HERE))
+
+    # What the row under the cursor is about
+
+    @on(RowList.RowHighlighted)
+    def look(self, event: RowList.RowHighlighted) -> None:
+        """Another row."""
+        event.stop()
+        if event.row_list.id == self.open_pane:
+            self.show_details()
+
+    @on(RowList.SelectionChanged)
+    def count_selected(self, event: RowList.SelectionChanged) -> None:
+        """Says how many are selected."""
+        event.stop()
+        self._name_panes()
+
+    def show_details(self) -> None:
+        """Shows what the row under the cursor is about; reads what it needs for that."""
+        shown = self.now_shown
+        if shown is None:
+            return
+        row = self._list(self.open_pane).cursor_row
+        about = f"{self.open_pane} {row.key if row is not None else ''}"
+        make, wanted = self._lines(shown, row)
+        text = self.query_one("#details", LineView)
+        text.show_lines(make, keep_scroll=about == self._about)
+        begun = shown.begun and row is not None
+        text.border_title = Content(
+            _ABOUT[self.open_pane] if begun else "How it stands" if shown.begun else "How to begin"
+        )
+        self._about = about
+        if wanted:
+            self._fetch(wanted)
+
+    def _lines(self, shown: PipelineView, row: Row | None) -> tuple[MakeLines, str | int]:
+        """The lines of a row, and the id of the text or entity that must still be read for them, "" for none."""
+        from core.pipeline.records import Entity, Job, StoredProposal
+
+        now, data = self.desk.clock(), row.data if row is not None else None
+        if not shown.begun:
+            return partial(details.beginning_lines, shown.status), ""
+        if isinstance(data, StoredProposal):
+            raw = self._raws.get(data.raw_id)
+            target = self.desk.snapshot.by_id.get(data.target_note)
+            return partial(details.proposal_lines, data, raw, target, now), "" if raw else data.raw_id
+        if isinstance(data, Job):
+            raw = self._raws.get(data.target)
+            known = data.target in self._histories and data.target not in self._stale_texts
+            wanted = "" if known or data.type != "extract" else data.target
+            return partial(details.job_lines, data, raw, self._histories.get(data.target, ()), now), wanted
+        if isinstance(data, Entity):
+            page = self._entities.get(data.id)
+            if page is None:
+                return lambda width: [content(safe_line(data.name), "bold")], data.id
+            return partial(details.entity_lines, page, now), data.id if data.id in self._stale else ""
+        if row is not None and row.key.startswith("warning"):
+            return partial(details.warning_lines, data), ""  # type: ignore[arg-type]
+        return partial(details.health_lines, shown.status, now), ""
+
+    @work(group="details", exclusive=True, exit_on_error=False)
+    async def _fetch(self, wanted: str | int) -> None:
+        if isinstance(wanted, int):
+            page = await self.attempt(self.pipeline.entity(wanted))
+            if page is None:
+                return
+            if len(self._entities) > _PAGES_KEPT:
+                self._entities.clear()
+            self._entities[wanted] = page
+            self._stale.discard(wanted)
+        else:
+            found = await self.attempt(self.pipeline.raws((wanted,)))
+            if not found:
+                return
+            if len(self._raws) > _PAGES_KEPT:
+                self._raws.clear()
+                self._histories.clear()
+            self._raws |= found
+            if self.open_pane == "work":
+                self._histories[wanted] = await self.attempt(self.pipeline.history(wanted)) or ()
+                self._stale_texts.discard(wanted)
+        if self.is_mounted:
+            self.show_details()
+
+    # What else is shown
+
+    def action_decided(self) -> None:
+        """Decided proposals too, or only those that wait."""
+        self._decided = not self._decided
+        self.go_to("proposals")
+        self.read()
+
+    def action_close(self) -> None:
+        """esc ends what was begun last: the search for an entity, a selection, then the screen."""
+        field = self.query_one("#query", Field)
+        if field.display and (field.has_focus or self.open_pane == "entities"):
+            self.end_search()
+        elif self.proposals.selected and self.open_pane == "proposals":
+            self.proposals.clear_selection()
+        else:
+            super().action_close()

@@ -1,0 +1,70 @@
+"""Handing a text in to the pipeline: pasted or typed, kept word for word at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+
+from nuggets_tui.pipeline_desk import PipelineDesk
+from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.widgets.fields import TextField
+from nuggets_tui.words import plural
+
+
+class HandInScreen(TypedDialog[str]):
+    """Takes a text and hands it in; answers with what became of it."""
+
+    heading = "Hand a text in"
+    keys = "ctrl+s  hand in · esc  close"
+    about = "A summary, a decision, a paragraph. It is kept word for word; what is new in it is proposed or written."
+    not_saved = "It is not handed in; what you typed is still here, and ctrl+s tries again."
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "hand_in", "hand in", show=False)]
+
+    def __init__(self, pipeline: PipelineDesk) -> None:
+        super().__init__(classes="large")
+        self._pipeline = pipeline
+
+    def compose_inside(self) -> ComposeResult:
+        """One large field."""
+        yield TextField("Text", "", id="text")
+
+    def on_mount(self) -> None:
+        """The cursor is in it."""
+        self.query_one("#text").focus()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What was typed."""
+        return {"text": self.query_one("#text", TextField).text}
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        """It begins empty."""
+        return {"text": ""}
+
+    def action_hand_in(self) -> None:
+        """Hands it in; nothing to hand in closes."""
+        text = self.values["text"]
+        if text.strip():
+            self._hand_in(text)
+        else:
+            self.dismiss(None)
+
+    @work(group="save", exclusive=True, exit_on_error=False)
+    async def _hand_in(self, text: str) -> None:
+        done = await self.attempt(self._pipeline.ingest(text))
+        if done is None:
+            return
+        if done.status == "duplicate":
+            said = "Kept. The same was handed in before: nothing is extracted again."
+        elif done.status == "held":
+            said = "Kept. The pipeline is frozen: it waits until that ends."
+        else:
+            found = len(done.entities)
+            said = "Kept" + (f"; it names {plural(found, 'entity', 'entities')}" if found else "")
+            said += ". What is new in it is looked for now."
+        self.dismiss(said)

@@ -1,0 +1,337 @@
+"""What the Pipeline screen says of the row under the cursor: a proposal with its sentence, a job, an entity, health."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Final
+
+from textual.content import Content
+
+from nuggets_tui.pipeline_words import (
+    ACTIONS,
+    JOB_TYPES,
+    MODES,
+    STATES,
+    age,
+    author_name,
+    counts,
+    handed_in,
+    job_state,
+    model_state,
+    outcomes,
+    reason_of,
+)
+from nuggets_tui.safe_text import content, safe_block, safe_line
+from nuggets_tui.widgets.diff_lines import text_difference, wrapped
+from nuggets_tui.widgets.row_text import MUTED
+from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.model.note import Note
+    from core.pipeline.config import ConfigurationWarning
+    from core.pipeline.records import (
+        EntityAttribute,
+        EntityPage,
+        HistoryRow,
+        Job,
+        PipelineStatus,
+        RawMemory,
+        StoredProposal,
+    )
+
+# Characters shown before and after a sentence, of a text handed in, and of a line.
+_AROUND: Final = 500
+_SHOWN: Final = 20_000
+_LINE: Final = 2_000
+_SENTENCE: Final = "bold underline $text-accent"
+_HEADING: Final = f"bold {MUTED}"
+_MOST: Final = 200
+_USUAL_MODEL: Final = "qwen3:4b"
+_DECIDERS: Final = {"rule": "a rule", "model": "the model"}
+Lines = list[Content]
+
+
+def _heading(said: str) -> Lines:
+    return [Content(""), Content.styled(said, _HEADING)]
+
+
+def _muted(said: str) -> Content:
+    return content(safe_line(said, _LINE), MUTED)
+
+
+def said_with_commands(said: str, style: str = MUTED) -> Content:
+    """A sentence of the pipeline; what it names between back-ticks, to be typed into a shell, stands out."""
+    parts = safe_line(said, _LINE).split("`")
+    if len(parts) % 2 == 0:
+        return Content.styled("`".join(parts), style)
+    return Content.assemble(
+        *((part, "bold $text-accent" if place % 2 else style) for place, part in enumerate(parts) if part)
+    )
+
+
+def sentence_lines(text: str, span: tuple[int, int] | None, *, around: int = _AROUND) -> Lines:
+    """A text with the sentence of a span marked and so many characters around it; its beginning where there is none."""
+    if span is None or not 0 <= span[0] < span[1] <= len(text):
+        return [_block(text[: 2 * around] + ("…" if len(text) > 2 * around else ""))]
+    start, end = span
+    before, after = text[max(0, start - around) : start], text[end : end + around]
+    return [
+        Content.assemble(
+            ("…" if start > around else "", MUTED),
+            (safe_block(before), MUTED),
+            (safe_block(text[start:end]), _SENTENCE),
+            (safe_block(after), MUTED),
+            ("…" if end + around < len(text) else "", MUTED),
+        )
+    ]
+
+
+def _block(text: str) -> Content:
+    return Content.styled(safe_block(text, _SHOWN), MUTED)
+
+
+def proposal_lines(
+    proposal: StoredProposal, raw: RawMemory | None, target: Note | None, now: datetime, width: int
+) -> Lines:
+    """What it would do as a difference, why it waits, and the sentence that it comes from."""
+    sign, style, told = ACTIONS.get(proposal.action, ("?", MUTED, proposal.action))
+    mark, colour, state = STATES.get(proposal.status, ("", MUTED, proposal.status))
+    done = f"   {mark} {state}" if state and not proposal.open else ""
+    lines = [
+        Content.assemble((f"{sign} {told}", f"bold {style}"), (done, colour)),
+        _muted(
+            f"{proposal.type} · {proposal.fact_confidence:.0%} sure of it, {proposal.confidence:.0%} of what to do"
+            + (f" · {proposal.nugget}" if proposal.nugget else "")
+        ),
+    ]
+    reason = reason_of(proposal)
+    if reason and proposal.contradiction:
+        reason = f"it contradicts a note: {safe_line(proposal.contradiction, _LINE)}"
+    if reason:
+        lines.append(
+            content(f"{reason[:1].upper()}{reason[1:]}.", "$text-warning" if proposal.open else MUTED)
+        )
+    lines += [Content(""), *_difference(proposal, target)]
+    lines += _heading("Where it comes from")
+    if raw is None:
+        lines.append(_muted("reading …"))
+    else:
+        lines += [*sentence_lines(raw.content, proposal.span), _muted(handed_in(raw, now))]
+    decided = f"decided by {_DECIDERS.get(proposal.decided_by, proposal.decided_by or 'nobody')}"
+    decided += f" · found by {proposal.model}" if proposal.model else ""
+    lines += [*_heading("Why"), _muted(f"“{proposal.told}”" if proposal.told else "—"), _muted(decided)]
+    if proposal.resolved_at is not None:
+        by = f" by {author_name(proposal.resolved_by)}" if proposal.resolved_by else ""
+        lines.append(_muted(f"{state or proposal.status}{by} {age(proposal.resolved_at, now)}"))
+    return wrapped(lines, width)
+
+
+def _difference(proposal: StoredProposal, target: Note | None) -> Lines:
+    title = target.title if target is not None else proposal.target_note
+    about = [content(safe_line(title, _LINE), "bold")] if title and proposal.action != "add" else []
+    before = proposal.target_content or (target.content if target is not None else "")
+    if proposal.action == "update":
+        return [*about, *text_difference(before, proposal.content)]
+    if proposal.action == "delete":
+        return [*about, *text_difference(before, "")]
+    if proposal.action == "none":
+        return [Content(safe_block(proposal.content, _SHOWN)), *about, _block(before)]
+    return text_difference("", proposal.content)
+
+
+def job_lines(
+    job: Job, raw: RawMemory | None, history: Sequence[HistoryRow], now: datetime, width: int
+) -> Lines:
+    """How it stands with a job, why it failed, what came of it, and the text that it is about."""
+    lines = [
+        content(JOB_TYPES.get(job.type, job.type), "bold"),
+        _muted(
+            f"{'done ' if job.status == 'completed' else ''}{job_state(job, now)}"
+            f" · {job.attempts} of {job.max_attempts} tries · handed in {age(job.created_at, now)}"
+        ),
+    ]
+    if job.status == "leased" and job.leased_by:
+        lines.append(_muted(f"run by {job.leased_by}"))
+    if job.error:
+        style = "$text-error" if job.status == "dead" else "$text-warning"
+        lines += [*_heading("What went wrong"), Content.styled(safe_block(job.error, _LINE), style)]
+        lines += [_muted(job.error_class)] if job.error_class else []
+    if job.status == "dead":
+        lines += [Content(""), Content.assemble(("r", "bold $text-accent"), (" gives it another try", MUTED))]
+    came = outcomes(history)
+    if came:
+        lines += _heading("What came of it")
+        lines += [
+            Content.assemble(
+                ("✓ " if written else "– ", "$text-success" if written else MUTED),
+                content(safe_line(said, _LINE)),
+                content(f"  {became}", MUTED),
+            )
+            for said, became, written in came[:_MOST]
+        ]
+    elif job.status == "completed" and job.type == "extract":
+        lines += [*_heading("What came of it"), _muted("nothing worth keeping was found in it")]
+    if raw is not None:
+        lines += [*_heading("The text"), _muted(handed_in(raw, now)), _block(raw.content)]
+    return wrapped(lines, width)
+
+
+def entity_lines(page: EntityPage, now: datetime, width: int) -> Lines:
+    """What is said of an entity, what it has to do with others, and where it is named."""
+    entity = page.entity
+    also = f" · also {', '.join(entity.aliases[:8])}" if entity.aliases else ""
+    kind = "found by rules" if entity.type == "extracted" else entity.type
+    lines = [
+        Content.assemble(
+            ("★ " if entity.pinned else "", "$text-accent"), content(safe_line(entity.name, _LINE), "bold")
+        ),
+        _muted(f"{kind} · in {plural(entity.mentions, 'text')}{also}"),
+    ]
+    said = {one.id: one.content for one in page.attributes}
+    if entity.review:
+        waits = Content.assemble(
+            (f"! {plural(entity.review, 'statement')} may be outdated: ", "$text-warning"),
+            ("s", "bold $text-accent"),
+            (" settles", MUTED),
+        )
+        lines.append(waits)
+    by_aspect: dict[str, list[EntityAttribute]] = {}
+    for attribute in page.attributes[:_MOST]:
+        by_aspect.setdefault(attribute.aspect or "not sorted yet", []).append(attribute)
+    for aspect, attributes in by_aspect.items():
+        lines += _heading(safe_line(aspect, 80))
+        lines += [part for one in attributes for part in _attribute_lines(one, said)]
+    if page.relations:
+        lines += _heading("Relations")
+        lines += [
+            Content.assemble(
+                ("→ " if one.outgoing else "← ", "$text-accent"),
+                content(safe_line(one.other, 200)),
+                content(f"  {safe_line(one.type.replace('_', ' '), 80)}", "$text-secondary"),
+                (f"  {one.confidence:.0%}, {plural(one.evidence, 'text')}", MUTED),
+            )
+            for one in page.relations[:_MOST]
+        ]
+    if page.mentions:
+        lines += _heading("Named in")
+        lines += [
+            Content.assemble(content(safe_line(one.preview, _LINE)), (f"  {age(one.created_at, now)}", MUTED))
+            for one in page.mentions[:_MOST]
+        ]
+    return wrapped(lines, width)
+
+
+def _attribute_lines(attribute: EntityAttribute, said_of: dict[int, str]) -> Lines:
+    """What is said of an entity; what may be outdated, with what came after it."""
+    said = content(safe_line(attribute.content, _LINE))
+    sign = "▪ " if attribute.kind == "constraint" else "· "
+    if attribute.status != "active":
+        why = f"  ({attribute.superseded_why or attribute.status})"
+        return [Content.assemble((sign, MUTED), said.stylize(f"strike {MUTED}"), content(why, MUTED))]
+    lines = [Content.assemble((sign, MUTED), said, (f"  {attribute.confidence:.0%}", MUTED))]
+    if attribute.review_needed:
+        newer = said_of.get(attribute.superseded_by or 0, "")
+        why = f"  ! may be outdated: {newer or attribute.superseded_why or 'look closely'}"
+        lines.append(content(safe_line(why, _LINE), "$text-warning"))
+    return lines
+
+
+def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
+    """How it stands with everything, in sentences."""
+    lines = [*said_with_commands(status.why, "bold").wrap(width)] if status.why else []
+    lines.append(_muted(MODES.get(str(status.mode), str(status.mode))))
+    if status.frozen:
+        lines.append(
+            content("Frozen (mutationsFrozen): what is handed in is held until that is off.", "$text-warning")
+        )
+    lines += _heading("Kept here")
+    lines.append(
+        _muted(
+            f"{plural(status.raw, 'text')} · {plural(status.facts, 'fact')} written · "
+            f"{plural(status.entities, 'entity', 'entities')}"
+            + (f" · {counts(status)}" if counts(status) else "")
+        )
+    )
+    if status.outbox_conflicts:
+        said = f"{plural(status.outbox_conflicts, 'note')} left as a person changed them: nothing is written over that."
+        lines.append(content(said, "$text-warning"))
+    provider = status.provider
+    if provider is not None:
+        lines += _heading("Model")
+        lines.append(_muted(f"{provider.name} · {provider.model or 'its own choice'}"))
+        lines.append(_muted(model_state(provider, now)))
+        if provider.last_ok_at is not None:
+            lines.append(_muted(f"last answer {age(provider.last_ok_at, now)}"))
+        if provider.last_error:
+            lines.append(said_with_commands(provider.last_error, "$text-error"))
+        lines += _heading("Today")
+        spent = f"{provider.calls_today:,} of {provider.budget:,} calls · {provider.tokens_today:,} tokens"
+        if provider.median_latency_ms is not None:
+            spent += f" · {provider.median_latency_ms / 1000:.1f} s a call at the median"
+        if provider.fallbacks_today:
+            spent += f" · {plural(provider.fallbacks_today, 'call')} answered by the fallback"
+        lines.append(_muted(spent))
+    if status.warnings:
+        lines += _heading("Configuration")
+        lines += [_warning(one) for one in status.warnings[:_MOST]]
+    return wrapped(lines, width)
+
+
+def warning_lines(warning: ConfigurationWarning, width: int) -> Lines:
+    """One value of the configuration that was not taken as it was given."""
+    return wrapped(
+        [
+            content(safe_line(warning.name, _LINE), "bold"),
+            Content(safe_block(warning.message, _LINE)),
+            Content(""),
+            _muted("What is there still works; change it in the file, and this goes."),
+        ],
+        width,
+    )
+
+
+def _warning(warning: ConfigurationWarning) -> Content:
+    return Content.assemble(("! ", "bold $text-warning"), content(safe_line(warning.message, _LINE)))
+
+
+def beginning_lines(status: PipelineStatus, width: int) -> Lines:
+    """How to begin, where nothing was handed in yet."""
+
+    def shell(command: str) -> Content:
+        return Content.assemble("    ", (command, "bold $text-accent"))
+
+    provider = status.provider
+    name = provider.name if provider is not None else "none"
+    if name in ("ollama", "none"):
+        wanted = provider.model if provider is not None and name == "ollama" else ""
+        # What asks it is an extra: httpx2 comes with it.
+        extra = [] if find_spec("httpx2") else [shell("pip install 'nuggets-tui[pipeline]'")]
+        model = [
+            Content("1  A model on this machine, with Ollama (ollama.com):"),
+            *extra,
+            shell(f"ollama pull {safe_line(wanted or _USUAL_MODEL, 80)}"),
+        ]
+    else:
+        model = [content(f"1  The model is {name}, as the configuration names it.")]
+    lines: Sequence[Content] = [
+        Content.styled("Drop a text in; a model finds in it what is worth a note.", "bold"),
+        Content(""),
+        *([said_with_commands(status.why, "$text-warning"), Content("")] if status.light == "off" else []),
+        *model,
+        Content(""),
+        Content.assemble("2  A text to hand in: ", ("n", "bold $text-accent"), " here, or"),
+        shell("nuggets ingest notes.md"),
+        Content(""),
+        Content("3  What is new in it becomes notes while this app is open, or with"),
+        shell("nuggets daemon"),
+        Content("   Each has a trail back to its sentence."),
+        Content(""),
+        Content.styled("To see each note before it is written, in settings.toml:", MUTED),
+        shell("[pipeline]"),
+        shell("shadowMode = true"),
+    ]
+    return wrapped([*lines, *(_heading("Configuration") if status.warnings else [])], width) + [
+        part for one in status.warnings for part in _warning(one).wrap(width)
+    ]

@@ -1,0 +1,462 @@
+"""Credentials that were handed in: seen, never shown, and masked in every row and byte that the pipeline keeps."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import random
+import signal
+import sqlite3
+import threading
+import zlib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from scripted_model import Line, ScriptedModel
+from service_kit import Clock, configure, drain, note_texts, open_pipeline
+from writes_kit import fact, found
+
+from core.errors import LockTimeoutError, StorageError
+from core.graph.edits import create_note
+from core.masking import Masking
+from core.model.secrets import Holder
+from core.pipeline.database import masking as rows
+from core.pipeline.database.connection import Database
+from core.pipeline.database.entities import add_alias
+from core.pipeline.database.links import find_or_make_aspect, find_or_make_entity
+from core.pipeline.database.turn import turn
+from core.pipeline.intake.normalisation import normalise
+from core.pipeline.intake.redaction import redact
+from core.pipeline.service import Pipeline
+from core.pipeline.writes import secrets
+from core.pipeline.writes.verify import drift
+
+VALUE = "Blau3" + "Katze!77"
+OTHER = "Gelb4" + "Hund!88"
+TOKEN = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
+TEXT = f"Anna runs the staging server. The staging password is {VALUE} for now. Ben likes the new staging dashboard."
+NOW = Clock().ms
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Iterator[Pipeline]:
+    with open_pipeline(configure(tmp_path / "memory")) as opened:
+        yield opened
+
+
+def everything(home: Path) -> dict[str, bytes]:
+    """The bytes of each file, and what stands pressed in the transcripts."""
+    found = {str(path): path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    with closing(sqlite3.connect(f"file:{home / 'pipeline.db'}?mode=ro", uri=True)) as reader:
+        for number, (content,) in enumerate(reader.execute("SELECT content FROM transcripts")):
+            found[f"transcript {number}"] = zlib.decompress(content)
+    return found
+
+
+def assert_gone(home: Path, *values: str) -> None:
+    for name, data in everything(home).items():
+        for value in values:
+            for form in (value, value.lower(), json.dumps(value)[1:-1]):
+                assert form.encode() not in data, (name, value)
+
+
+def put_everywhere(pipeline: Pipeline, raw_id: str, text: str = TEXT) -> None:
+    """Rows of each kind that hold the text, however they came by it."""
+    with pipeline.database.write() as writer:
+        writer.execute(
+            "UPDATE facts SET content = ?, normalised_content = lower(?) WHERE raw_id = ?",
+            (text, text, raw_id),
+        )
+        writer.execute(
+            "UPDATE proposals SET content = ?1, target_content = ?1, told = ?1 WHERE raw_id = ?2",
+            (text, raw_id),
+        )
+        writer.execute(
+            "UPDATE graph_outbox SET payload = ?, error = ?", (json.dumps({"content": text}), text)
+        )
+        writer.execute("UPDATE jobs SET result = ?, error = ?", (json.dumps({"warnings": [text]}), text))
+        writer.execute(
+            "INSERT INTO history (at, event, changed_by, reason, raw_id, proposal_id, fact_id, note_id, old_content,"
+            " new_content, model, prompt_version, metadata)"
+            " VALUES (1, 'added', 'x', ?1, ?2, '', '', '', ?1, ?1, '', '', ?3)",
+            (text, raw_id, json.dumps({"said": [text]})),
+        )
+        for name in (f"{VALUE} one", f"{VALUE} two"):
+            writer.execute(
+                "INSERT INTO entities (name, canonical_name, type, created_at, updated_at)"
+                " VALUES (?, lower(?), 'x', 1, 1)",
+                (name, name),
+            )
+        say_of(writer, 1, text)
+        writer.execute(
+            "INSERT INTO transcripts VALUES ('s', 0, ?, ?, '', 0, 1, 1)",
+            (zlib.compress(text.encode()), len(text)),
+        )
+        writer.execute("INSERT INTO llm_calls (at, day, provider, model, purpose, raw_id, latency_ms, outcome, error)"
+                       " VALUES (1, '', '', '', '', '', 1, 'http', ?)", (text,))  # fmt: skip
+
+
+def say_of(writer: sqlite3.Connection, entity_id: int, content: str) -> None:
+    writer.execute(
+        "INSERT INTO attributes (entity_id, raw_id, fact_id, kind, content, normalised_content, confidence, importance,"
+        " status, created_at, updated_at) VALUES (?1, '', '', 'attribute', ?2, lower(?2), .5, .5, 'active', 1, 1)",
+        (entity_id, content),
+    )
+
+
+def everywhere(pipeline: Pipeline) -> str:
+    raw_id = pipeline.ingest(TEXT).raw_id
+    drain(pipeline)
+    put_everywhere(pipeline, raw_id)
+    return raw_id
+
+
+def masked(pipeline: Pipeline) -> Masking:
+    plan = secrets.masking(pipeline.memory)
+    secrets.mask(pipeline.memory, plan, now=NOW)
+    return plan
+
+
+def test_a_text_that_was_handed_in_is_told_of_and_its_value_is_never_shown(pipeline: Pipeline) -> None:
+    raw_id = pipeline.ingest(TEXT, nugget="web").raw_id
+    (held,) = secrets.secrets(pipeline.memory)
+    assert isinstance(held, Holder)
+    assert (held.id, held.nugget, held.kinds, held.note_id) == (raw_id, "web", ("password",), "")
+    assert VALUE not in repr(held)
+    assert held.title.startswith("Anna runs the staging server. The staging password is [masked: password]")
+    plan = secrets.masking(pipeline.memory)
+    assert VALUE not in json.dumps(plan.to_dict())
+    assert plan.to_dict()["secrets"] == [
+        {"id": raw_id, "noteId": None, "nugget": "web", "kinds": ["password"]}
+    ]
+
+
+def test_looking_makes_no_database(tmp_path: Path) -> None:
+    from core.memory import Memory
+
+    with closing(Memory.open(tmp_path / "memory")) as memory:
+        memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"The password is {VALUE}"))
+        assert len(secrets.secrets(memory)) == 1
+        secrets.mask(memory, secrets.masking(memory), now=NOW)
+        assert not secrets.secrets(memory)
+    assert not Database.exists(tmp_path / "memory")
+
+
+def test_masked_it_stands_in_no_row_and_no_byte(pipeline: Pipeline) -> None:
+    raw_id = everywhere(pipeline)
+    assert any(VALUE.lower().encode() in data for data in everything(pipeline.home).values())
+    plan = masked(pipeline)
+    assert_gone(pipeline.home, VALUE)
+    counts = {place.part: place.count for place in plan.rewritten if place.what == "pipeline"}
+    assert counts["raw_memories"] == 1
+    assert set(counts) >= {
+        "proposals",
+        "facts",
+        "history",
+        "graph_outbox",
+        "transcripts",
+        "attributes",
+        "entities",
+        "jobs",
+    }
+    assert plan.untouched == ()
+    assert pipeline.raw(raw_id).content == TEXT.replace(VALUE, "[masked: password]")
+    assert not secrets.secrets(pipeline.memory)
+    assert not secrets.masking(pipeline.memory).holders
+
+
+def test_the_same_value_is_masked_in_notes_log_and_database_at_once(pipeline: Pipeline) -> None:
+    pipeline.memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"password: {VALUE}"))
+    everywhere(pipeline)
+    note = next(one for one in secrets.secrets(pipeline.memory) if one.note_id)
+    plan = secrets.masking(pipeline.memory, [note.id])
+    assert {one.id for one in plan.holders} > {note.id}
+    done = secrets.mask(pipeline.memory, plan, now=NOW)
+    assert done.kind == "mask"
+    assert not done.empty
+    assert_gone(pipeline.home, VALUE)
+    assert not drift(pipeline.memory, now=NOW + 1)
+
+
+def test_one_text_is_masked_and_others_stay(pipeline: Pipeline) -> None:
+    one, other = pipeline.ingest(TEXT).raw_id, pipeline.ingest(f"The deploy token is {TOKEN}.").raw_id
+    secrets.mask(pipeline.memory, secrets.masking(pipeline.memory, [one]), now=NOW)
+    assert_gone(pipeline.home, VALUE)
+    assert [held.id for held in secrets.secrets(pipeline.memory)] == [other]
+    assert TOKEN in pipeline.raw(other).content
+
+
+def test_the_span_of_a_fact_still_points_at_its_sentence(pipeline: Pipeline) -> None:
+    raw_id = pipeline.ingest(TEXT).raw_id
+    drain(pipeline)
+    before = {one.id: one for one in pipeline.proposals(all=True)}
+    masked(pipeline)
+    content = pipeline.raw(raw_id).content
+    for after in pipeline.proposals(all=True):
+        former = before[after.id].span
+        assert former is not None
+        assert after.span is not None
+        assert content[slice(*after.span)] == TEXT[slice(*former)].replace(VALUE, "[masked: password]")
+    assert len(before) == 3
+
+
+def test_the_audit_is_append_only_again_and_tells_of_the_masking(pipeline: Pipeline) -> None:
+    raw_id = everywhere(pipeline)
+    masked(pipeline)
+    (told,) = [row for row in pipeline.history(raw_id) if row.event == "masked"]
+    assert told.reason == "masked a secret"
+    counts = told.metadata["rows"]
+    assert isinstance(counts, dict)
+    assert counts["raw_memories"] == 1
+    for statement in ("DELETE FROM history", "UPDATE history SET reason = ''"):
+        with pytest.raises(sqlite3.IntegrityError, match="append-only"), pipeline.database.write() as writer:
+            writer.execute(statement)
+
+
+def test_what_stops_it_leaves_rows_and_audit_as_they_were(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raw_id = everywhere(pipeline)
+    before = pipeline.history(raw_id)
+    monkeypatch.setattr(rows, "_index_anew", lambda writer: (_ for _ in ()).throw(StorageError("no")))
+    with pytest.raises(StorageError):
+        masked(pipeline)
+    monkeypatch.undo()
+    assert pipeline.history(raw_id) == before
+    with pytest.raises(sqlite3.IntegrityError, match="append-only"), pipeline.database.write() as writer:
+        writer.execute("DELETE FROM history")
+    masked(pipeline)
+    assert_gone(pipeline.home, VALUE)
+
+
+@pytest.mark.parametrize("stop", ["mask_secrets", "leave_no_byte"])
+def test_stopped_in_between_it_is_finished_the_next_time(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, stop: str
+) -> None:
+    everywhere(pipeline)
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(type(pipeline.memory) if stop == "mask_secrets" else rows, stop, stopped)
+    with pytest.raises(KeyboardInterrupt):
+        masked(pipeline)
+    monkeypatch.undo()
+    assert any(VALUE.encode() in data for data in everything(pipeline.home).values())
+    if stop == "mask_secrets":
+        assert secrets.secrets(pipeline.memory)
+        masked(pipeline)
+    assert not secrets.secrets(pipeline.memory)
+    assert_gone(pipeline.home, VALUE)
+
+
+def _mask_there(home: Path) -> None:
+    with open_pipeline(home) as pipeline:
+        masked(pipeline)
+
+
+def test_killed_at_any_moment_it_is_finished_the_next_time(tmp_path: Path) -> None:
+    chance = random.Random(7)
+    spawn = multiprocessing.get_context("fork")
+    for number in range(int(os.environ.get("NUGGETS_KILLS", "6"))):
+        home = configure(tmp_path / str(number))
+        with open_pipeline(home) as pipeline:
+            note = f"The password is {VALUE}"
+            pipeline.memory.change("w", lambda draft, note=note: create_note(draft, "web", "Wifi", note))
+            everywhere(pipeline)
+        child = spawn.Process(target=_mask_there, args=(home,))
+        child.start()
+        child.join(chance.uniform(0.01, 0.2))
+        if child.pid is not None and child.is_alive():
+            os.kill(child.pid, signal.SIGKILL)
+        child.join()
+        with open_pipeline(home) as pipeline:
+            if secrets.secrets(pipeline.memory):
+                masked(pipeline)
+            assert not secrets.secrets(pipeline.memory)
+            assert_gone(home, VALUE)
+            assert not drift(pipeline.memory, now=NOW + 1)
+
+
+def test_what_was_reworded_before_is_gone_from_the_index_too(pipeline: Pipeline) -> None:
+    everywhere(pipeline)
+    with pipeline.database.write() as writer:
+        writer.execute("UPDATE facts SET content = 'nothing of the kind, number ' || rowid")
+    masked(pipeline)
+    assert_gone(pipeline.home, VALUE, "katze")
+
+
+def test_search_among_facts_goes_on(pipeline: Pipeline) -> None:
+    everywhere(pipeline)
+    masked(pipeline)
+    ask = "SELECT count(*) FROM facts_fts WHERE facts_fts MATCH ?"
+    assert pipeline.database.reading.execute(ask, ("dashboard",)).fetchone()[0] == 3
+    assert pipeline.database.reading.execute(ask, ("katze",)).fetchone()[0] == 0
+    with pipeline.database.write() as writer:
+        writer.execute("INSERT INTO facts_fts (facts_fts) VALUES ('integrity-check')")
+
+
+def test_what_differs_in_the_value_alone_stays_two(pipeline: Pipeline) -> None:
+    pipeline.ingest(TEXT)
+    drain(pipeline)
+    with pipeline.database.write() as writer:
+        for rowid, value in ((1, VALUE), (2, OTHER)):
+            content = f"the password is {value}"
+            writer.execute(
+                "UPDATE facts SET content = ?, content_hash = ? WHERE rowid = ?",
+                (content, normalise(content).content_hash, rowid),
+            )
+            find_or_make_entity(writer, f"Server {value}", "system", 1)
+            find_or_make_aspect(writer, 1, f"password {value}", 1)
+            add_alias(writer, 1, f"the {value} one", 1)
+            say_of(writer, 1, f"has the password {value}")
+    masked(pipeline)
+    assert_gone(pipeline.home, VALUE, OTHER)
+    reader = pipeline.database.reading
+    for query, said in (
+        ("SELECT content FROM facts WHERE rowid < 3", "the password is [masked: password]"),
+        ("SELECT name FROM entities WHERE name LIKE 'Server%'", "Server [masked: password]"),
+        ("SELECT name FROM aspects WHERE name LIKE 'password%'", "password [masked: password]"),
+        ("SELECT name FROM entity_aliases", "the [masked: password] one"),
+        (
+            "SELECT content FROM attributes WHERE content LIKE 'has the%'",
+            "has the password [masked: password]",
+        ),
+    ):
+        assert [row[0] for row in reader.execute(query)] == [said, said]
+
+
+def test_what_is_no_secret_is_said_once(pipeline: Pipeline) -> None:
+    raw_id = pipeline.ingest(TEXT).raw_id
+    done = secrets.say_not_secret(pipeline.memory, [raw_id])
+    assert done.empty
+    assert not secrets.secrets(pipeline.memory)
+    pipeline.ingest(f"The deploy token is {TOKEN}.")
+    assert len(secrets.secrets(pipeline.memory)) == 1
+    assert not any(VALUE.encode() in value for value in [repr(row[0]).encode() for row in
+                   pipeline.database.reading.execute("SELECT name FROM meta")])  # fmt: skip
+
+
+def test_a_proposal_that_alone_holds_one_is_told_of(pipeline: Pipeline) -> None:
+    pipeline.ingest("Anna runs the staging server. Ben likes the dashboard of it.")
+    drain(pipeline)
+    with pipeline.database.write() as writer:
+        writer.execute("UPDATE proposals SET target_content = ? WHERE place = 0", (f"password: {VALUE}",))
+    (held,) = secrets.secrets(pipeline.memory)
+    assert held.id.startswith("proposal-")
+    masked(pipeline)
+    assert_gone(pipeline.home, VALUE)
+
+
+def test_masking_waits_for_whoever_writes_notes(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    pipeline.ingest(TEXT)
+    monkeypatch.setattr(secrets, "_SECONDS", 0.05)
+    plan = secrets.masking(pipeline.memory)
+    with turn(pipeline.home, 1), pytest.raises(LockTimeoutError, match="writing notes"):
+        secrets.mask(pipeline.memory, plan, now=NOW)
+    assert secrets.secrets(pipeline.memory)
+
+
+def test_somebody_who_reads_for_long_is_told_of_and_it_is_finished_later(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everywhere(pipeline)
+    opened = Database.open
+    monkeypatch.setattr(Database, "open", lambda home: opened(home, seconds=0.05))
+    with closing(sqlite3.connect(pipeline.home / "pipeline.db", isolation_level=None)) as other:
+        other.execute("BEGIN")
+        other.execute("SELECT count(*) FROM jobs").fetchone()
+        with pytest.raises(StorageError, match="reading"):
+            masked(pipeline)
+        other.execute("COMMIT")
+    assert not secrets.secrets(pipeline.memory)
+    assert_gone(pipeline.home, VALUE)
+
+
+def test_the_pipeline_works_on_beside_it(pipeline: Pipeline) -> None:
+    plans: list[Masking] = []
+    for number in range(12):
+        pipeline.ingest(
+            f"Service {number} keeps its reports in bucket {number}. Its password is {VALUE}{number}."
+        )
+    worker = threading.Thread(target=drain, args=(pipeline,))
+    worker.start()
+    with open_pipeline(pipeline.home, name="other") as other:
+        plans.append(masked(other))
+        worker.join()
+        drain(other)
+    assert not secrets.secrets(pipeline.memory)
+    assert_gone(pipeline.home, VALUE)
+    assert sum("keeps its reports" in text for text in note_texts(pipeline)) == 12
+
+
+def test_a_database_that_cannot_be_read_is_left_alone_and_told_of(tmp_path: Path) -> None:
+    from core.memory import Memory
+
+    with closing(Memory.open(tmp_path / "memory")) as memory:
+        memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"The password is {VALUE}"))
+        (tmp_path / "memory" / "pipeline.db").write_bytes(b"no database at all" * 100)
+        plan = secrets.masking(memory)
+        assert [path.name for path in plan.untouched] == ["pipeline.db"]
+
+
+def test_no_credential_becomes_an_entity_or_what_is_said_of_one(pipeline: Pipeline) -> None:
+    key = "AKIA" + "Z7QXW3LMN5PRT2VB"
+    pipeline.ingest(f"Anna gave Ben the AWS key {key} and GitHub uses the token {TOKEN} since then.")
+    reader = pipeline.database.reading
+    for query in (
+        "SELECT name FROM entities",
+        "SELECT content FROM attributes",
+        "SELECT mention_text FROM mentions",
+    ):
+        for (text,) in reader.execute(query).fetchall():
+            assert not redact(text).count
+    assert reader.execute("SELECT count(*) FROM entities").fetchone()[0] >= 2
+
+
+def test_no_model_sees_a_credential_and_no_fact_holds_one(tmp_path: Path) -> None:
+    prompts: list[str] = []
+
+    def answer(prompt: str) -> Line:
+        prompts.append(prompt)
+        if '"contradicts"' in prompt:
+            return {"contradicts": False, "confidence": 0.9, "reasoning": "both"}
+        if '"action"' in prompt:
+            labels = [line.partition(":")[0] for line in prompt.splitlines() if line.startswith("F")]
+            one = {"action": "update", "targetId": "C1", "confidence": 0.9, "reason": "newer"}
+            return (
+                {"decisions": [{"fact": label, **one} for label in labels]}
+                if '"decisions"' in prompt
+                else one
+            )
+        if '"results"' in prompt:
+            return {"results": []}
+        return found(
+            "The staging server of the shop has a password, [REDACTED]",
+            fact(f"The staging server of the shop still wants the password {VALUE}"),
+            entities=[
+                {"source": "staging server", "relationship": "wants", "target": TOKEN, "confidence": 0.9}
+            ],
+        )
+
+    home = configure(tmp_path / "memory", "semanticContradictionEnabled = true")
+    with open_pipeline(home, ScriptedModel(by_prompt=answer)) as pipeline:
+        noted = f"The staging server of the shop wants the password {VALUE} from everybody"
+        pipeline.memory.change("w", lambda draft: create_note(draft, "memory", "Staging", noted))
+        text = f"The staging server of the shop wants a password from everybody. password: {VALUE}, token {TOKEN}"
+        raw_id = pipeline.ingest(text).raw_id
+        drain(pipeline)
+        assert len(prompts) >= 2
+        for prompt in prompts:
+            assert VALUE not in prompt
+            assert TOKEN not in prompt
+        assert any("Stored:" in prompt for prompt in prompts)
+        assert pipeline.raw(raw_id).content == text
+        for proposal in pipeline.proposals(all=True):
+            assert VALUE not in proposal.content
+            assert proposal.span is not None
+            assert text[slice(*proposal.span)].startswith("The staging server")
+        assert pipeline.database.reading.execute("SELECT count(*) FROM found_relations").fetchone()[0] == 0

@@ -1,0 +1,367 @@
+"""The Pipeline screen and the light: deciding over proposals, retrying, looking things up, and running while open."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from fake_pipeline import AT, CHOSEN, TEXT, FakePipeline, filled, make_job, make_proposal, make_raw
+from hostile import HOSTILE
+from msgspec.structs import replace
+
+from core.errors import StorageError
+from core.memory import Memory
+from core.pipeline.database.connection import PIPELINE_FILE as REAL_FILE
+from core.pipeline.records import Light, Origin
+from nuggets_tui import pipeline_desk
+from nuggets_tui.pipeline_desk import PIPELINE_FILE
+from nuggets_tui.screens.note_origin import NoteOriginScreen
+from nuggets_tui.screens.pipeline import PipelineScreen
+from nuggets_tui.screens.pipeline_intake import HandInScreen
+from nuggets_tui.screens.pipeline_review import AboveScreen, ProposalsReview
+from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.widgets.row_list import RowList
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A small memory in which something was handed in."""
+    small_memory(tmp_path / "memory")
+    (tmp_path / "memory" / PIPELINE_FILE).touch()
+    return tmp_path / "memory"
+
+
+@pytest.fixture
+def fake(home: Path, monkeypatch: pytest.MonkeyPatch) -> FakePipeline:
+    """Its pipeline, in the middle of its work."""
+    fake = filled(Memory.open(home))
+
+    def instead(memory: Memory, clock: Callable[[], datetime]) -> FakePipeline:
+        return fake
+
+    monkeypatch.setattr(pipeline_desk, "open_pipeline", instead)
+    return fake
+
+
+async def on_screen(app: Driver) -> PipelineScreen:
+    """The Pipeline screen, with what it shows."""
+    await app.press("i")
+    screen = await app.screen(PipelineScreen)
+    await app.until(lambda: screen.now_shown is not None)
+    await app.pilot.pause()
+    return screen
+
+
+def details(screen: PipelineScreen) -> str:
+    """What the row under the cursor is about, on one line."""
+    return " ".join(screen.query_one("#details", LineView).text.split())
+
+
+def written(home: Path) -> set[str]:
+    """The texts of all visible notes."""
+    return {note.content for note in Memory.open(home).snapshot.visible}
+
+
+def test_the_app_looks_for_the_file_that_the_pipeline_makes() -> None:
+    assert PIPELINE_FILE == REAL_FILE
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, (180, 50)])
+async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
+    home: Path, fake: FakePipeline, size: tuple[int, int]
+) -> None:
+    async with opened(home, size) as app:
+        await app.until(lambda: app.view.pipeline.light == "review")
+        assert "! 4 proposals: i" in app.text.split("\n")[0]
+        screen = await on_screen(app)
+        await app.until(lambda: "We looked at the numbers again" in details(screen))
+        assert "+ add a note" in details(screen)
+        assert f"+ {CHOSEN}" in details(screen)
+        assert "nothing is written before you accept it" in details(screen)
+        assert "handed in 5 min ago by claude · session session-7f3a" in details(screen)
+        await app.press("down", "down")
+        await app.until(lambda: "~ change a note" in details(screen))
+        assert "Deploy day" in details(screen)
+        assert "- Deploys go out on Tuesdays. + Deploys go out on Thursdays." in details(screen)
+        assert "contradicts a note: Tuesdays / Thursdays" in details(screen)
+        # The key bar fits, and every list is there with its number.
+        last = app.text.rstrip().split("\n")[-2]
+        assert "a accept" in last
+        assert "esc close" in last
+        assert all(f"{number} {name}" in app.text for number, name in enumerate(("Proposals", "Work"), 1))
+
+
+async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        await app.press("a")
+        await app.until(lambda: "u takes it back" in app.notices)
+        assert CHOSEN in written(home)
+        await app.until(lambda: len(screen.now_shown.proposals) == 3)
+        assert any(note.content == CHOSEN for note in app.view.snapshot.notes)
+        await app.press("u")
+        await app.until(lambda: CHOSEN not in written(home))
+        await app.until(lambda: all(note.content != CHOSEN for note in app.view.snapshot.visible))
+        await app.press("u")
+        await app.until(lambda: "nothing to take back" in app.notices)
+
+
+async def test_several_proposals_go_through_the_review_and_nothing_is_written_before(
+    home: Path, fake: FakePipeline
+) -> None:
+    before = written(home)
+    async with opened(home) as app:
+        await on_screen(app)
+        await app.press("space", "space", "down", "space", "a")
+        review = await app.screen(ProposalsReview)
+        assert "accept" not in fake.calls
+        # What wants a close look is accepted only when it is ticked.
+        assert len(review.accepted) == 2
+        await app.press("space")
+        assert len(review.refused) == 1
+        await app.press("ctrl+s")
+        await app.screen(PipelineScreen)
+        await app.until(lambda: "1 proposal accepted, 1 refused" in app.notices)
+        assert len(written(home) - before) == 1
+        assert [one.status for one in fake.settled[-2:]] == ["applied", "rejected"]
+        assert len(fake.waiting) == 2
+
+
+async def test_all_that_are_sure_enough_are_reviewed_together(home: Path, fake: FakePipeline) -> None:
+    async with opened(home) as app:
+        await on_screen(app)
+        await app.press("A")
+        await app.screen(AboveScreen)
+        await app.until(lambda: "2 of 4" in app.text)
+        app.fill("#sure", "90")
+        await app.until(lambda: "1 of 4" in app.text)
+        app.fill("#sure", "ninety")
+        await app.press("enter")
+        await app.until(lambda: "must be a number" in app.text)
+        app.fill("#sure", "90%")
+        await app.press("enter")
+        review = await app.screen(ProposalsReview)
+        assert len(review.accepted) == 1
+
+
+async def test_refusing_one_needs_a_key_and_refusing_several_a_yes(home: Path, fake: FakePipeline) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        await app.press("x")
+        await app.until(lambda: "Refused 1 proposal" in app.notices)
+        await app.press("ctrl+a", "x")
+        await app.until(lambda: "Refuse 3 proposals?" in app.text)
+        await app.press("n")
+        assert len(fake.waiting) == 3
+        await app.press("x", "y")
+        await app.until(lambda: not fake.waiting)
+        await app.press("v")
+        await app.until(lambda: len(screen.now_shown.proposals) == 6)
+        assert "✗ refused" in app.text
+        await app.press("a")
+        await app.until(lambda: "decided already" in app.notices)
+    assert "accept" not in fake.calls
+
+
+async def test_a_dead_job_says_why_and_is_tried_again(home: Path, fake: FakePipeline) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        # A key that acts on a row of another list does nothing here.
+        await app.press("r")
+        assert "retry" not in fake.calls
+        await app.press("2")
+        assert "running 12 s" in app.text
+        await app.press("down")
+        await app.until(lambda: "model_missing" in details(screen))
+        assert 'model "qwen3:4b" not found' in details(screen)
+        await app.press("a", "r")
+        await app.until(lambda: "tried again" in app.notices)
+        assert "accept" not in fake.calls
+        assert all(job.status != "dead" for job in fake.work)
+        fake.work += [make_job(20, "dead"), make_job(21, "dead")]
+        await app.press("R")
+        await app.until(lambda: "2 dead jobs tried again" in app.notices)
+
+
+async def test_an_entity_shows_what_is_said_of_it_and_is_found_by_name(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        await app.press("3")
+        await app.until(lambda: "chosen over MongoDB" in details(screen))
+        assert "→ MongoDB related to 30%, 2 texts" in details(screen)
+        assert "also Postgres" in details(screen)
+        assert "(a newer one says 17)" in details(screen)
+        await app.press("slash", *"ann", "enter")
+        await app.until(lambda: len(screen.now_shown.entities) == 1)
+        await app.press("P")
+        await app.until(lambda: fake.pages[3].entity.pinned)
+        await app.press("escape")
+        await app.until(lambda: len(screen.now_shown.entities) == 5)
+        assert app.app.screen is screen
+        await app.press("escape")
+        await app.back_on_main()
+
+
+async def test_what_may_be_outdated_is_settled_by_a_person(home: Path, fake: FakePipeline) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        await app.press("s", "3")
+        await app.until(lambda: "! may be outdated" in details(screen))
+        await app.press("s")
+        await app.until(lambda: "Is it outdated?" in app.text)
+        assert "holds the reports" in app.text
+        await app.press("escape")
+        assert not any(call.startswith("settle") for call in fake.calls)
+        await app.press("s")
+        await app.until(lambda: "Is it outdated?" in app.text)
+        await app.press("y")
+        await app.until(lambda: "settle 3 True" in fake.calls)
+        await app.until(lambda: "! may be outdated" not in details(screen))
+
+
+async def test_health_shows_model_budget_and_each_warning_and_work_can_rest(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        await app.press("4")
+        assert "214 of 2,000" in app.text
+        await app.until(lambda: "1.8 s a call" in details(screen))
+        await app.press("end")
+        await app.until(lambda: "100 is used" in details(screen))
+        await app.press("p")
+        await app.until(lambda: "‖ rests" in app.text)
+        assert fake.paused
+        await app.press("p")
+        await app.until(lambda: not fake.paused)
+
+
+async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    fake = FakePipeline(memory, light=Light.IDLE)
+    opens: list[str] = []
+
+    def instead(memory: Memory, clock: Callable[[], datetime]) -> FakePipeline:
+        opens.append("opened")
+        return fake
+
+    monkeypatch.setattr(pipeline_desk, "open_pipeline", instead)
+    async with opened(home) as app:
+        assert "○ pipeline: i" in app.text.split("\n")[0]
+        screen = await on_screen(app)
+        assert "nothing handed in yet" in app.text
+        assert "ollama pull qwen3:4b" in details(screen)
+        await app.press("2", "R", "p", "3", "1", "a", "v", "A", "u")
+        assert not opens
+        assert not (home / PIPELINE_FILE).exists()
+        await app.press("n")
+        await app.screen(HandInScreen)
+        await app.press("ctrl+s")
+        await app.screen(PipelineScreen)
+        assert not opens
+        await app.press("n")
+        hand_in = await app.screen(HandInScreen)
+        hand_in.query_one("#text").text = TEXT  # type: ignore[attr-defined]
+        await app.press("ctrl+s")
+        await app.until(lambda: "Kept; it names 1 entity" in app.notices)
+    assert [raw.content for raw in fake.texts.values()] == [TEXT]
+
+
+async def test_the_app_runs_the_pipeline_beside_keys_and_lets_it_go_at_the_end(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: fake.running)
+        assert all(name.startswith("pipeline") for name in fake.threads)
+    assert fake.closed
+    assert not fake.running
+
+
+async def test_the_app_leaves_the_work_to_a_daemon(
+    home: Path, fake: FakePipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = True
+    monkeypatch.setattr("core.daily.daemon_on", lambda home: object() if there else None)
+    async with opened(home) as app:
+        await app.until(lambda: app.view.pipeline.light == "review")
+        assert "start" not in fake.calls
+        there = False
+        app.main.look_at_pipeline()
+        await app.until(lambda: fake.running)
+        there = True
+        app.main.look_at_pipeline()
+        await app.until(lambda: not fake.running)
+
+
+async def test_a_note_shows_the_sentence_that_it_was_made_of(home: Path, fake: FakePipeline) -> None:
+    memory = Memory.open(home)
+    note = next(one for one in memory.snapshot.notes if one.title == "Session store")
+    draft = memory.draft()
+    draft.put(replace(note, extra=note.extra | {"origin": {"memory": make_raw().id, "model": "qwen3:4b"}}))
+    memory.apply(draft.change_set("made by the pipeline", author=memory.author))
+    start = TEXT.index(CHOSEN)
+    fake.origins[note.id] = Origin(
+        note.id, make_raw().id, TEXT, (start, start + len(CHOSEN)), "session", "session-7f3a", "agent:claude",
+        "qwen3:4b", "1", "nothing like it is known", 0.9, AT,
+    )  # fmt: skip
+    async with opened(home) as app:
+        await app.show("Session store")
+        text = app.main.query_one("#note", LineView)
+        await app.until(lambda: "handed in by claude" in text.text)
+        said = " ".join(text.text.split())
+        assert f"“{CHOSEN}”" in said
+        assert "session session-7f3a" in said
+        await app.press("O")
+        screen = await app.screen(NoteOriginScreen)
+        assert TEXT in " ".join(screen.query_one(LineView).text.split())
+        await app.press("escape")
+        await app.back_on_main()
+        await app.show("Deploy day")
+        await app.press("O")
+        await app.until(lambda: "did not make this note" in app.notices)
+
+
+async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
+    home: Path, fake: FakePipeline
+) -> None:
+    fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
+    async with opened(home) as app:
+        await app.until(lambda: "cannot be used" in app.notices)
+        assert "✗ pipeline not readable: i" in app.text
+        app.app.clear_notifications()
+        app.main.look_at_pipeline()
+        await app.pilot.pause(0.1)
+        assert not app.notices
+        fake.error = None
+        app.main.look_at_pipeline()
+        await app.until(lambda: "! 4 proposals: i" in app.text)
+
+
+async def test_hostile_texts_are_harmless_everywhere(home: Path, fake: FakePipeline) -> None:
+    fake.waiting = [
+        make_proposal(n, text, told=text, contradiction=text[:900]) for n, text in enumerate(HOSTILE)
+    ]
+    fake.work = [make_job(n, "dead", preview=text[:900], error=text) for n, text in enumerate(HOSTILE, 1)]
+    raw = make_raw(1, "\n".join(HOSTILE), author=HOSTILE[4], source_id=HOSTILE[0])
+    fake.texts = {raw.id: raw}
+    fake.why = HOSTILE[4]
+    async with opened(home) as app:
+        screen = await on_screen(app)
+        for pane in "12":
+            await app.press(pane)
+            rows = screen.query_one(f"#{screen.open_pane}", RowList)
+            for _ in range(len(HOSTILE)):
+                assert_harmless(app)
+                await app.press("down")
+            assert rows.cursor_row is not None
+        assert "[/x]" in details(screen)

@@ -1,0 +1,83 @@
+"""The whole way in the app, with a real pipeline and a model on this machine's loopback: a text becomes a note."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from app_kit import opened, small_memory
+from fake_ollama import FakeOllama
+
+from core.daily import count_as_daily
+from core.memory import Memory
+from nuggets_tui.pipeline_desk import PIPELINE_FILE
+from nuggets_tui.screens.note_origin import NoteOriginScreen
+from nuggets_tui.screens.pipeline import PipelineScreen
+from nuggets_tui.screens.pipeline_intake import HandInScreen
+from nuggets_tui.screens.pipeline_review import ProposalsReview
+from nuggets_tui.widgets.fields import TextField
+from nuggets_tui.widgets.line_view import LineView
+
+TEXT = (
+    "We looked at the numbers again. We chose PostgreSQL over MongoDB because the reports need joins. "
+    "Anna Berger moves the old data on Tuesday."
+)
+CHOSEN = "The team chose PostgreSQL over MongoDB because the reports need joins."
+MOVES = "Anna Berger moves the old data on Tuesday."
+ANSWER = {
+    "facts": [
+        {"content": CHOSEN, "type": "decision", "confidence": 0.92},
+        {"content": MOVES, "type": "fact", "confidence": 0.81},
+    ],
+    "entities": [],
+}
+
+
+def contents(home: Path) -> set[str]:
+    """What the visible notes say."""
+    return {note.content for note in Memory.open(home).snapshot.visible}
+
+
+async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_a_trail(
+    tmp_path: Path,
+) -> None:
+    home = tmp_path / "memory"
+    memory = small_memory(home)
+    count_as_daily(memory, datetime.now(UTC), {})
+    with FakeOllama(by_prompt=lambda prompt: ANSWER) as ollama:
+        settings = f'[pipeline]\nshadowMode = true\n[pipeline.extraction]\nendpoint = "{ollama.url}"\n'
+        (home / "settings.toml").write_text(settings, encoding="utf-8")
+        async with opened(home, clock=lambda: datetime.now(UTC)) as app:
+            await app.press("i")
+            screen = await app.screen(PipelineScreen)
+            await app.until(lambda: screen.now_shown is not None)
+            assert not (home / PIPELINE_FILE).exists()
+            await app.press("n")
+            hand_in = await app.screen(HandInScreen)
+            hand_in.query_one(TextField).text = TEXT
+            await app.press("ctrl+s")
+            # Nobody pressed anything more: the app does the work while it is open.
+            await app.until(lambda: screen.now_shown is not None and len(screen.now_shown.proposals) == 2)
+            assert contents(home).isdisjoint((CHOSEN, MOVES))
+            await app.press("1", "ctrl+a", "a")
+            review = await app.screen(ProposalsReview)
+            assert len(review.accepted) == 2
+            await app.press("ctrl+s")
+            await app.screen(PipelineScreen)
+            await app.until(lambda: contents(home) >= {CHOSEN, MOVES})
+            await app.press("escape")
+            await app.back_on_main()
+            await app.until(lambda: any(note.content == CHOSEN for note in app.view.snapshot.notes))
+            await app.show(next(note.title for note in app.view.snapshot.notes if note.content == CHOSEN))
+            shown = app.main.query_one("#note", LineView)
+            await app.until(lambda: "We chose PostgreSQL over MongoDB" in " ".join(shown.text.split()))
+            assert "handed in by you" in shown.text
+            await app.press("O")
+            origin = await app.screen(NoteOriginScreen)
+            assert TEXT in " ".join(origin.query_one(LineView).text.split())
+            await app.press("escape")
+            await app.back_on_main()
+            # What I accepted is the last thing I did: the key for that takes it back, on the main screen too.
+            await app.press("u")
+            await app.until(lambda: contents(home).isdisjoint((CHOSEN, MOVES)))
+        assert len(ollama.prompts) >= 1

@@ -1,0 +1,215 @@
+"""Rows and texts of the Pipeline screen: harmless whatever they hold, and saying what became of each fact."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, get_args
+
+import pytest
+from app_kit import NOW
+from fake_pipeline import AT, CHOSEN, MINUTE, TEXT, make_health, make_job, make_proposal, make_raw
+from hostile import HOSTILE, RAW
+from textual.content import Content
+
+from core.pipeline.config import ConfigurationWarning, Mode, Why
+from core.pipeline.records import (
+    Entity,
+    EntityAttribute,
+    EntityMention,
+    EntityPage,
+    EntityRelation,
+    HistoryRow,
+    JobStatus,
+    Light,
+    PipelineStatus,
+    ProposalStatus,
+    Reason,
+)
+from nuggets_tui.pipeline_sign import LIGHTS, WORDS, sign_of
+from nuggets_tui.pipeline_words import (
+    REASONS,
+    STATES,
+    age,
+    author_name,
+    job_state,
+    model_state,
+    outcomes,
+    stamp,
+    until,
+)
+from nuggets_tui.widgets import pipeline_details as details
+from nuggets_tui.widgets.pipeline_rows import entity_row, health_rows, job_row, proposal_row, work_rows
+from nuggets_tui.widgets.row_list import Row
+
+WIDTHS = (4, 20, 31, 66, 120)
+
+
+def row_text(row: Row, width: int) -> str:
+    """A row as it is drawn."""
+    lines = [line(width) if callable(line) else line for line in row.lines]
+    assert all(line.cell_length <= max(width, 4) for line in lines if width > 8)
+    return "\n".join(line.plain for line in lines)
+
+
+def plain(lines: Sequence[Content]) -> str:
+    """Lines as text, the breaks of the width taken out."""
+    return " ".join(" ".join(line.plain for line in lines).split())
+
+
+def make_status(**fields: Any) -> PipelineStatus:
+    """How a pipeline stands that has nothing to do."""
+    known: dict[str, Any] = {
+        "mode": Mode.SHADOW,
+        "frozen": False,
+        "light": Light.IDLE,
+        "why": "nothing waits",
+    }
+    return PipelineStatus(**(known | fields))
+
+
+def make_row(event: str, proposal: str, text: str, reason: str = "") -> HistoryRow:
+    """A row of the audit."""
+    return HistoryRow(
+        1, AT, event, "pipeline-v2", reason, "raw-1", proposal, "", "", "", text, "m", "1", None
+    )
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_that_was_handed_in_or_made_by_a_model_can_reach_the_terminal(text: str) -> None:
+    short = text[:3000]
+    proposal = make_proposal(
+        1, short, told=short, contradiction=short, nugget=short, type=short, decided_by=short, model=short,
+        target_note=short, target_content=short, resolved_by=short, resolved_at=AT,
+    )  # fmt: skip
+    raw = make_raw(1, short * 3, author=short, source_id=short, project=short, source_type=short)
+    job = make_job(1, "dead", preview=short, error=short, error_class=short, leased_by=short, target=short)
+    entity = Entity(1, short, short, short, True, 3, 1, 1, (short,), 1)
+    page = EntityPage(
+        entity,
+        attributes=(
+            EntityAttribute(1, short, "attribute", short, 0.7, 0.5, "superseded", 2, short, False, ""),
+            EntityAttribute(2, short, "attribute", short, 0.7, 0.5, "active", None, short, True, ""),
+        ),
+        relations=(EntityRelation(1, short, 2, short, True, 0.3, 1),),
+        mentions=(EntityMention("r", short, 0.8, AT, short),),
+    )
+    warning = ConfigurationWarning(short, short, short, Why.OUT_OF_RANGE, short, short)
+    health = make_health(name=short, model=short, last_error=short, state="failing")
+    status = make_status(why=short, provider=health, warnings=(warning,), outbox_conflicts=2)
+    for width in WIDTHS:
+        drawn = [
+            *(
+                row_text(row, width)
+                for row in (proposal_row(proposal, NOW), job_row(job, NOW), entity_row(entity))
+            ),
+            *(row_text(row, width) for row in health_rows(status, NOW)),
+        ]
+        for action in ("add", "update", "delete", "none"):
+            lines = details.proposal_lines(replace(proposal, action=action), raw, None, NOW, width)
+            drawn.append("".join(line.plain for line in lines))
+        for lines in (
+            details.job_lines(job, raw, (make_row("none", "p", short, short),), NOW, width),
+            details.entity_lines(page, NOW, width),
+            details.health_lines(status, NOW, width),
+            details.warning_lines(warning, width),
+            details.beginning_lines(status, width),
+        ):
+            drawn.append("".join(line.plain for line in lines))
+        assert not RAW.search("".join(drawn).replace("\n", ""))
+
+
+def test_the_sentence_that_a_fact_comes_from_is_marked_in_its_text() -> None:
+    start = TEXT.index(CHOSEN)
+    (line,) = details.sentence_lines(TEXT, (start, start + len(CHOSEN)))
+    assert line.plain == TEXT
+    marked = [line.plain[span.start : span.end] for span in line.spans if "underline" in str(span.style)]
+    assert marked == [CHOSEN]
+    long = "a" * 5_000 + CHOSEN + "b" * 5_000
+    (line,) = details.sentence_lines(long, (5_000, 5_000 + len(CHOSEN)), around=10)
+    assert line.plain == f"…{'a' * 10}{CHOSEN}{'b' * 10}…"
+
+
+@pytest.mark.parametrize("span", [None, (5, 2), (-3, 4), (0, 10**9)])
+def test_a_text_without_a_sentence_to_mark_is_shown_from_its_beginning(span: tuple[int, int] | None) -> None:
+    (line,) = details.sentence_lines(TEXT, span)
+    assert line.plain == TEXT
+
+
+def test_every_state_and_reason_that_the_pipeline_knows_has_its_words() -> None:
+    assert set(get_args(ProposalStatus)) == set(STATES)
+    assert {str(reason) for reason in Reason} <= set(REASONS)
+    assert {str(light) for light in Light} == set(LIGHTS) == set(WORDS)
+    for status in get_args(JobStatus):
+        assert job_state(make_job(1, status), NOW)
+
+
+@pytest.mark.parametrize(
+    ("light", "said"),
+    [
+        (Light.OFF, "pipeline off"),
+        (Light.IDLE, "pipeline"),
+        (Light.WORKING, "pipeline 3"),
+        (Light.REVIEW, "2 proposals"),
+        (Light.PAUSED, "pipeline paused"),
+        (Light.STUCK, "pipeline stuck"),
+    ],
+)
+def test_the_light_says_in_a_few_words_what_it_means(light: Light, said: str) -> None:
+    sign = sign_of(make_status(light=light, jobs={"pending": 2, "leased": 1}, proposals_open=2))
+    assert sign.said == said
+    assert sign.calm == (light in (Light.OFF, Light.IDLE, Light.WORKING))
+
+
+def test_what_came_of_a_text_is_said_fact_by_fact() -> None:
+    rows = (
+        make_row("none", "one", "Kept."),
+        make_row("created", "one", "Kept.", "extracted-fact"),
+        make_row("none", "two", "Doubtful.", "low_fact_confidence"),
+        make_row("none", "three", "Proposed.", "shadow"),
+        make_row("refused", "three", "Proposed.", "refused_by_person"),
+        make_row("none", "four", "Accepted.", "shadow"),
+        make_row("accepted", "four", "Accepted."),
+        make_row("created", "four", "Accepted."),
+        make_row("entities_merged", "", "other"),
+    )
+    assert outcomes(rows) == (
+        ("Kept.", "written", True),
+        ("Doubtful.", "too unsure to be written by itself", False),
+        ("Proposed.", "refused", False),
+        ("Accepted.", "written", True),
+    )
+    said = plain(details.job_lines(make_job(1, "completed", completed_at=AT), make_raw(), rows, NOW, 200))
+    assert "✓ Kept. written" in said
+    assert "– Doubtful. too unsure" in said
+    nothing = plain(details.job_lines(make_job(1, "completed", completed_at=AT), make_raw(), (), NOW, 200))
+    assert "nothing worth keeping" in nothing
+
+
+def test_jobs_stand_under_headings_with_what_needs_a_person_before_what_waits() -> None:
+    states = ("completed", "pending", "dead", "held", "leased")
+    rows = work_rows([make_job(n, state) for n, state in enumerate(states)], NOW)
+    headings = [row.key.removeprefix("heading ") for row in rows if not row.selectable]
+    assert headings == ["Running", "Dead", "Waiting", "Held", "Done"]
+
+
+def test_times_far_off_the_calendar_are_no_times() -> None:
+    assert stamp(None) == ""
+    assert stamp(10**18) == ""
+    assert age(AT - 5 * MINUTE, NOW) == "5 min ago"
+    assert until(AT + 28_000, NOW) == "in 28 s"
+    assert until(AT - 1, NOW) == "now"
+    assert until(10**18, NOW) == ""
+
+
+def test_who_handed_something_in_is_named_as_in_the_audit_log() -> None:
+    assert author_name("agent:claude") == "claude"
+    assert author_name("person") == "you"
+    assert author_name("pipeline-shadow") == "the pipeline in shadow mode"
+    assert author_name("somebody") == "somebody"
+
+
+def test_a_model_that_rests_says_when_it_is_asked_again() -> None:
+    health = make_health(state="open", open_until=AT + 30_000)
+    assert model_state(health, NOW) == "rests after failures, asked again in 30 s"
+    assert model_state(health) == "rests after failures"
