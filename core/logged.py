@@ -23,6 +23,7 @@ from core.storage.reading import read_folder
 
 if TYPE_CHECKING:
     from core.history import History
+    from core.model.progress import Progress
     from core.storage.merging import Decide
     from core.storage.reading import Loaded
     from core.storage.store import Store
@@ -341,18 +342,22 @@ class LoggedMemory:
         timeline = self.timeline()
         return timeline.at(timeline.position_at(iso(moment)))
 
-    def going_back(self, wanted: Snapshot, words: str, note: str | None = None) -> ChangeSet:
+    def going_back(
+        self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
+    ) -> ChangeSet:
         """What makes the memory, or one note of it, as it is in `wanted`; `apply` writes it. words: what that state is
-        called in the log. Errors as `core.restore.restoration`.
+        called in the log. progress and errors as `core.restore.restoration`.
         """
         from core.restore import reason_of, restoration
 
         with self._guard:
             self.refresh()
-            reason = reason_of(words, note)
-            return restoration(
-                self._snapshot, wanted, note=note, id=self._ids(), at=self._now(), author=self.author, reason=reason
-            )  # fmt: skip
+            present, id = self._snapshot, self._ids()
+        # Nobody's edit waits for a proposal.
+        return restoration(
+            present, wanted, note=note, id=id, at=self._now(), author=self.author, reason=reason_of(words, note),
+            progress=progress,
+        )  # fmt: skip
 
     def entry(self, id: str) -> Entry:
         """The entry with this id or the beginning of one. Raises NotFoundError, AmbiguousError."""

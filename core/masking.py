@@ -64,6 +64,7 @@ class Masking:
             ],
             "places": [
                 {"what": place.what, "path": str(place.path), "count": place.count}
+                | ({"part": place.part} if place.part else {})
                 for place in self.rewritten
             ],
             "pages": [str(path) for path in self.pages],
@@ -123,8 +124,7 @@ def say_not_secret(draft: Draft, ids: Collection[str]) -> None:
             marks = refused_marks(note.extra, (*secrets_of(note), *holder.secrets))
             draft.put(replace(note, extra=marks, updated_at=draft.at))
             continue
-        nugget = draft.nugget(holder.nugget)
-        found = nugget.find(holder.key) if nugget is not None else None
+        found = draft.find_fact(holder.nugget, holder.key)
         if found is not None:
             fact = found[1]
             extra = refused_marks(fact.extra, secrets_of_fact(fact))
@@ -174,16 +174,18 @@ class Masker:
         self._author = author
         self._stamp = stamp
 
-    def preview(self, snapshot: Snapshot, ids: Collection[str] | None) -> Masking:
+    def preview(
+        self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder] = ()
+    ) -> Masking:
         """See `Memory.masking`."""
-        found, refused = without_names(snapshot, chosen(snapshot, ids))
+        found, refused = without_names(snapshot, (*chosen(snapshot, ids), *kept))
         masks = masks_of(found)
         if not masks:
             return Masking((), refused=refused)
         places = survey(self._store, masks, self._rules)
         pages = pages_with(self._page_paths(), masks)
         # What else holds the same values is masked with them, and told of.
-        also = tuple(one for one in holders(snapshot) if one not in found and _shares(one, masks))
+        also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
         return Masking((*found, *also), places, pages, refused, masks)
 
     def carry_out(self, masking: Masking) -> ChangeSet:
@@ -212,5 +214,6 @@ class Masker:
         return list(dict.fromkeys([*paths, *(item[2:] for (item,) in items)]))
 
 
-def _shares(holder: Holder, masks: Masks) -> bool:
+def shares(holder: Holder, masks: Masks) -> bool:
+    """Whether something of what it holds is masked."""
     return any(masks.text(held.value) != held.value for held in holder.secrets)

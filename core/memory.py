@@ -105,15 +105,19 @@ class Memory(SearchingMemory):
         with self._guard:
             return self._rescue().backups()
 
-    def restoration(self, when: str | None = None, note: str | None = None) -> ChangeSet:
+    def restoration(
+        self, when: str | None = None, note: str | None = None, progress: Progress | None = None
+    ) -> ChangeSet:
         """What makes the memory, or one note of it, as it was; `apply` writes it.
 
-        when: the name of a backup or its beginning, or an ISO 8601 time; None: the newest backup. Raises
-        NotFoundError, BrokenFileError.
+        when: the name of a backup or its beginning, or an ISO 8601 time; None: the newest backup. progress: told how
+        many of a backup's notes are read. Raises NotFoundError, BrokenFileError.
         """
+        # Nobody's edit waits for a proposal.
         with self._guard:
             self.refresh()
-            return self._rescue().restoration(self._snapshot, when, note)
+            present = self._snapshot
+        return self._rescue().restoration(present, when, note, guard=self._guard, progress=progress)
 
     def resolve(self, *, dry_run: bool = False) -> Resolved:
         """Joins the conflict copies that sync tools left beside the files; each then lies in the quarantine.
@@ -143,13 +147,14 @@ class Memory(SearchingMemory):
 
         return tuple(holders(self._snapshot, progress))
 
-    def masking(self, ids: Collection[str] | None = None) -> Masking:
+    def masking(self, ids: Collection[str] | None = None, kept: Collection[Holder] = ()) -> Masking:
         """What `mask_secrets` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of
-        `secrets`. Raises NotFoundError, StorageError, BrokenFileError.
+        `secrets`. kept: what another store of the folder holds, and masks itself. Raises NotFoundError, StorageError,
+        BrokenFileError.
         """
         with self._guard:
             self.refresh()
-            return self._masker().preview(self._snapshot, ids)
+            return self._masker().preview(self._snapshot, ids, kept)
 
     def mask_secrets(self, masking: Masking) -> ChangeSet:
         """Masks what was previewed, in notes, facts, log, backups and all else of the folder; it cannot be undone.
@@ -341,18 +346,24 @@ class Memory(SearchingMemory):
         cwd: str | Path | None = None,
         accept: Collection[str] | None = None,
         refuse: Collection[str] = (),
+        progress: Progress | None = None,
     ) -> PromotionResult:
         """Brings often recalled notes into MEMORY.md. The target is `memory_dir`, else the project folder of
         `cwd` (else of the working directory), else the setting. `accept` and `refuse`: ids of entries, as
-        `core.promotion.promote` reads them. Raises NotFoundError when there is no target, StorageError when the
-        working directory is gone; errors as in `apply`.
+        `core.promotion.promote` reads them. progress: told how many of the notes that may stand there are looked
+        at. Raises NotFoundError when there is no target, StorageError when the working directory is gone; errors as
+        in `apply`.
         """
-        with self._guard:
-            self.refresh()
-            promoter = self._promoter()
-            project = str(cwd) if cwd is not None else None
-            path = promoter.path(str(memory_dir) if memory_dir is not None else None, project)
-            return promoter.promote(path, project, dry_run=dry_run, accept=accept, refuse=refuse)
+        # Nobody's edit waits for a proposal.
+        with nullcontext() if dry_run else self._guard:
+            with self._guard:
+                self.refresh()
+                promoter = self._promoter()
+                project = str(cwd) if cwd is not None else None
+                path = promoter.path(str(memory_dir) if memory_dir is not None else None, project)
+            return promoter.promote(
+                path, project, dry_run=dry_run, accept=accept, refuse=refuse, progress=progress
+            )
 
     def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
         """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before."""
@@ -369,6 +380,7 @@ class Memory(SearchingMemory):
             apply=self._apply_drafted,
             ledger=lambda: self._store.ledger,
             now=self._now,
+            guard=self._guard,
         )
 
     def daily_pass(self, *, if_due: bool = True, promote: bool | None = None) -> DailyResult:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Collection
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from core.storage.files import absolute_path, read_file, working_directory
 from core.storage.promotions import keep_target, kept_target, kept_targets
 
 if TYPE_CHECKING:
+    from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
     from core.storage.ledger import Ledger
@@ -41,7 +43,7 @@ class PromotionTarget:
 
 class Promoter:
     """Promotes from one memory, given as what it does. apply: applies what is drafted, and drafts it anew when the
-    files moved on meanwhile. now: an ISO 8601 time.
+    files moved on meanwhile. now: an ISO 8601 time. guard: held while the memory is read.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class Promoter:
         ],
         ledger: Callable[[], Ledger | None],
         now: Callable[[], str],
+        guard: AbstractContextManager[object],
     ) -> None:
         self._settings = settings
         self._author = author
@@ -62,6 +65,7 @@ class Promoter:
         self._apply = apply
         self._ledger = ledger
         self._now = now
+        self._guard = guard
 
     def path(self, memory_dir: str | None, cwd: str | None) -> str:
         """The file that is meant. Raises NotFoundError for none, StorageError without a working directory."""
@@ -88,31 +92,35 @@ class Promoter:
         dry_run: bool,
         accept: Collection[str] | None,
         refuse: Collection[str],
+        progress: Progress | None = None,
     ) -> PromotionResult:
         """Promotes to the file at a path. cwd: the project it was asked for in. Errors as in `Memory.apply`."""
         from core.promotion import promote
 
-        def proposed(draft: Draft) -> PromotionResult:
+        def proposed(draft: Draft, target: Target) -> PromotionResult:
             found = read_file(Path(path))
             return promote(
                 draft,
                 found[0] if found else None,
                 path,
                 self._settings,
-                target=kept_target(self._ledger(), path),
+                target=target,
                 accept=accept,
                 refuse=refuse,
                 author=self._author,
+                progress=progress,
             )
 
         def drafted(draft: Draft) -> tuple[PromotionResult, ChangeSet]:
-            result = proposed(draft)
+            result = proposed(draft, kept_target(self._ledger(), path))
             # Before the writing: a text that a crash kept from being written is harmless to remember.
             self._remember(result.target)
             return result, result.change_set
 
         if dry_run:
-            return proposed(self._draft())
+            with self._guard:
+                draft, target = self._draft(), kept_target(self._ledger(), path)
+            return proposed(draft, target)
         result, _ = self._apply(drafted)
         self._remember(self._written(result, cwd))
         return result

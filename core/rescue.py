@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -18,6 +18,7 @@ from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.names import iso, parse_iso
 from core.model.note import Note
+from core.model.progress import Progress
 from core.model.snapshot import Snapshot
 from core.settings import Settings
 from core.storage.backups import Backup, backups, read_backup
@@ -124,15 +125,24 @@ class Rescue:
         """The backups of the folder, newest first."""
         return tuple(backups(self._store.home))
 
-    def restoration(self, current: Snapshot, when: str | None, note: str | None) -> ChangeSet:
+    def restoration(
+        self,
+        current: Snapshot,
+        when: str | None,
+        note: str | None,
+        *,
+        guard: AbstractContextManager[object],
+        progress: Progress | None = None,
+    ) -> ChangeSet:
         """What makes the memory as it was, or one note of it; written nowhere yet.
 
         when: the name of a backup or its beginning, else an ISO 8601 time to which the log reaches back or before
-        which there is a backup; None: the newest backup. Raises NotFoundError, InvalidInputError, BrokenFileError.
+        which there is a backup; None: the newest backup. guard: held while the log is read. progress: told how many
+        of a backup's notes are read. Raises NotFoundError, InvalidInputError, BrokenFileError.
         """
         from core.restore import reason_of, restoration
 
-        wanted, words = self._as_it_was(current, when)
+        wanted, words = self._as_it_was(current, when, guard, progress)
         return restoration(
             current,
             wanted,
@@ -141,21 +151,28 @@ class Rescue:
             at=iso(self._clock()),
             author=self._author,
             reason=reason_of(words, note),
+            progress=progress,
         )
 
-    def _as_it_was(self, current: Snapshot, when: str | None) -> tuple[Snapshot, str]:
+    def _as_it_was(
+        self,
+        current: Snapshot,
+        when: str | None,
+        guard: AbstractContextManager[object],
+        progress: Progress | None,
+    ) -> tuple[Snapshot, str]:
         known = self.backups()
         if when is None:
             if not known:
                 raise NotFoundError("there is no backup yet", where=str(self._store.home))
-            return self._read(known[0])
+            return self._read(known[0], progress)
         named = [backup for backup in known if backup.name.startswith(when)]
         if len(named) == 1 or (named and named[0].name == when):
-            return self._read(named[0])
+            return self._read(named[0], progress)
         moment = parse_iso(when)
         if moment is None:
             if named:
-                return self._read(named[0])
+                return self._read(named[0], progress)
             raise NotFoundError(
                 "neither a backup nor a time",
                 where=when,
@@ -163,7 +180,7 @@ class Rescue:
                 todo="nuggets restore lists the backups",
             )
         at = iso(moment)
-        found = self._from_log(current, at)
+        found = self._from_log(current, at, guard)
         if found is not None:
             return found, at
         before = [backup for backup in known if backup.at <= at]
@@ -172,16 +189,17 @@ class Rescue:
                 "no backup is so old, and the log does not reach back so far", where=when, kept=_KEPT,
                 todo="nuggets restore lists the backups",
             )  # fmt: skip
-        return self._read(before[0])
+        return self._read(before[0], progress)
 
-    def _read(self, backup: Backup) -> tuple[Snapshot, str]:
-        return read_backup(backup.path, self._settings.inference), f"the backup {backup.name}"
+    def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
+        return read_backup(backup.path, self._settings.inference, progress), f"the backup {backup.name}"
 
-    def _from_log(self, current: Snapshot, at: str) -> Snapshot | None:
+    def _from_log(self, current: Snapshot, at: str, guard: AbstractContextManager[object]) -> Snapshot | None:
         """The memory as it was, as the log tells; None where that does not reach back so far. Raises StorageError."""
         if self._store.log_problem is not None:
             raise self._store.log_problem
-        timeline = timeline_of(current, self._store.home, lambda: self._store.ledger, nullcontext())
+        with guard:
+            timeline = timeline_of(current, self._store.home, lambda: self._store.ledger, guard)
         try:
             return timeline.at(timeline.position_at(at))
         except NotFoundError:

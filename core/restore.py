@@ -16,6 +16,7 @@ from core.model.compare import Differences, differences
 from core.model.fact import Fact
 from core.model.names import check_nugget_name
 from core.model.note import Link, Note, replace
+from core.model.progress import Progress, watched
 from core.model.snapshot import Snapshot
 
 _KEPT: Final = "nothing was changed"
@@ -30,6 +31,7 @@ def restoration(
     at: str,
     author: Author,
     reason: str,
+    progress: Progress | None = None,
 ) -> ChangeSet:
     """The change set of kind "restore" that makes the memory as `wanted` was: what differs is set back, what is missing
     comes back to its place, and what came since goes.
@@ -38,6 +40,8 @@ def restoration(
     file's name (the reason then says so), with their notes. A nugget's settings stay, and a nugget that came since
     keeps its file, without facts.
 
+    progress: told how many notes are compared.
+
     note: the id of the one note that is brought back, with its fact and the other ends of its links. Raises
     NotFoundError when it was not there, BrokenFileError when it or its nugget cannot be read, ConflictError when its
     key has been stored anew since, InvalidInputError when its nugget can have no file.
@@ -45,7 +49,7 @@ def restoration(
     if note is not None:
         found = _OneNote(current, wanted, note).differences()
     else:
-        found, nameless = _everything(current, wanted)
+        found, nameless = _everything(current, wanted, progress)
         reason += (
             f", but for {', '.join(map(repr, nameless))}: no file can have this name" if nameless else ""
         )
@@ -69,16 +73,18 @@ def reason_of(words: str, note: str | None) -> str:
 # All of it
 
 
-def _everything(current: Snapshot, wanted: Snapshot) -> tuple[Differences, list[str]]:
+def _everything(
+    current: Snapshot, wanted: Snapshot, progress: Progress | None
+) -> tuple[Differences, list[str]]:
     """The changes, and the names of nuggets that cannot come back."""
-    found = differences(current, wanted)
+    found = differences(current, wanted, progress)
     nameless = _nameless(current, found.nuggets)
     closed = _closed(current, wanted) | set(nameless)
     unreadable = current.set_aside | wanted.set_aside
     keeps_newcomers = _holds_illegible(wanted)
     notes = [
         change
-        for change in found.notes
+        for change in watched(found.notes, progress)
         if change.id not in unreadable
         and not any(note.is_fact and note.nugget_name in closed for note in _sides(change))
         and not (change.after is None and keeps_newcomers)
@@ -98,7 +104,7 @@ def _everything(current: Snapshot, wanted: Snapshot) -> tuple[Differences, list[
 
     return (
         Differences(
-            notes=tuple(_with_sound_links(change, exists) for change in notes),
+            notes=tuple(_with_sound_links(change, exists) for change in watched(notes, progress)),
             facts=tuple(facts),
             nuggets=tuple(c for c in found.nuggets if c.after is not None and c.name not in closed),
         ),

@@ -199,11 +199,11 @@ class NuggetsApp(KeysInTurn):
 
     async def make_demo(self) -> Path:
         """The folder of a new copy of the demo memory; it goes when the app ends."""
-        from nuggets_tui.demo import copy_for_session, write_demo
+        from nuggets_tui.demo import copy_for_session, write_visit
 
         home = await asyncio.to_thread(copy_for_session)
         self._copies.append(home)
-        await asyncio.to_thread(write_demo, home)
+        await asyncio.to_thread(write_visit, home)
         return home
 
     def is_copy(self, home: Path) -> bool:

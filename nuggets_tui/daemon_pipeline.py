@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import NuggetsError
+from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.pipeline.models.provider import Provider
@@ -69,11 +71,16 @@ class PipelineBeside:
         if pipeline is None:
             return
         came_back: set[int] = set()
+        read = written = 0
         with pipeline:
             try:
+                pipeline.look_again()
                 while True:
                     ticked = pipeline.tick()
                     self._tell("; ".join(ticked.warnings))
+                    job = ticked.job
+                    read += job is not None and (job.type, job.status) == ("extract", "completed")
+                    written += ticked.flushed
                     if not ticked.did_something:
                         return
                     if ticked.job is not None and ticked.job.status == "pending":
@@ -83,6 +90,9 @@ class PipelineBeside:
                         came_back.add(ticked.job.id)
             except NuggetsError as error:
                 self._tell(error.message)
+            finally:
+                if read or written:
+                    self._say(_done(read, written, pipeline))
 
     def _run(self) -> None:
         while not self._stop.is_set():
@@ -105,6 +115,8 @@ class PipelineBeside:
         except NuggetsError as error:
             self._tell(error.message)
             return None
+        if opened.notice:
+            self._say(opened.notice)
         self._tell("; ".join(warning.message for warning in opened.warnings))
         return opened
 
@@ -116,3 +128,13 @@ class PipelineBeside:
         if trouble and trouble != self._trouble:
             self._say(trouble)
         self._trouble = trouble
+
+
+def _done(read: int, written: int, pipeline: Pipeline) -> str:
+    """What came of the work, in a line."""
+    said = f"{plural(read, 'text')} read, {plural(written, 'note')} written"
+    with contextlib.suppress(NuggetsError):
+        waiting = pipeline.status().proposals_open
+        if waiting:
+            said += f"; {plural(waiting, 'proposal')} for you: nuggets pipeline proposals"
+    return said

@@ -339,9 +339,9 @@ class Desk:
 
         await asyncio.to_thread(count_as_daily, self.memory, self.clock(), counts)
 
-    async def promotion(self, folder: str | None = None) -> PromotionResult:
+    async def promotion(self, folder: str | None, progress: Progress | None = None) -> PromotionResult:
         """What promotion would write, and where: to the MEMORY.md of a folder, else to that of the present project."""
-        return await aside(self.memory.promote, dry_run=True, memory_dir=folder)
+        return await aside(self.memory.promote, dry_run=True, memory_dir=folder, progress=progress)
 
     async def promote(
         self, accepted: Collection[str], refused: Collection[str] = (), folder: str | None = None
@@ -373,9 +373,9 @@ class Desk:
         """The backups, newest first."""
         return await aside(self.memory.backups)
 
-    async def restoration(self, when: str) -> ChangeSet:
+    async def restoration(self, when: str, progress: Progress | None = None) -> ChangeSet:
         """What going back to a backup would change. Raises NotFoundError, BrokenFileError."""
-        return await asyncio.to_thread(self.memory.restoration, when)
+        return await asyncio.to_thread(self.memory.restoration, when, progress=progress)
 
     # Secrets
 

@@ -38,7 +38,11 @@ WORDS: Final = (
         "makes notes of texts that are handed in, with a model; {pipeline} shows it, {origin} a note's own text",
         "can be taken back",
     ),
-    ("proposal", "what the pipeline found and does not write by itself; nothing happens before you accept", ""),
+    (
+        "proposal",
+        "what the pipeline found and does not write by itself; nothing happens before you accept",
+        "",
+    ),
     ("entity", "a name in the texts handed in, with what was said of it", ""),
     ("sure", "how far the best answer stands above noise, 0 to 1", ""),
 )

@@ -121,7 +121,7 @@ class KeysInTurn(App[None]):
             then()
 
     def _settle_behind(self, node: MessagePump, before: Before) -> None:
-        """Settles behind what a key made a widget tell its dialog, such as that a row was chosen, which may close it."""
+        """Settles behind what a key made a widget tell its dialog, such as that a row was chosen: it may close."""
         screen = self.screen if self.screen_stack else before.screen
         if screen is not before.screen or not node.is_attached:
             self._settle(before)

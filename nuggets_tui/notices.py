@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from textual.app import App
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.geometry import Offset
 from textual.notifications import Notification, SeverityLevel
@@ -23,6 +24,11 @@ _Result = TypeVar("_Result")
 _SECONDS: Final[Mapping[SeverityLevel, float]] = {"information": 4.0, "warning": 9.0, "error": 12.0}
 # So many stand at once, the newest: more would cover what somebody works on.
 _MOST: Final = 2
+# Lines of the search box, over which notices lie; cells of a notice, beside the notices, and of the frame of one.
+_SEARCH_BOX: Final = 3
+_WIDTH: Final = 76
+_BESIDE_RACK: Final = 2
+_FRAME: Final = 3
 # Characters of a notice of something done, and of one to know about.
 _LONGEST, _LONGEST_WARNING = 240, 500
 _MOST_WRONG: Final = 2
@@ -56,14 +62,18 @@ def warn(node: DOMNode, text: str) -> None:
 
 def make_room(app: App[Any], coming: Notification) -> None:
     """Takes older notices away before another comes, so that few stand; the same one stands once."""
-    if app.screen_stack:
-        keep_off(app.screen)
     said = coming.title, coming.message
     _let_go(app, lambda notice: (notice.title, notice.message) == said)
     # What somebody has to know about stays before what was done.
     there = sorted(app._notifications, key=lambda one: (one.severity != "information", one.raised_at))
     gone = {notice.identity for notice in there[: max(len(there) - _MOST + 1, 0)]}
+    left = [notice for notice in there if notice.identity not in gone]
+    # Together they are as high as the search box; what was done gives way.
+    while left and left[0].severity == "information" and not _fits(app, [*left, coming]):
+        gone.add(left.pop(0).identity)
     _let_go(app, lambda notice: notice.identity in gone)
+    if app.screen_stack:
+        keep_off(app.screen, coming)
 
 
 def let_told_go(node: DOMNode) -> None:
@@ -84,9 +94,19 @@ def let_all_go(node: DOMNode) -> None:
     _let_go(_app(node), lambda notice: True)
 
 
-def keep_off(screen: Screen[Any]) -> None:
-    """Puts notices where somebody does not type: low on the screen while the field in use is high, else at the top."""
-    screen.set_class(_typed_high(screen), _LOW)
+def keep_off(screen: Screen[Any], *coming: Notification) -> None:
+    """Puts notices where nobody types or reads: over the search box, and low on the screen while that is in use, or
+    where they are higher than it and would cover the head of a note.
+    """
+    high = _fits(screen.app, [*screen.app._notifications, *coming])
+    screen.set_class(_typed_high(screen) or not high, _LOW)
+
+
+def _fits(app: App[Any], notices: Sequence[Notification]) -> bool:
+    """Whether notices are together no higher than the search box."""
+    width = min(_WIDTH, app.size.width - _BESIDE_RACK) - _FRAME
+    lines = [line for one in notices for line in (one.title, one.message) if line]
+    return sum(Content(line).get_height({}, max(width, 1)) for line in lines) <= _SEARCH_BOX
 
 
 def _typed_high(screen: Screen[Any]) -> bool:

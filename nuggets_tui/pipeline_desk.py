@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import threading
 from collections import deque
 from collections.abc import Callable, Collection
@@ -73,7 +74,7 @@ class PipelineDesk:
     @property
     def begun(self) -> bool:
         """Whether anything was ever handed in: then there is a database."""
-        return (Path(self.memory.home) / PIPELINE_FILE).is_file()
+        return os.path.lexists(Path(self.memory.home) / PIPELINE_FILE)
 
     def pipeline(self) -> Pipeline:
         """The pipeline, opened by the first who asks; for threads alone. Errors as `Pipeline.open`."""
@@ -82,6 +83,8 @@ class PipelineDesk:
                 raise RuntimeError("the memory was left")
             if self._pipeline is None:
                 self._pipeline = open_pipeline(self.memory, self.clock)
+                if self._pipeline.notice:
+                    self._troubles.append(self._pipeline.notice)
             return self._pipeline
 
     # Running
@@ -223,9 +226,9 @@ class PipelineDesk:
 
         return await asyncio.to_thread(work)
 
-    async def ingest(self, text: str) -> Ingested:
-        """Hands a text in; the first one makes the database."""
-        return await asyncio.to_thread(lambda: self.pipeline().ingest(text, author="person"))
+    async def ingest(self, text: str, nugget: str = "") -> Ingested:
+        """Hands a text in; the first one makes the database. nugget: of its notes, "" for the usual one."""
+        return await asyncio.to_thread(lambda: self.pipeline().ingest(text, nugget=nugget, author="person"))
 
 
 def open_pipeline(memory: Memory, clock: Callable[[], datetime]) -> Pipeline:

@@ -20,6 +20,8 @@ NARROW_KEYS: Final = KEYS | {
     "proposals": "a  accept · x  refuse · space  select · A  above · u  undo · ?  help · esc  close",
     "work": "r  retry · R  all dead · p  pause · n  hand in · ?  help · esc  close",
 }
+# Where no proposal waits.
+NO_PROPOSAL_KEYS: Final = "n  hand in · v  decided · u  undo · tab  read · ?  help · esc  close"
 # Before anything was handed in.
 FIRST_KEYS: Final = "n  hand in · tab  read · ?  help · esc  close"
 HERE: Final = Here(
@@ -36,6 +38,7 @@ HERE: Final = Here(
             "proposals: accept, refuse; of several selected the review shows each before anything is written",
         ),
         ("space  shift+↑↓", "proposals: select; ctrl+a all"),
+        ("+  ~  ⊘  =", "proposals: add, change, hide a note; nothing, since it is known. ! look closely"),
         ("A", "proposals: review all that are at least so sure"),
         ("v", "proposals: those decided too, with what became of them"),
         ("u", "take back what was accepted here last"),

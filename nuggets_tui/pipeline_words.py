@@ -49,7 +49,7 @@ REASONS: Final = {
 }
 _SHORT_REASONS: Final = {
     "low_fact_confidence": "unsure",
-    "ungrounded": "ungrounded",
+    "ungrounded": "not in the text",
     "destructive_mutations_disabled": "not allowed",
     "destructive_review": "changes a note",
     "contradiction": "contradicts a note",
@@ -57,6 +57,8 @@ _SHORT_REASONS: Final = {
     "undecided": "not decided",
     "nothing_new": "known",
 }
+# What is to be said against a proposal comes before these.
+_SAYING_LITTLE: Final = ("", "shadow")
 # What became of a proposal: sign, colour, word.
 STATES: Final = {
     "proposed": ("", "$text-muted", ""),
@@ -125,8 +127,10 @@ def until(moment: int, now: datetime) -> str:
 def reason_of(proposal: StoredProposal, *, short: bool = False) -> str:
     """Why a proposal waits or was not written; "" for nothing to say."""
     reason = str(proposal.reason)
-    if proposal.contradiction and not reason:
+    if proposal.contradiction and reason in _SAYING_LITTLE:
         reason = "contradiction"
+    elif proposal.open and not proposal.grounded and reason in _SAYING_LITTLE:
+        reason = "ungrounded"
     return _SHORT_REASONS.get(reason, "") if short else REASONS.get(reason, reason.replace("_", " "))
 
 

@@ -185,6 +185,20 @@ async def _review(stage: Stage) -> None:
     await stage.press("down", "down", "down", "down", "space", "up")
 
 
+async def _pipeline(stage: Stage) -> None:
+    """What was found in a text, beside the sentence that it comes from."""
+    from nuggets_tui.screens.pipeline import PipelineScreen
+    from nuggets_tui.widgets.line_view import LineView
+
+    await stage.press("i")
+    await stage.until(lambda: isinstance(stage.app.screen, PipelineScreen))
+    screen = stage.app.screen
+    assert isinstance(screen, PipelineScreen)
+    await stage.until(lambda: screen.now_shown is not None)
+    await stage.press(*["down"] * 4)
+    await stage.until(lambda: "3 December, so that" in screen.query_one("#details", LineView).text)
+
+
 async def _help(stage: Stage) -> None:
     await stage.press("question_mark")
 
@@ -197,6 +211,7 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Prepare]]] = {
     "graph": (WIDE, _graph),
     "overview": (WIDE, _overview),
     "review": (WIDE, _review),
+    "pipeline": (WIDE, _pipeline),
     "help": (WIDE, _help),
 }
 
@@ -267,11 +282,15 @@ def _own_world() -> Iterator[Path]:
 
 def take(folder: Path, names: list[str] | None = None) -> list[Path]:
     """Writes the pictures into a folder; the files written."""
+    from nuggets_tui.demo.texts import hand_in
+
     folder.mkdir(parents=True, exist_ok=True)
     converter = shutil.which("rsvg-convert")
     written = []
     for name in names or [*SHOTS, TOUR]:
         with _own_world() as home:
+            if name == "pipeline":
+                hand_in(home)
             svg = asyncio.run(tour(home) if name == TOUR else picture(name, home))
         target = folder / f"{name}.svg"
         target.write_text(svg, encoding="utf-8")

@@ -82,7 +82,8 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `note_id` is the note shown in the Note pane, `selected` the ids of the notes that commands act on instead.
     `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
     long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
-    `reflection_due`: the daily pass waits for the person. `lost_searches`: golden searches that no longer find their
+    `reflection_due`: the daily pass waits for the person; `proposed`: how many changes it would propose, 0 while that
+    is not known. `lost_searches`: golden searches that no longer find their
     notes. `origin`: where a note comes from, once the log was asked; of the note shown when it bears its id.
     `new_since`: when the person was here before, as files hold times; "" for never. `own`: ids of notes that the
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
@@ -108,6 +109,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     trouble: str = ""
     busy: str = ""
     reflection_due: bool = False
+    proposed: int = 0
     loaded: bool = False
     glanced: tuple[int, int] | None = None
     lost_searches: tuple[str, ...] = ()

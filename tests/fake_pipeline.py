@@ -103,6 +103,7 @@ class FakePipeline:
     light: Light = Light.REVIEW
     mode: Mode = Mode.SHADOW
     why: str = "2 proposals wait for you."
+    notice: str = ""
     warnings: tuple[ConfigurationWarning, ...] = ()
     paused: bool = False
     running: bool = False

@@ -73,6 +73,11 @@ class Terminal:
             if time.monotonic() > end or (not self.read(0.5) and not self.child.isalive()):
                 raise AssertionError(f"{text!r} never came:\n{self.text}")
 
+    @property
+    def ending(self) -> str:
+        """How the program ended, once it has."""
+        return f"exit code {self.child.exitstatus}, signal {self.child.signalstatus}"
+
     def press(self, keys: str) -> None:
         """Sends keys and takes in what they bring."""
         self.child.send(keys)

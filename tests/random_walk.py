@@ -182,7 +182,7 @@ class Walk:
             self.trail.append(repr(keys))
             self._send(keys)
             assert self.terminal.child.isalive(), (
-                f"the app ended after {' '.join(self.trail)}:\n{self.terminal.text}"
+                f"the app ended ({self.terminal.ending}) after {' '.join(self.trail)}:\n{self.terminal.text}"
             )
             count += 1
         return count

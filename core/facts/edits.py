@@ -56,8 +56,7 @@ def forget(draft: Draft, nugget: str, key: str) -> Note | None:
 
     A fact that never had a note gets a hidden one, so that it is not lost.
     """
-    holder = draft.nugget(nugget)
-    found = holder.find(normalise_line(key)) if holder else None
+    found = draft.find_fact(nugget, normalise_line(key))
     if found is None:
         return None
     taken = draft.take_fact(nugget, found[1].key)

@@ -115,14 +115,14 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
         value = after.content if before.content != after.content else waiting.value
         kept_key = key if renamed else waiting.key
         return replace(after, hidden_fact=msgspec.structs.replace(waiting, key=kept_key, value=value))
-    nugget = draft.nugget(before.nugget_name)
-    found = nugget.find(before.key) if nugget else None
-    if nugget is None or found is None:
+    nugget = before.nugget_name
+    found = draft.find_fact(nugget, before.key)
+    if found is None:
         return after
-    other = nugget.find(key)
+    other = draft.find_fact(nugget, key)
     if other is not None and other[1].key != found[1].key:
         raise ConflictError(
-            f"the nugget {nugget.name} already has a fact {key!r}",
+            f"the nugget {nugget} already has a fact {key!r}",
             where=before.id,
             kept="both facts stay as they were",
             todo="choose another title or edit that fact",
@@ -132,7 +132,7 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
     fact = found[1]
     value = after.content if before.content != after.content else fact.value
     new_key = key if renamed else fact.key
-    draft.rename_fact(nugget.name, fact.key, msgspec.structs.replace(fact, key=new_key, value=value))
+    draft.rename_fact(nugget, fact.key, msgspec.structs.replace(fact, key=new_key, value=value))
     return after
 
 
@@ -152,8 +152,7 @@ def hide_note(draft: Draft, id: str) -> Note:
 
 def _take_fact(draft: Draft, note: Note) -> tuple[int, Fact] | None:
     """Takes the note's fact out, unless another visible note mirrors the same fact."""
-    nugget = draft.nugget(note.nugget_name)
-    found = nugget.find(note.key) if nugget else None
+    found = draft.find_fact(note.nugget_name, note.key)
     if found is None:
         return None
     mirrors = draft.fact_notes(note.nugget_name, found[1].key)
@@ -178,7 +177,7 @@ def _has_fact(draft: Draft, note: Note) -> bool:
 
     Another program may name a nugget as no file can be named; hiding such a note took no fact out of any file.
     """
-    if draft.nugget(note.nugget_name) is not None:
+    if draft.has_nugget(note.nugget_name):
         return True
     try:
         check_nugget_name(note.nugget_name, draft.nugget_names())
@@ -197,8 +196,7 @@ def _restore_fact(draft: Draft, note: Note) -> None:
     """Puts the fact of a hidden note back into its file, unless it is there: a crash, or the original, left it."""
     key = note.hidden_fact.key if note.hidden_fact is not None else note.key
     value = note.hidden_fact.value if note.hidden_fact is not None else note.content
-    nugget = draft.nugget(note.nugget_name)
-    there = nugget.find(key) if nugget else None
+    there = draft.find_fact(note.nugget_name, key)
     if there is None:
         draft.put_fact(note.nugget_name, *_waiting_fact(note))
         return

@@ -152,8 +152,7 @@ def given_hits_to(note: Note) -> list[str]:
 
 
 def _set_fact_hits(draft: Draft, note: Note) -> None:
-    nugget = draft.nugget(note.nugget_name)
-    found = nugget.find(note.key) if nugget else None
+    found = draft.find_fact(note.nugget_name, note.key)
     if found is not None:
         changed = msgspec.structs.replace(found[1], hits=note.hits, last_hit_session=note.last_hit_session)
         draft.put_fact(note.nugget_name, changed)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -14,6 +14,9 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.model.succession import few_changes
 from core.text.normalise import squeeze
+
+if TYPE_CHECKING:
+    from core.model.progress import Progress
 
 _Item = TypeVar("_Item", Note, Fact)
 
@@ -33,12 +36,13 @@ def alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def differences(before: Snapshot, after: Snapshot) -> Differences:
+def differences(before: Snapshot, after: Snapshot, progress: Progress | None = None) -> Differences:
     """What is to be changed in `before` so that it says what `after` says, times and vector recipes as well.
 
     `index` is the place in `before` of what goes or is a changed fact, and the place in `after` of what is new (None:
     at the end). What cannot be read in `after` is not gone: notes set aside, and facts of a file that is broken as a
-    whole or in part. A nugget's settings and the mere order of notes and facts are not compared.
+    whole or in part. A nugget's settings and the mere order of notes and facts are not compared. progress: told how
+    many of the notes that may differ are compared.
     """
     facts: list[FactChange] = []
     nuggets: list[NuggetChange] = []
@@ -52,7 +56,7 @@ def differences(before: Snapshot, after: Snapshot) -> Differences:
         changes = _fact_changes(name, old.facts if old else (), new.facts if new else ())
         whole = facts_are_whole(after, name)
         facts += (change for change in changes if whole or change.after is not None)
-    return Differences(tuple(_note_changes(before, after)), tuple(facts), tuple(nuggets))
+    return Differences(tuple(_note_changes(before, after, progress)), tuple(facts), tuple(nuggets))
 
 
 def facts_are_whole(snapshot: Snapshot, nugget: str) -> bool:
@@ -63,7 +67,7 @@ def facts_are_whole(snapshot: Snapshot, nugget: str) -> bool:
     )
 
 
-def _note_changes(before: Snapshot, after: Snapshot) -> Iterator[NoteChange]:
+def _note_changes(before: Snapshot, after: Snapshot, progress: Progress | None) -> Iterator[NoteChange]:
     few = few_changes(before, after)
     if few is not None:
         for one, other in few.changed:
@@ -81,7 +85,7 @@ def _note_changes(before: Snapshot, after: Snapshot) -> Iterator[NoteChange]:
         for place, note in enumerate(after.notes):
             places.setdefault(note.id, place)
             last_kept = place if note.id in old else last_kept
-    for note in changed:
+    for note in changed if progress is None else _counted(changed, progress):
         former = old.get(note.id)
         if former is None:
             place = places[note.id]
@@ -91,6 +95,12 @@ def _note_changes(before: Snapshot, after: Snapshot) -> Iterator[NoteChange]:
     for place, note in enumerate(before.notes):
         if note.id not in new and note.id not in after.set_aside and old[note.id] is note:
             yield NoteChange(id=note.id, before=note, after=None, index=place)
+
+
+def _counted(notes: list[Note], progress: Progress) -> Iterator[Note]:
+    from core.model.progress import counted
+
+    return counted(notes, progress)
 
 
 def _fact_changes(nugget: str, old: tuple[Fact, ...], new: tuple[Fact, ...]) -> Iterator[FactChange]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 
 from core.model.basis import settled
@@ -16,7 +16,7 @@ from core.model.change import (
     NoteChange,
     NuggetChange,
 )
-from core.model.draft_facts import DraftFacts, index_among_all, place_in_file
+from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.names import check_nugget_name, iso, note_id
 from core.model.note import Note, replace
@@ -47,12 +47,14 @@ class Draft:
         self._notes: dict[str, Note | None] = {}
         self._namesakes: dict[int, str | None] = {}
         self._facts: dict[str, DraftFacts] = {}
+        # What was looked at and not changed yet.
+        self._seen_facts: dict[str, DraftFacts] = {}
         self._metas: dict[str, NuggetMeta] = {}
         self._files: list[FileChange] = []
         self._mirrors: dict[tuple[str, str], list[str]] | None = None
         self._pointing: dict[str, set[str]] = {}
         # Of the nuggets asked for: the index of the fact that waits in each hidden note.
-        self._hidden: dict[str, dict[str, int]] = {}
+        self._hidden: dict[str, HiddenIndexes] = {}
 
     # Notes
 
@@ -90,7 +92,7 @@ class Draft:
         self._drop_hidden(note.id)
         self._notes[note.id] = note
         if note.hidden and note.hidden_fact is not None and note.nugget_name in self._hidden:
-            self._hidden[note.nugget_name][note.id] = note.hidden_fact.index
+            self._hidden[note.nugget_name].put(note.id, note.hidden_fact.index)
         for link in note.links:
             self._pointing.setdefault(link.to, set()).add(note.id)
         if note.is_fact:
@@ -164,6 +166,14 @@ class Draft:
         meta = base.meta if base else self._metas.get(name, NuggetMeta(name=name))
         return Nugget(meta=meta, facts=self._facts[name].facts, file=base.file if base else "")
 
+    def has_nugget(self, name: str) -> bool:
+        """Whether there is a nugget of this name."""
+        return name in self._facts or name in self.snapshot.by_name
+
+    def find_fact(self, nugget: str, key: str) -> tuple[int, Fact] | None:
+        """Place and fact of a key, as `Nugget.find`; None also when there is no such nugget."""
+        return self._looked_at(nugget).find(key) if self.has_nugget(nugget) else None
+
     def ensure_nugget(self, name: str) -> Nugget:
         """The nugget of this name, made with default settings when there is none. Raises InvalidInputError."""
         found = self.nugget(name)
@@ -181,8 +191,9 @@ class Draft:
 
     def put_fact(self, nugget: str, fact: Fact, index: int | None = None) -> None:
         """Stores a fact: in the place of the one with its key, else at `index` (see `take_fact`), else at the end."""
-        self.ensure_nugget(nugget)
-        place = None if index is None else place_in_file(index, self._hidden_indexes(nugget))
+        if not self.has_nugget(nugget):
+            self.ensure_nugget(nugget)
+        place = None if index is None else self._hidden_indexes(nugget).place_of(index)
         self._working(nugget).put(fact, place)
 
     def rename_fact(self, nugget: str, key: str, fact: Fact) -> None:
@@ -197,31 +208,39 @@ class Draft:
         taken = self._working(nugget).take(key)
         if taken is None:
             return None
-        return index_among_all(taken[0], self._hidden_indexes(nugget)), taken[1]
+        return self._hidden_indexes(nugget).index_of(taken[0]), taken[1]
 
     def end_of_facts(self, nugget: str) -> int:
         """The index of a fact that would come after all others of the nugget, hidden ones counted in."""
-        return len(self._working(nugget).facts) + len(self._hidden_indexes(nugget))
+        return len(self._looked_at(nugget)) + len(self._hidden_indexes(nugget))
 
     def _working(self, nugget: str) -> DraftFacts:
         if nugget not in self._facts:
-            base = self.snapshot.by_name.get(nugget)
-            self._facts[nugget] = DraftFacts(base.facts if base else ())
+            self._facts[nugget] = self._looked_at(nugget)
         return self._facts[nugget]
 
-    def _hidden_indexes(self, nugget: str) -> Collection[int]:
+    def _looked_at(self, nugget: str) -> DraftFacts:
+        found = self._facts.get(nugget, self._seen_facts.get(nugget))
+        if found is None:
+            base = self.snapshot.by_name.get(nugget)
+            found = self._seen_facts[nugget] = DraftFacts(base.facts if base else ())
+        return found
+
+    def _hidden_indexes(self, nugget: str) -> HiddenIndexes:
         known = self._hidden.get(nugget)
         if known is None:
             ids = dict.fromkeys((*self.snapshot.hidden_facts.get(nugget, {}), *self._notes))
             notes = [note for id in ids if (note := self.note(id)) is not None and note.nugget_name == nugget]
-            known = {n.id: n.hidden_fact.index for n in notes if n.hidden and n.hidden_fact is not None}
+            known = HiddenIndexes(
+                {n.id: n.hidden_fact.index for n in notes if n.hidden and n.hidden_fact is not None}
+            )
             self._hidden[nugget] = known
-        return known.values()
+        return known
 
     def _drop_hidden(self, id: str) -> None:
         former = self.note(id)
-        if former is not None:
-            self._hidden.get(former.nugget_name, {}).pop(id, None)
+        if former is not None and former.nugget_name in self._hidden:
+            self._hidden[former.nugget_name].drop(id)
 
     # Files and the result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final
 
@@ -50,6 +50,15 @@ class Masks:
 
     def __bool__(self) -> bool:
         return bool(self._kinds)
+
+    def spelled(self, *forms: Callable[[str], str]) -> Masks:
+        """Masks for these values and for what each form makes of them, such as their lower case."""
+        return Masks(
+            Held(kind, each)
+            for value, kind in self._kinds.items()
+            for each in (value, *(form(value) for form in forms))
+            if each
+        )
 
     # Texts
 

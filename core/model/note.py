@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -122,11 +123,15 @@ def plain_value(value: Any) -> Any:
     """A field's value as JSON's own types, unknown fields among the known ones."""
     if isinstance(value, msgspec.Struct):
         shaped = {
-            field.encode_name: plain_value(getattr(value, field.name))
-            for field in msgspec.structs.fields(value)
-            if field.encode_name != EXTRA
+            file_name: plain_value(getattr(value, name)) for name, file_name in _file_names(type(value))
         }
         return shaped | getattr(value, "extra", {})
     if isinstance(value, tuple | list):
         return [plain_value(item) for item in value]
     return value
+
+
+@cache
+def _file_names(kind: type[msgspec.Struct]) -> tuple[tuple[str, str], ...]:
+    fields = msgspec.structs.fields(kind)
+    return tuple((field.name, field.encode_name) for field in fields if field.encode_name != EXTRA)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, TypeVar
 
 Progress = Callable[[int, int], None]
@@ -16,4 +16,12 @@ def counted(items: Sequence[_Item], progress: Progress | None) -> Iterator[_Item
     for count, item in enumerate(items):
         if progress is not None and not count % _TOLD_EVERY:
             progress(count, len(items))
+        yield item
+
+
+def watched(items: Iterable[_Item], progress: Progress | None) -> Iterator[_Item]:
+    """The items one by one; between them `progress` may end the work, but is told no count: it is of something else."""
+    for count, item in enumerate(items):
+        if progress is not None and not count % _TOLD_EVERY:
+            progress(0, 0)
         yield item

@@ -32,7 +32,8 @@ class Held:
 class Holder:
     """A note, or a fact without a note, that holds what looks like credentials. note_id: "" for such a fact.
 
-    title: the note's title or the fact's key, to be shown masked only (`core.text.secrets.masked`).
+    title: the note's title or the fact's key, to be shown masked only (`core.text.secrets.masked`). kept_id: of what is
+    neither note nor fact but kept beside them, such as a text that was handed in; text: all of it, to be shown so too.
     """
 
     note_id: str
@@ -40,6 +41,8 @@ class Holder:
     key: str
     title: str
     secrets: tuple[Held, ...]
+    kept_id: str = ""
+    text: str = field(default="", repr=False)
 
     @property
     def kinds(self) -> tuple[str, ...]:
@@ -48,8 +51,8 @@ class Holder:
 
     @property
     def id(self) -> str:
-        """What names it: the note's id, or "nugget: key"."""
-        return self.note_id or f"{self.nugget}: {self.key}"
+        """What names it: the note's id, the id of what is kept beside notes, or "nugget: key"."""
+        return self.kept_id or self.note_id or f"{self.nugget}: {self.key}"
 
 
 def secrets_of(note: Note) -> tuple[Held, ...]:
@@ -94,6 +97,11 @@ def refused_marks(extra: dict[str, Any], found: tuple[Held, ...]) -> dict[str, A
     """A note's or fact's unknown fields with these values said to be no secrets."""
     marks = dict.fromkeys([*_marks(extra), *(_mark(held.value) for held in found)])
     return {**extra, NOT_SECRET: list(marks)}
+
+
+def mark_of(value: str) -> str:
+    """What a value is remembered by once a person said that it is no secret; it does not tell the value."""
+    return _mark(value)
 
 
 def forget_texts() -> None:

@@ -98,8 +98,13 @@ class OpenedPipeline:
 
     @staticmethod
     def exists(home: str | Path) -> bool:
-        """Whether a memory folder has a pipeline; looking makes none."""
-        return Database.exists(Path(home).expanduser())
+        """Whether a memory folder has a pipeline, or what stands in its place; looking makes none."""
+        return Database.stands(Path(home).expanduser())
+
+    @property
+    def notice(self) -> str:
+        """What happened to a database that could not be read when this was opened, "" for nothing."""
+        return self.database.notice
 
     def close(self) -> None:
         """Lets the files go. May be called twice."""
@@ -158,11 +163,13 @@ class OpenedPipeline:
                 self._memory = Memory.open(self.home, author=self.author, clock=self._clock)
             return self._memory
 
-    def _asking_now(self) -> Asking:
+    def _asking_now(self, *, as_loaded: bool = False) -> Asking:
+        """as_loaded: for the configuration as it was read last, without looking at its files again."""
         from core.pipeline.workers.asking import Asking
 
         with self._guard:
-            configuration = self._load().configuration
+            loaded = self._loaded if as_loaded and self._loaded is not None else self._load()
+            configuration = loaded.configuration
             if self._asking is None:
                 self._asking = Asking.of(
                     configuration, self.database, clock=self._clock, provider=self._given_provider

@@ -339,7 +339,8 @@ class PipelineStatus:
 class Ticked:
     """What one tick did. job: the one that was worked on, as it is now; None when none could be. flushed: notes.
 
-    known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop may rest before the next one, 0 for not at all.
+    known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop
+    may rest before the next one, 0 for not at all.
     """
 
     released: int = 0

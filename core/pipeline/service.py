@@ -8,6 +8,7 @@ pipeline.accept([proposal.id for proposal in pipeline.proposals()])
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable
@@ -15,7 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import NotFoundError
+from core.errors import NotFoundError, NuggetsError
 from core.pipeline.database import jobs as queue
 from core.pipeline.database import meta
 from core.pipeline.database.connection import told
@@ -141,6 +142,12 @@ class Pipeline(OpenedPipeline):
         self.nudge()
         return revived
 
+    def look_again(self) -> None:
+        """Has a model that was not there looked for at once: who starts something has often just put that right."""
+        asking = self._asking_now()
+        if asking.health().last_error_kind in ("unavailable", "model_missing"):
+            asking.forget_failures()
+
     def health(self) -> ProviderHealth:
         """How the model has been, and what of today's calls is spent."""
         return self._asking_now().health()
@@ -153,6 +160,13 @@ class Pipeline(OpenedPipeline):
 
         with self.database.looking() as reader:
             return stored(reader, all=all, most=most)
+
+    def meant(self, said: Iterable[str]) -> tuple[str, ...]:
+        """Ids of proposals, each given as an unambiguous beginning of it or as the exact text of one that waits."""
+        from core.pipeline.database.proposals import meant
+
+        with self.database.looking() as reader:
+            return tuple(dict.fromkeys(meant(reader, each) for each in said))
 
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         """Does what the proposals say, and writes it into the notes at once as one change set that undo takes back."""
@@ -257,7 +271,7 @@ class Pipeline(OpenedPipeline):
         files are raised.
         """
         try:
-            return self._working().tick(self.configuration, self._asking_now())
+            return self._working().tick(self.configuration, self._asking_now(as_loaded=True))
         except sqlite3.IntegrityError:
             raise
         except sqlite3.DatabaseError as error:
@@ -272,6 +286,8 @@ class Pipeline(OpenedPipeline):
         """Ticks until `stop` is set, resting while there is nothing to do. say: takes a line of what went wrong."""
         from core.pipeline.workers.loop import run
 
+        with contextlib.suppress(NuggetsError):
+            self.look_again()
         run(self.tick, stop, self._working().nudged, say)
 
     def start(self, say: Callable[[str], None] = lambda line: None) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from core.model.note import Note
+from core.model.progress import Progress, counted, watched
 from core.model.promoted import Target, WrittenText
 from core.promotion.bullet import bullet, plain_lines, title_of
 from core.promotion.choose import often_recalled, section_of, unfit
@@ -46,8 +47,14 @@ class Matching:
     """
 
     def __init__(
-        self, page: Page, notes: Iterable[Note], target: Target, settings: PromotionSettings
+        self,
+        page: Page,
+        notes: Iterable[Note],
+        target: Target,
+        settings: PromotionSettings,
+        progress: Progress | None = None,
     ) -> None:
+        self._progress = progress
         self._page = page
         self._path = target.path
         self._ours = OurTexts(page, target.texts)
@@ -57,7 +64,9 @@ class Matching:
         self._trusts_titles = began and not (target.texts or target.at)
         known = list(notes)
         self._by_id = {note.id: note for note in known}
-        self._why = {note.id: unfit(note) for note in known if self._concerns(note, settings)}
+        self._why = {
+            note.id: unfit(note) for note in watched(known, progress) if self._concerns(note, settings)
+        }
         concerned = [note for note in known if note.id in self._why]
         self._live = [note for note in concerned if not self._why[note.id]]
         # What stands there is kept up to date, but nothing is added that is not recalled often.
@@ -75,12 +84,17 @@ class Matching:
 
     def proposals(self) -> list[Proposal]:
         """All entries, those that stay as they are among them."""
-        waiting = [note for note in self._live if not self._stands_in(section_of(note), note)]
-        waiting = [note for note in waiting if not self._stands_elsewhere(note)]
-        waiting = [note for note in waiting if not self._repeated(note) and not self._updates_own(note)]
-        waiting = [note for note in waiting if not self._repeated(note) and not self._updates_namesake(note)]
+        progress = self._progress
+        waiting = [n for n in counted(self._live, progress) if not self._stands_in(section_of(n), n)]
+        waiting = [n for n in watched(waiting, progress) if not self._stands_elsewhere(n)]
+        waiting = [
+            n for n in watched(waiting, progress) if not self._repeated(n) and not self._updates_own(n)
+        ]
+        waiting = [
+            n for n in watched(waiting, progress) if not self._repeated(n) and not self._updates_namesake(n)
+        ]
         self._take_out_gone()
-        for note in waiting:
+        for note in watched(waiting, progress):
             if note.id in self._often and not self._repeated(note):
                 lines = bullet(note)
                 self._propose(note, "new", section_of(note), lines, fresh=tuple(lines))

@@ -14,6 +14,7 @@ from core.model.change import PERSON, Author
 from core.model.chosen import chosen
 from core.model.draft import Draft
 from core.model.note import Note
+from core.model.progress import Progress, watched
 from core.model.promoted import Target, WrittenText
 from core.promotion.beside import below, held_back
 from core.promotion.choose import managed_sections, section_order
@@ -40,6 +41,7 @@ def promote(
     accept: Collection[str] | None = None,
     refuse: Collection[str] = (),
     author: Author = PERSON,
+    progress: Progress | None = None,
 ) -> PromotionResult:
     """What MEMORY.md becomes when the notes that are recalled often enough are written into it.
 
@@ -51,7 +53,8 @@ def promote(
     accept: carry out only the entries with these ids (or unambiguous beginnings of ids), also some that were refused
     before or that a person edited. None: all but those. refuse: do not propose these again until their texts change,
     and, unless `accept` says otherwise, carry out none. Promoting twice changes nothing more; the change set holds at
-    most one file, and the notes that bear refusals. Raises BrokenFileError for a file that is no UTF-8 text.
+    most one file, and the notes that bear refusals. progress: told how many of the notes that may stand there are
+    looked at. Raises BrokenFileError for a file that is no UTF-8 text.
     """
     settings = settings or PromotionSettings()
     target = target or Target(path=path)
@@ -59,7 +62,7 @@ def promote(
     mark = _BYTE_ORDER_MARK if text.startswith(_BYTE_ORDER_MARK) else ""
     lines = split_lines(text[len(mark) :])
     notes = list(draft.notes())
-    work = _Work(notes, target, settings)
+    work = _Work(notes, target, settings, progress)
     choice = work.choose(lines, all_marks(notes, target.refused), accept, refuse)
     written = work.written(lines, choice.done)
     marks = all_marks(notes, (*target.refused, *(mark for _, mark in choice.refused_now)))
@@ -90,7 +93,7 @@ def promote(
         refused=tuple(choice.refused),
         unknown=choice.unknown,
         below=below(notes, settings, {entry.note_id for entry in entries}),
-        held_back=held_back(notes, settings),
+        held_back=held_back(watched(notes, progress), settings),
     )
 
 
@@ -125,17 +128,21 @@ def _reason(entries: Iterable[Entry], refused: int) -> str:
 class _Work:
     """Notes at work on one page, round by round: each sees what the one before made of the page."""
 
-    def __init__(self, notes: Sequence[Note], target: Target, settings: PromotionSettings) -> None:
+    def __init__(
+        self, notes: Sequence[Note], target: Target, settings: PromotionSettings, progress: Progress | None
+    ) -> None:
         self._notes = notes
         self._target = target
         self._settings = settings
+        self._progress = progress
         self._managed = managed_sections(notes)
 
     def choose(
         self, lines: list[str], marks: frozenset[str], accept: Collection[str] | None, refuse: Collection[str]
     ) -> _Choice:
         """What is to be done on a page."""
-        found = Matching(Page(lines), self._notes, self._target, self._settings).proposals()
+        page = Page(lines)
+        found = Matching(page, self._notes, self._target, self._settings, self._progress).proposals()
         choice = _Choice(list(distinct(found)), marks, accept, refuse)
         texts = with_texts(self._target.texts, choice.keeps)
         self._target = msgspec.structs.replace(self._target, texts=texts)

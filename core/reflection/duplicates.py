@@ -156,6 +156,5 @@ def fact_agrees(draft: Draft, note: Note) -> bool:
     """Whether a fact note says what its fact says, white space aside; true for notes that are no facts."""
     if not note.is_fact:
         return True
-    nugget = draft.nugget(note.nugget_name)
-    found = nugget.find(note.key) if nugget else None
+    found = draft.find_fact(note.nugget_name, note.key)
     return found is not None and squeeze(found[1].value) == squeeze(note.content)

@@ -84,13 +84,15 @@ def text_leg(
     taking_part: rows that may be best. stopped: asked now and then; once it says yes, nothing here is of use.
     """
     bm25, covered = np.zeros(len(state)), np.zeros(len(state))
-    whole = state.alive.copy()
+    needed, held = 0, np.zeros(len(state), dtype=np.int32)
     for term in terms:
-        gain, share = _term_scores(state, term, holdings)
-        bm25 += gain
-        covered += share
+        rows, gain, share = _term_scores(state, term, holdings)
+        bm25[rows] += gain
+        covered[rows] += share
         if term.word != query.unfinished or len(terms) == 1:
-            whole &= share > 0
+            needed += 1
+            held[rows] += 1
+    whole = state.alive & (held == needed)
     asked = sum(term.rarity for term in terms)
     whole_rows = np.flatnonzero(whole)
     read = whole_rows
@@ -108,16 +110,24 @@ def text_leg(
     return TextLeg(np.where(coverage > 0, raw, 0.0), coverage, phrase, title, best)
 
 
-def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Values, Values]:
-    """What a typed word adds to BM25 and to the covered rarity: of several readings, the best in each row."""
+def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers, Values, Values]:
+    """The rows that hold a typed word, and what it adds there to BM25 and to the covered rarity: of several readings,
+    the best in each row.
+    """
+    read = [reading for reading in term.readings if reading.text > 0]
+    if len(read) == 1:
+        (reading,) = read
+        found = holdings.of(reading.stem)
+        share = np.full(len(found.rows), reading.text / term.times)
+        return found.rows, reading.text * state.bm25(found), share
     gains, covered = np.zeros(len(state)), np.zeros(len(state))
-    for reading in term.readings:
-        if reading.text > 0:
-            found = holdings.of(reading.stem)
-            rows = found.rows
-            gains[rows] = np.maximum(gains[rows], reading.text * state.bm25(found))
-            covered[rows] = np.maximum(covered[rows], reading.text / term.times)
-    return gains, covered
+    for reading in read:
+        found = holdings.of(reading.stem)
+        rows = found.rows
+        gains[rows] = np.maximum(gains[rows], reading.text * state.bm25(found))
+        covered[rows] = np.maximum(covered[rows], reading.text / term.times)
+    held = np.flatnonzero(covered)
+    return held, gains[held], covered[held]
 
 
 def vector_leg(
@@ -229,7 +239,7 @@ def _verbatim(
         return phrase, title
     for row in titled.tolist():
         title[row] = _is_title(state.notes[row].title, query.phrase)
-    if query.is_phrase:
+    if query.is_phrase and len(read):
         beginning = _beginning(query)
         for place, row in enumerate(read.tolist()):
             if place % _ASKED_EVERY == 0 and stopped():

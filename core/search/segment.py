@@ -27,6 +27,9 @@ class Counts(NamedTuple):
     counts: Values
 
 
+NOWHERE: Final = Counts(np.zeros(0, dtype=np.intp), np.zeros(0))
+
+
 class Segment:
     """The documents of some rows, read-only. Arrays over places follow one another document by document."""
 
@@ -98,6 +101,8 @@ class Segment:
     def pair_counts(self, first: int, second: int) -> Counts:
         """The rows in which one stem stands right before another."""
         places = self._places(first)
+        if not len(places):
+            return NOWHERE
         # Every document ends with NO_WORD, so that the next place is always there.
         return self._by_row(places[self.stems[places + 1] == second])
 
@@ -138,12 +143,15 @@ class Segment:
         return self.order[self._bounds[stem] : self._bounds[stem + 1]]
 
     def _by_row(self, places: Small) -> Counts:
-        owners = self.owners[places]
-        if not len(owners):
-            return Counts(owners.astype(np.intp), np.zeros(0))
-        first = np.flatnonzero(np.concatenate(([True], owners[1:] != owners[:-1])))
-        counts = np.diff(np.append(first, len(owners)))
-        return Counts(owners[first].astype(np.intp), counts.astype(np.float64))
+        if not len(places):
+            return NOWHERE
+        owners = self.owners[places].astype(np.intp)
+        begins = owners[1:] != owners[:-1]
+        # Most stems stand in a note once, and a query asks for dozens.
+        if begins.all():
+            return Counts(owners, np.ones(len(owners)))
+        bounds = np.concatenate(([0], np.flatnonzero(begins) + 1, [len(owners)]))
+        return Counts(owners[bounds[:-1]], (bounds[1:] - bounds[:-1]).astype(np.float64))
 
 
 def rows_by_digest(segment: Segment) -> dict[bytes, list[int]]:

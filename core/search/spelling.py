@@ -89,7 +89,8 @@ def holding(word: str, known: Sequence[str]) -> Found:
     """
     if _says_much(word):
         return _best([(other, len(word) / len(other)) for other in known if word in other and other != word])
-    if len(word) < _SHORTEST_PART:
+    # Most words end no other, which one look into all of them tells sooner than a look into each.
+    if len(word) < _SHORTEST_PART or f"{word}\n" not in "\n".join([*known, ""]):
         return []
     return _best(
         [
@@ -115,8 +116,10 @@ def _beginning(letters: str, known: Sequence[str]) -> Iterator[str]:
 
 def _common(one: str, other: str) -> int:
     """With how many equal letters two words begin."""
-    pairs = enumerate(zip(one, other, strict=False))
-    return next((place for place, (left, right) in pairs if left != right), min(len(one), len(other)))
+    for place, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return place
+    return min(len(one), len(other))
 
 
 def _best(found: Found) -> Found:

@@ -6,14 +6,18 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.model.note import Note
 from core.search.documents import NO_WORD, Document, Vocabulary
-from core.search.segment import Counts, Numbers, Segment, Small, Values
+from core.search.segment import NOWHERE, Counts, Numbers, Segment, Small, Values
+
+if TYPE_CHECKING:
+    from core.search.query import QueryStem
+    from core.search.terms import Term
 
 Mask = NDArray[np.bool_]
 
@@ -22,6 +26,9 @@ _K1: Final = 1.2
 _B: Final = 0.75
 # A vector's length is divided out to this power: by all of it, short notes win too easily (measured).
 _LENGTH_POWER: Final = 0.6
+# Of stems and pairs that queries ask for, so many are kept as they were found, of so many rows at most.
+_MOST_HELD: Final = 1024
+_LONGEST_HELD: Final = 1024
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,11 @@ class State:
     lengths: Values = field(init=False)
     saturation: Values = field(init=False)
     scales: Values = field(init=False)
+    # Of the module `terms`.
+    known_terms: dict[tuple[QueryStem, bool], Term] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    _held: dict[tuple[int, int], Counts] = field(init=False, repr=False, compare=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         sizes = np.concatenate((self.base.sizes, self.recent.sizes))
@@ -81,19 +93,38 @@ class State:
     def holding(self, stem: str) -> Counts:
         """The living rows that hold a stem, and how often."""
         number = self.stems.number(stem)
-        return self._living(self.base.stem_counts(number), self.recent.stem_counts(number))
+        found = self._held.get((number, NO_WORD))
+        if found is None:
+            found = self._living(self.base.stem_counts(number), self.recent.stem_counts(number))
+            self._remember((number, NO_WORD), found)
+        return found
 
     def holding_pair(self, first: str, second: str) -> Counts:
         """The living rows in which one stem stands right before another, and how often."""
         one, other = self.stems.number(first), self.stems.number(second)
         if NO_WORD in (one, other):
-            return Counts(np.zeros(0, dtype=np.intp), np.zeros(0))
-        return self._living(self.base.pair_counts(one, other), self.recent.pair_counts(one, other))
+            return NOWHERE
+        found = self._held.get((one, other))
+        if found is None:
+            found = self._living(self.base.pair_counts(one, other), self.recent.pair_counts(one, other))
+            self._remember((one, other), found)
+        return found
+
+    def _remember(self, numbers: tuple[int, int], found: Counts) -> None:
+        """Keeps what the next queries are likely to ask for too, in some megabytes at most."""
+        if len(found.rows) > _LONGEST_HELD:
+            return
+        if len(self._held) >= _MOST_HELD:
+            self._held.clear()
+        self._held[numbers] = found
 
     def _living(self, base: Counts, recent: Counts) -> Counts:
-        rows = np.concatenate((base.rows, recent.rows + len(self.base)))
+        rows, counts = base
+        if len(recent.rows):
+            rows = np.concatenate((rows, recent.rows + len(self.base)))
+            counts = np.concatenate((counts, recent.counts))
         kept = self.alive[rows]
-        return Counts(rows[kept], np.concatenate((base.counts, recent.counts))[kept])
+        return Counts(rows, counts) if kept.all() else Counts(rows[kept], counts[kept])
 
     # Rows
 
@@ -113,6 +144,11 @@ class State:
         """The digest of a row's document."""
         segment, place = self._segment(row)
         return segment.digest(place)
+
+    def digests(self, rows: Iterable[int]) -> list[bytes]:
+        """The digests of some rows' documents, in their order."""
+        edge = len(self.base)
+        return [self.base.digest(row) if row < edge else self.recent.digest(row - edge) for row in rows]
 
     def _segment(self, row: int) -> tuple[Segment, int]:
         return (self.base, row) if row < len(self.base) else (self.recent, row - len(self.base))

@@ -81,13 +81,12 @@ class Vectors:
         kept, size = self._rows(), row_bytes(self.dimension)
         found: list[int] = []
         parts: list[bytes | memoryview] = []
-        for row in rows.tolist():
-            digest = state.digest(row)
-            number = None if kept is None else kept.numbers.get(digest)
+        wanted = rows.tolist()
+        for row, digest in zip(wanted, state.digests(wanted), strict=True):
             vector = self._held.get(digest)
             if vector is not None:
                 parts.append(vector)
-            elif kept is not None and number is not None:
+            elif kept is not None and (number := kept.numbers.get(digest)) is not None:
                 parts.append(kept.matrix[number * size : (number + 1) * size])
             else:
                 self._wanted.append(digest)
@@ -96,7 +95,8 @@ class Vectors:
         return np.array(found, dtype=np.intp), b"".join(parts)
 
     def _rows(self) -> Kept | None:
-        return None if self._kept is None else self._kept.rows
+        rows = None if self._kept is None else self._kept.rows
+        return rows if rows is not None and len(rows.matrix) else None
 
     def make(self, state: State, stopped: Callable[[], bool] | None = None) -> int:
         """Makes the vectors that are missing, those of hits and of notes changed last first; how many.

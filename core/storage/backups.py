@@ -18,6 +18,7 @@ from core.errors import BrokenFileError, NotFoundError, StorageError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.kept import SEARCHES_FILE
 from core.model.names import iso
+from core.model.progress import Progress
 from core.model.snapshot import Snapshot
 from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.documents import GraphDocument, NuggetDocument, read_graph, read_nugget, unreadable_nugget
@@ -178,11 +179,11 @@ def due_today(home: Path, now: datetime) -> bool:
     return all(at is None or at.astimezone().date() != today for at in made)
 
 
-def read_backup(path: Path, rules: InferenceSettings) -> Snapshot:
+def read_backup(path: Path, rules: InferenceSettings, progress: Progress | None = None) -> Snapshot:
     """The memory as a backup holds it. A fact file that is broken in it, or was left out, is a problem of the snapshot.
 
-    Raises NotFoundError for no such backup, BrokenFileError for one that is damaged or whose note graph cannot be
-    read, StorageError.
+    progress: told how many of its notes are read. Raises NotFoundError for no such backup, BrokenFileError for one
+    that is damaged or whose note graph cannot be read, StorageError.
     """
     members = _members(path)
     graph_data = members.get(_GRAPH)
@@ -190,7 +191,7 @@ def read_backup(path: Path, rules: InferenceSettings) -> Snapshot:
         raise _broken(path, f"the note graph in this backup {graph_data.what}")
     graph = GraphDocument(path=path / _GRAPH)
     if graph_data is not None:
-        graph = _graph(path, graph_data, rules)
+        graph = _graph(path, graph_data, rules, progress)
     # As in the folder itself: of two files of one nugget that counts whose ending comes first.
     names = [name for suffix in FACT_SUFFIXES for name in sorted(members) if name.endswith(suffix)]
     nuggets = {path / name: _nugget(path / name, members[name]) for name in names if _is_plain(name)}
@@ -252,9 +253,9 @@ def _is_plain(name: str) -> bool:
     return "/" not in name and not name.startswith(".")
 
 
-def _graph(path: Path, data: bytes, rules: InferenceSettings) -> GraphDocument:
+def _graph(path: Path, data: bytes, rules: InferenceSettings, progress: Progress | None) -> GraphDocument:
     try:
-        return read_graph(path / _GRAPH, data, None, rules)
+        return read_graph(path / _GRAPH, data, None, rules, progress=progress)
     except BrokenFileError as error:
         raise _broken(path, f"in this backup {error.what}") from error
 

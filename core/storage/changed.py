@@ -38,8 +38,9 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
             notes[place] = change.after
     for place in sorted(gone, reverse=True):
         del raws[place], notes[place]
+    illegible = _illegible(notes)
     for index, note in sorted(added, key=_by_index):
-        at = _raw_place(notes, index)
+        at = _room(len(notes), illegible, index)
         raws.insert(at, write_note(note, None, None))
         notes.insert(at, note)
     return replace(graph, raws=tuple(raws), notes=tuple(notes))
@@ -63,8 +64,9 @@ def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> Nugge
                 facts[place] = change.after
     for place in sorted(gone, reverse=True):
         del raws[place], facts[place]
+    illegible = _illegible(facts)
     for index, fact in sorted(added, key=_by_index):
-        at = _raw_place(facts, index)
+        at = _room(len(facts), illegible, index)
         raws.insert(at, write_fact(fact, None, None))
         facts.insert(at, fact)
     return replace(document, raws=tuple(raws), facts=tuple(facts))
@@ -74,9 +76,21 @@ def _by_index(item: tuple[int | None, object]) -> tuple[bool, int]:
     return item[0] is None, item[0] or 0
 
 
-def _raw_place(items: Sequence[Fact | Note | None], index: int | None) -> int:
-    """Where the item with this number among the readable ones goes in the file's list."""
-    if index is None:
-        return len(items)
-    readable = [place for place, item in enumerate(items) if item is not None]
-    return readable[index] if index < len(readable) else len(items)
+def _illegible(items: Sequence[Fact | Note | None]) -> list[int]:
+    return [place for place, item in enumerate(items) if item is None]
+
+
+def _room(length: int, illegible: list[int], index: int | None) -> int:
+    """Where in a file's list of this length an item goes that is to have this number among the readable ones.
+
+    illegible: the places of the others, in order; those behind move on by one.
+    """
+    if index is None or index >= length - len(illegible):
+        return length
+    at = index
+    for place in illegible:
+        if place > at:
+            break
+        at += 1
+    illegible[:] = [place + (place >= at) for place in illegible]
+    return at

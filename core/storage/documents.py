@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import eq
 from pathlib import Path
 from sys import intern
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import force_setattr
@@ -20,6 +20,9 @@ from core.settings import InferenceSettings
 from core.storage.codec import ItemError, read_fact, read_note
 from core.storage.files import Fingerprint
 from core.storage.json_text import JsonError, dump, split_array, split_document, split_object
+
+if TYPE_CHECKING:
+    from core.model.progress import Progress
 
 GRAPH_VERSION: Final = 3
 NUGGET_VERSION: Final = 4
@@ -115,18 +118,19 @@ def read_graph(
     fingerprint: Fingerprint | None,
     rules: InferenceSettings,
     former: GraphDocument | None = None,
+    progress: Progress | None = None,
 ) -> GraphDocument:
     """graph.json from its bytes; notes whose bytes did not change are taken from `former`.
 
-    A note that cannot be understood becomes a problem and keeps its bytes. Raises BrokenFileError when the
-    file as a whole cannot be read.
+    progress: told how many notes are read. A note that cannot be understood becomes a problem and keeps its bytes.
+    Raises BrokenFileError when the file as a whole cannot be read.
     """
     bom = BOM if data.startswith(BOM) else b""
     try:
         fields, raws = split_document(data[len(bom) :], "notes", former.raws if former is not None else ())
     except JsonError as error:
         raise _broken(path, f"the note graph cannot be read ({error})") from error
-    return _graph_of(path, fields, raws, fingerprint, rules, former, bom)
+    return _graph_of(path, fields, raws, fingerprint, rules, former, bom, progress)
 
 
 def remembered_graph(
@@ -152,12 +156,13 @@ def _graph_of(
     rules: InferenceSettings,
     former: GraphDocument | None,
     bom: bytes,
+    progress: Progress | None = None,
 ) -> GraphDocument:
     known = _former_notes(former, raws)
     notes: list[Note | None] = []
     problems: list[Problem] = []
     set_aside: set[str] = set()
-    for place, raw in enumerate(raws):
+    for place, raw in enumerate(raws if progress is None else _counted(raws, progress)):
         note = known[place]
         if note is None:
             try:
@@ -180,6 +185,12 @@ def _graph_of(
         read_only=_newer(path, fields.get("version"), GRAPH_VERSION),
         bom=bom,
     )
+
+
+def _counted(raws: list[bytes], progress: Progress) -> Iterator[bytes]:
+    from core.model.progress import counted
+
+    return counted(raws, progress)
 
 
 def _sharing(note: Note) -> Note:

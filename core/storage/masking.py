@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from core.storage.reading import Loaded
     from core.storage.store import Store
 
-What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "untouched"]
+What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "pipeline", "untouched"]
+_DATABASES: Final = (LEDGER_FILE, "pipeline.db")
 _TRIES: Final = 20
 _LARGEST: Final = 64_000_000
 REASON: Final = "masked a secret"
@@ -50,12 +51,13 @@ REASON: Final = "masked a secret"
 class Place:
     """Where credentials stand. count: of how many things (entries of the log, notes and facts, files in a backup).
 
-    what: "untouched" for what is not masked, since it is not ours or cannot be read.
+    what: "untouched" for what is not masked, since it is not ours or cannot be read. part: of a database, its table.
     """
 
     what: What
     path: Path
     count: int = 1
+    part: str = ""
 
 
 def masked_document(document: Document, masks: Masks, rules: InferenceSettings) -> Document:
@@ -129,8 +131,8 @@ def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator
         found = read_file(folder / name)
         if found is None:
             continue
-        if LEDGER_FILE in name:
-            # A broken log: what stands pressed in it cannot be told.
+        if any(database in name for database in _DATABASES):
+            # A broken log, or texts that were handed in: what stands pressed in it cannot be told.
             yield Place("untouched", folder / name), None
         told = masked_file(name, found[0], masks, rules)
         for former, digest in digests.items() if name.endswith(RECORD) else ():

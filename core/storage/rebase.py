@@ -10,7 +10,7 @@ import msgspec
 from core.model.basis import settled, vector_spec
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import alike
-from core.model.draft_facts import index_among_all
+from core.model.draft_facts import DraftFacts, HiddenIndexes
 from core.model.fact import Fact
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
@@ -61,8 +61,11 @@ def _rebase_once(change_set: ChangeSet, snapshot: Snapshot, deciding: Deciding) 
     undoing = change_set.kind in _UNDOING
     wanted = [change for change in change_set.notes if change.id not in needless]
     moved = [rebase_note(change, snapshot, exists, quiet, undoing, deciding) for change in wanted]
+    hidden = {
+        name: HiddenIndexes(snapshot.hidden_facts.get(name, {})) for name in {nugget for nugget, _ in placed}
+    }
     moved = [
-        _with_newest_fact(change, snapshot, placed, thought_out if undoing else {})
+        _with_newest_fact(change, hidden, placed, thought_out if undoing else {})
         if _takes_its_fact(change, thought_out)
         else change
         for change in moved
@@ -162,15 +165,16 @@ def _facts_of_strangers(
     Gives the changes that bring such facts back to what their notes say, where that was decided.
     """
     keys = {(c.nugget, c.after.key if c.after is not None else c.key) for c in change_set.facts}
+    facts = _FactsByKey(snapshot)
     changes: list[FactChange] = []
     for change in notes:
         note = change.after
         appears = (change.before is None or change.before.hidden) and not change.namesake
         if note is None or note.hidden or not note.is_fact or not appears:
             continue
-        nugget = snapshot.by_name.get(note.nugget_name)
-        found = nugget.find(note.key) if nugget else None
-        if keys & {(note.nugget_name, key) for key in (note.key, found[1].key if found else note.key)}:
+        place = (note.nugget_name, note.key)
+        found = facts.find(*place) if place not in keys else None
+        if place in keys or (found is not None and (note.nugget_name, found[1].key) in keys):
             continue
         value = found[1].value if found is not None else ""
         if alike(value, note.content) or _came_back_without_fact(change_set, snapshot, note, found):
@@ -178,13 +182,29 @@ def _facts_of_strangers(
         strange = conflict("its fact was changed meanwhile", note.id, note.key, note.content, value)
         if not deciding.ours_stand(strange, note, change.before, "note", note.id):
             continue
-        place, fact = found if found is not None else (None, None)
+        index, fact = found if found is not None else (None, None)
         stored = fact if fact is not None else Fact(key=note.key, value="", hits=note.hits)
         after = msgspec.structs.replace(stored, value=note.content)
         changes.append(
-            FactChange(nugget=note.nugget_name, key=stored.key, before=fact, after=after, index=place)
+            FactChange(nugget=note.nugget_name, key=stored.key, before=fact, after=after, index=index)
         )
     return changes
+
+
+class _FactsByKey:
+    """The facts of a snapshot, found by nugget and key at once."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self._snapshot = snapshot
+        self._of_nugget: dict[str, DraftFacts] = {}
+
+    def find(self, nugget: str, key: str) -> tuple[int, Fact] | None:
+        """Place and fact, as `Nugget.find`."""
+        if nugget not in self._snapshot.by_name:
+            return None
+        if nugget not in self._of_nugget:
+            self._of_nugget[nugget] = DraftFacts(self._snapshot.by_name[nugget].facts)
+        return self._of_nugget[nugget].find(key)
 
 
 def _came_back_without_fact(
@@ -265,12 +285,13 @@ def _takes_its_fact(change: NoteChange | None, thought_out: dict[tuple[str, str]
 
 def _with_newest_fact(
     change: NoteChange | None,
-    snapshot: Snapshot,
+    hidden: dict[str, HiddenIndexes],
     placed: dict[tuple[str, str], list[FactChange]],
     taken_back: dict[tuple[str, str], list[FactChange]],
 ) -> NoteChange | None:
     """A note that takes its fact out of the file keeps the fact as it is there now, with its place.
 
+    hidden: what is hidden of each nugget from which facts leave.
     taken_back: the facts that leave by taking something back, as that was thought out. What is hidden again so keeps
     the place that it had before, and all else as well if the fact did not change meanwhile.
     """
@@ -289,13 +310,12 @@ def _with_newest_fact(
     if any(item.before == taken.before for item in known):
         return change
     fact = taken.before
-    hidden = snapshot.hidden_facts.get(merged.nugget_name, {})
     newest = msgspec.structs.replace(
         waiting,
         value=fact.value,
         hits=fact.hits,
         last_hit_session=fact.last_hit_session,
-        index=waiting.index if known else index_among_all(taken.index, hidden.values()),
+        index=waiting.index if known else hidden[merged.nugget_name].index_of(taken.index),
         extra=fact.extra,
     )
     return msgspec.structs.replace(change, after=replace(merged, hidden_fact=newest))

@@ -28,14 +28,14 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
     import os
     import shutil
 
-    from nuggets_tui.demo import copy_for_session, write_demo
+    from nuggets_tui.demo import copy_for_session, write_visit
 
     # A visit leaves nothing behind.
     os.environ.setdefault("NUGGETS_CACHE", "off")
     os.environ.setdefault("NUGGETS_STATE", "off")
     home = copy_for_session()
     try:
-        write_demo(home, notes)
+        write_visit(home, notes)
         return open_app(home, notice="A demo memory: change what you like, your own is not touched.")
     finally:
         shutil.rmtree(home, ignore_errors=True)
@@ -45,9 +45,9 @@ def _write(call: Invocation, folder: str, notes: int | None) -> int:
     if not folder.strip():
         raise InvalidInputError("an empty text names no folder", where="--dir", todo="give a folder")
     from core.memory import Memory
-    from nuggets_tui.demo import write_demo
+    from nuggets_tui.demo import write_visit
 
-    home = write_demo(Path(folder).expanduser(), notes)
+    home = write_visit(Path(folder).expanduser(), notes)
     snapshot = Memory.open(home).snapshot
     note_count, fact_count = len(snapshot.notes), snapshot.fact_count
     totals = {"home": str(home), "noteCount": note_count, "factCount": fact_count}

@@ -10,7 +10,7 @@ import click
 
 from core.errors import InvalidInputError, NuggetsError, StorageError
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, author, pass_call, read_text
+from nuggets_tui.cli.invocation import Invocation, author, pass_call, read_text, text_of
 from nuggets_tui.cli.options import new_nugget
 from nuggets_tui.cli.output import Line, Span, write_error
 from nuggets_tui.cli.session import named_session
@@ -62,6 +62,8 @@ def ingest(
     memory = call.memory_as_it_is if nugget else None
     known = memory.snapshot.nugget_names if memory else ()
     with Pipeline.open(call.folder, memory=memory, author=author()) as pipeline:
+        if pipeline.notice:
+            write_error(f"warning: {pipeline.notice}")
         done = pipeline.ingest(
             text,
             nugget=nugget or "",
@@ -105,12 +107,13 @@ def _read(file: str) -> str:
     if file == "-":
         return read_text(file)
     try:
-        return Path(file).expanduser().read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InvalidInputError(f"is not UTF-8 (byte {error.start})", where=file, kept=_NOTHING) from error
+        with Path(file).expanduser().open("rb") as stream:
+            return text_of(stream, where=file, kept=_NOTHING)
     except (OSError, RuntimeError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise StorageError(f"cannot be read ({said})", where=file, kept=_NOTHING) from error
+        raise StorageError(
+            f"cannot be read ({said})", where=file, kept=_NOTHING, todo="give another file, or -"
+        ) from error
 
 
 def _document(done: Ingested, raw: RawMemory) -> dict[str, object]:

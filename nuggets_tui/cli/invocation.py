@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 import click
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from core.model.draft import Draft
 
 T = TypeVar("T")
+# More than anybody types or hands in; a device or a pipe may never end.
+LONGEST_INPUT: Final = 100 * 1024 * 1024
 
 
 @dataclass
@@ -32,6 +34,7 @@ class Invocation:
     _memory: Memory | None = None
     _warned: bool = False
     _warnings: list[str] = field(default_factory=list)
+    _answered: set[str] = field(default_factory=set)
 
     @property
     def folder(self) -> Path:
@@ -98,8 +101,14 @@ class Invocation:
         return self._memory
 
     def take_notices(self) -> tuple[str, ...]:
-        """What the memory, if it was opened, wants a person to know."""
-        return self._memory.take_notices() if self._memory is not None else ()
+        """What the memory, if it was opened, wants a person to know beside the answer."""
+        notices = self._memory.take_notices() if self._memory is not None else ()
+        return tuple(notice for notice in notices if notice not in self._answered)
+
+    def answers_too(self, told: Sequence[str]) -> None:
+        """These stand in the answer itself, and are not said beside it as well."""
+        # Several problems of the settings are one notice.
+        self._answered |= {*told, "; ".join(told)}
 
     def change(self, reason: str, edit: Callable[[Draft], T]) -> T:
         """Lays edits over a draft and writes them as one change set; what the edit returned."""
@@ -180,11 +189,21 @@ def read_text(value: str) -> str:
         raise InvalidInputError("is closed", where="standard input", kept="nothing was changed")
     if can_ask():
         write_lines(["Type the text; end with Ctrl-D on a line of its own."], to_error=True)
+    return text_of(sys.stdin.buffer, where="standard input", kept="nothing was changed")
+
+
+def text_of(stream: BinaryIO, *, where: str, kept: str) -> str:
+    """A whole stream as UTF-8. Raises InvalidInputError for other encodings, and for one that does not end."""
+    found = stream.read(LONGEST_INPUT + 1)
+    if len(found) > LONGEST_INPUT:
+        raise InvalidInputError(
+            f"is longer than {LONGEST_INPUT:,} bytes", where=where, kept=kept, todo="hand it in in parts"
+        )
     try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
+        return found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInputError(
-            f"is not UTF-8 (byte {error.start})", where="standard input", kept="nothing was changed"
+            f"is not UTF-8 (byte {error.start})", where=where, kept=kept, todo="give it as UTF-8 text"
         ) from error
 
 

@@ -75,6 +75,7 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
 def status(call: Invocation) -> None:
     """Show totals, paths and what could not be read."""
     document = _status_document(call)
+    call.answers_too(call.memory_as_it_is.settings.problems)
     call.answer(
         lambda: document, lambda: _status_lines(document, _linked_pairs(call.memory_as_it_is.snapshot))
     )

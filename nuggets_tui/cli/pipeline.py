@@ -111,7 +111,7 @@ def accept(
     if bool(ids) == (above is not None):
         raise InvalidInputError("give ids, or --above", where="pipeline accept", kept="nothing was changed")
     with _needed(call) as pipeline:
-        wanted = ids if above is None else pipeline.above(above)
+        wanted = pipeline.meant(ids) if above is None else pipeline.above(above)
         if dry_run or (above is not None and asks(yes=yes)):
             chosen = [one for one in pipeline.proposals(most=100_000) if one.id in set(wanted)]
             if dry_run:
@@ -133,8 +133,9 @@ def accept(
 def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
     """Settle proposals without writing them. What was refused is not proposed again."""
     with _needed(call) as pipeline:
-        refused = pipeline.refuse(ids, by=author().signature)
-    left = len(dict.fromkeys(ids)) - refused
+        wanted = pipeline.meant(ids)
+        refused = pipeline.refuse(wanted, by=author().signature)
+    left = len(wanted) - refused
     if left and not call.as_json:
         write_error(f"{plural(left, 'proposal')} of these waited no longer, or never did")
     call.answer(lambda: {"refused": refused}, lambda: [f"Refused {plural(refused, 'proposal')}."])
@@ -211,6 +212,8 @@ def _opened(call: Invocation) -> Iterator[Pipeline | None]:
         yield None
         return
     with Pipeline.open(call.folder, author=author()) as pipeline:
+        if pipeline.notice:
+            write_error(f"warning: {pipeline.notice}")
         yield pipeline
 
 
@@ -291,8 +294,13 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
     from nuggets_tui.pipeline_words import MODES, counts, model_state
 
     yield (Span(f"{found.light.value}  ", _LOOKS.get(found.light, "good")), found.why)
+    if found.light == "working" and found.running is None:
+        yield Span("       worked off by `nuggets daemon`, or by the app while it is open", "dim")
     yield Span(f"mode   {MODES[found.mode]}", "dim")
-    yield f"texts  {found.raw:,}; facts {found.facts:,}; entities {found.entities:,}"
+    yield (
+        f"texts  {found.raw:,} handed in; {plural(found.facts, 'fact')} written;"
+        f" {plural(found.entities, 'entity', 'entities')} named"
+    )
     if counts(found):
         yield f"jobs   {counts(found)}"
     if found.proposals_open:
@@ -317,7 +325,10 @@ def _job_lines(found: Iterable[Job]) -> Iterator[Line]:
     rows = [
         (
             str(job.id),
-            Span(job_state(job, now), "bad" if job.status == "dead" else ""),
+            Span(
+                f"{'done ' if job.status == 'completed' else ''}{job_state(job, now)}",
+                "bad" if job.status == "dead" else "",
+            ),
             JOB_TYPES.get(job.type, job.type),
             Span(job.preview, "dim"),
             Span(job.error if job.status in ("dead", "pending") else "", "warn"),

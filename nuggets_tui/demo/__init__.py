@@ -53,6 +53,16 @@ def write_demo(home: Path, notes: int | None = None) -> Path:
     return home
 
 
+def write_visit(home: Path, notes: int | None = None) -> Path:
+    """As `write_demo`; the whole demo also has texts that were handed in, and proposals that wait for its visitor."""
+    write_demo(home, notes)
+    if notes is None:
+        from nuggets_tui.demo.texts import hand_in
+
+        hand_in(home)
+    return home
+
+
 def _lay_down(home: Path, notes: int | None) -> None:
     """Makes the memory beside its folder and moves its files there, so that a half-told story is never opened."""
     import shutil

@@ -15,6 +15,7 @@ from textual.widgets import Static
 
 from core.model.change import FactChange, NoteChange
 from core.model.compare import Differences, differences
+from core.model.progress import Progress
 from core.model.snapshot import Snapshot
 from nuggets_tui.differences import TitleOf, fact_lines, note_lines, titles
 from nuggets_tui.notices import say
@@ -58,9 +59,9 @@ class Compared:
         return sum(_since(change) == since for _, change in self.rows)
 
 
-def compared(then: Snapshot, now: Snapshot) -> Compared:
-    """What differs between two states; a fact goes with the note that mirrors it."""
-    found = differences(then, now)
+def compared(then: Snapshot, now: Snapshot, progress: Progress | None = None) -> Compared:
+    """What differs between two states; a fact goes with the note that mirrors it. progress: as `differences`."""
+    found = differences(then, now, progress)
     rows = sorted(_rows(found), key=lambda row: (_SINCE.index(_since(row[1])), row[0]))
     return Compared(found, tuple(rows), titles(now))
 

@@ -88,6 +88,7 @@ def _first_keys(keys: KeyMap) -> list[Content]:
         (("demo", "look around in a copy of a sample memory"),),
         (("memories", "the memories found on this machine"),),
         (("new_fact", "remember a first fact"), ("new_note", "write a first note")),
+        (("pipeline", "hand in a text: a local model finds what is worth a note"),),
         (("help", "keys, words and signs"), ("quit", "leave")),
     )
     lines = []

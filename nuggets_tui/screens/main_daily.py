@@ -9,6 +9,7 @@ from textual import work
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.desk import Desk
+from nuggets_tui.long_work import LongWork, StoppedError
 from nuggets_tui.notices import say_error, warn
 from nuggets_tui.screens.main_history import MainHistory
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
 
 _EVERY: Final = 60.0
+_SOON: Final = 0.25
+# Notes of a memory whose proposals are counted: the pass looks through them within a moment.
+_MOST_COUNTED: Final = 2_000
 
 
 class MainDaily(MainHistory):
@@ -27,6 +31,9 @@ class MainDaily(MainHistory):
     _looking = False
     # What kept the app from running the pass, said once.
     _daily_trouble = ""
+    # Counting what the pass would propose, and what it was counted on.
+    _counting: LongWork | None = None
+    _counted_on: Snapshot | None = None
 
     def on_mount(self) -> None:
         """Looks once a minute: the day goes on while the app is open."""
@@ -101,4 +108,31 @@ class MainDaily(MainHistory):
 
     def _show_due(self, waits: bool) -> None:
         if waits != self.view.reflection_due:
-            self.view = self.view.with_(reflection_due=waits)
+            self.view = self.view.with_(reflection_due=waits, proposed=0)
+        if waits:
+            self._count_once_at_rest()
+
+    def _count_once_at_rest(self) -> None:
+        if not self.complete:
+            self.set_timer(_SOON, self._count_once_at_rest)
+        elif self.view.reflection_due and self._counted_on is not self.view.snapshot:
+            self._count_proposed()
+
+    @work(group="daily", exit_on_error=False)
+    async def _count_proposed(self) -> None:
+        """Looks how many changes the pass would propose, in the background and as long as nothing else wants to go
+        on. Of a large memory that would take too long for a number.
+        """
+        desk, snapshot = self.desk, self.view.snapshot
+        if self._counting is not None or self.view.past is not None or len(snapshot.visible) > _MOST_COUNTED:
+            return
+        self._counted_on, self._counting = snapshot, LongWork("counting", asked_for=False)
+        try:
+            result = await desk.reflection(self._counting.told)
+        except (NuggetsError, StoppedError):
+            # Pressing the key tells what is the matter.
+            return
+        finally:
+            self._counting = None
+        if desk is self._desk and self.view.reflection_due:
+            self.view = self.view.with_(proposed=len(result.changes))

@@ -15,6 +15,7 @@ from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import APP, BY_NAME, FIND, VIEW
 from nuggets_tui.log import Log
+from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import say
 from nuggets_tui.screens.main_commands import MainCommands
 from nuggets_tui.threads import aside
@@ -310,7 +311,9 @@ class MainPast(MainCommands):
         past = self.view.past
         if past is None:
             return
-        found = await self.attempt(aside(compared, self.view.snapshot, self.desk.snapshot))
+        comparing = LongWork("comparing with now")
+        asked = aside(compared, self.view.snapshot, self.desk.snapshot, comparing.told)
+        found = await self.long_work(comparing.words, asked, comparing)
         if found is not None and not found.empty and self.view.past is not None:
             screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
             self.app.push_screen(screen, self._compared)
@@ -336,8 +339,9 @@ class MainPast(MainCommands):
         if past is None:
             return
         wanted, words = self.view.snapshot, past.at or "the time before the log"
-        going_back = aside(self.desk.memory.going_back, wanted, words, note)
-        proposed = await self.long_work("looking at what would change", going_back)
+        looking = LongWork("looking at what would change")
+        going_back = aside(self.desk.memory.going_back, wanted, words, note, looking.told)
+        proposed = await self.long_work(looking.words, going_back, looking)
         if proposed is not None and proposed.empty:
             say(self, "Nothing to change: all of it is as it was then.")
         elif proposed is not None:

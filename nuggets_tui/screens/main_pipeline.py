@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.pipeline.records import HistoryRow, Origin
+    from nuggets_tui.keeping import Keeping
     from nuggets_tui.origin import Origin as NoteOrigin
     from nuggets_tui.pipeline_desk import PipelineDesk
 
@@ -118,7 +121,20 @@ class MainPipeline(MainHistory):
         from nuggets_tui.screens.pipeline import PipelineScreen
 
         screen = PipelineScreen(self.pipeline, self.desk, self._pipeline_wrote)
+        screen.keeping_of = partial(self.keeping, "text")
         self.app.push_screen(screen, self._pipeline_left)
+
+    def resume_hand_in(self, typed: Mapping[str, str], keeping: Keeping) -> None:
+        """A text that was not handed in yet."""
+        from nuggets_tui.screens.pipeline_intake import HandInScreen
+
+        screen = HandInScreen(self.pipeline, self.desk.snapshot, typed=typed, keeping=keeping)
+        self.app.push_screen(screen, self._handed_in)
+
+    def _handed_in(self, said: str | None) -> None:
+        if said:
+            say(self, said)
+            self.look_at_pipeline()
 
     def _pipeline_left(self, _: None) -> None:
         self.look_at_pipeline()

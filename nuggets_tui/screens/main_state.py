@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from textual import work
@@ -79,6 +79,10 @@ class MainState(Screen[None]):
         from nuggets_tui.keeping import Keeping
 
         return Keeping(self.texts.keep(), self.desk.clock, kind, about, title, own_title)
+
+    def resume_hand_in(self, typed: Mapping[str, str], keeping: Keeping) -> None:
+        """Goes on with a text that was typed for the pipeline and not handed in."""
+        raise NotImplementedError
 
     @property
     def desk(self) -> Desk:

@@ -142,7 +142,9 @@ class MainUnsaved(MainChanges):
         if unsaved.kind == "conflict" and await self._resume_conflict(unsaved, kept):
             return
         note = self.desk.snapshot.by_id.get(unsaved.about)
-        if unsaved.kind == "fact":
+        if unsaved.kind == "text":
+            self.resume_hand_in(unsaved.values, self._kept(kept, unsaved))
+        elif unsaved.kind == "fact":
             self._resume_fact(unsaved, kept)
         elif note is not None:
             self._resume_note(note, unsaved, kept)

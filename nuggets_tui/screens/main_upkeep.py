@@ -91,7 +91,8 @@ class MainUpkeep(MainChanges):
     async def _promote_to(self, folder: str | None) -> None:
         from nuggets_tui.screens.promotion_review import PromotionReview, worth_showing
 
-        result = await self.long_work("looking for what to promote", self.desk.promotion(folder))
+        looking = LongWork("looking for what to promote")
+        result = await self.long_work(looking.words, self.desk.promotion(folder, looking.told), looking)
         if result is None:
             return
         if worth_showing(result):
@@ -210,7 +211,8 @@ class MainUpkeep(MainChanges):
     async def _review_restoration(self, name: str) -> None:
         from nuggets_tui.screens.reviews import restore_review
 
-        proposed = await self.long_work("looking at the backup", self.desk.restoration(name))
+        looking = LongWork("looking at the backup")
+        proposed = await self.long_work(looking.words, self.desk.restoration(name, looking.told), looking)
         if proposed is not None and proposed.empty:
             say(self, "Nothing to change: all of it is as it was in this backup.")
         elif proposed is not None:

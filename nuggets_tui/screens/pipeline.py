@@ -18,7 +18,7 @@ from core.errors import NuggetsError
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say_error
 from nuggets_tui.pipeline_desk import PipelineDesk, PipelineView
-from nuggets_tui.pipeline_help import FIRST_KEYS, HERE, KEYS, NARROW_KEYS
+from nuggets_tui.pipeline_help import FIRST_KEYS, HERE, KEYS, NARROW_KEYS, NO_PROPOSAL_KEYS
 from nuggets_tui.pipeline_sign import LIGHTS, WORDS
 from nuggets_tui.pipeline_words import counts, model_state
 from nuggets_tui.safe_text import content, safe_line
@@ -150,16 +150,17 @@ class PipelineScreen(PipelineEntities):
             # Asked every second, it is said once.
             if error.message != self._trouble:
                 self._trouble = error.message
+                self._say_unread()
                 say_error(self, error)
             return
         finally:
             self._reading -= 1
         if not self.is_mounted:
             return
-        self._trouble = ""
+        over, self._trouble = bool(self._trouble), ""
         self._same += 1
         running = shown.status.running is not None
-        if shown == self.now_shown and not running and self._same < _AGES:
+        if shown == self.now_shown and not running and not over and self._same < _AGES:
             return
         self._same = 0
         # What is said of an entity may be another by now; until it is read it stands there as it was.
@@ -203,7 +204,9 @@ class PipelineScreen(PipelineEntities):
         if counts(status):
             parts.append(Content(counts(status)))
         provider = status.provider
-        if provider is not None:
+        if provider is not None and provider.state == "off":
+            parts.append(Content("no model"))
+        elif provider is not None:
             parts.append(content(f"{provider.name} {provider.model}".strip() + f" {model_state(provider)}"))
             parts.append(Content(f"{provider.calls_today:,} of {provider.budget:,} calls today"))
         if status.warnings:
@@ -213,8 +216,16 @@ class PipelineScreen(PipelineEntities):
             (" · ", MUTED),
             Content.styled(" · ", MUTED).join(parts),
         )
-        why = details.said_with_commands(status.why)
+        # In words of the command line, where this is not.
+        begins = not shown.begun and status.light != "off"
+        why = details.said_with_commands("`n` hands a first text in" if begins else status.why)
         self.query_one("#pipeline-said", Static).update(Content("\n").join((first, why)))
+
+    def _say_unread(self) -> None:
+        """That what stands here is not of now, or is nothing yet: an empty list would say that nothing waits."""
+        sign, style = LIGHTS["stuck"]
+        told = f"{sign} cannot be read now" + ("; this is as it was last" if self.now_shown else "")
+        self.query_one("#pipeline-said", Static).update(Content.styled(told, f"bold {style}"))
 
     def _name_panes(self) -> None:
         shown = self.now_shown
@@ -298,6 +309,8 @@ class PipelineScreen(PipelineEntities):
         focused = self.focused.id if self.focused is not None and self.focused.id in KEYS else self.open_pane
         if self.now_shown is not None and not self.now_shown.begun and focused in _PANES:
             return key_content(FIRST_KEYS)
+        if focused == "proposals" and self.now_shown is not None and not self.now_shown.proposals:
+            return key_content(NO_PROPOSAL_KEYS)
         keys = NARROW_KEYS if self.app.size.width < _NARROW else KEYS
         return key_content(keys[focused or self.open_pane])
 

@@ -19,6 +19,7 @@ from nuggets_tui.words import plural
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.pipeline.records import Accepted, StoredProposal
+    from nuggets_tui.keeping import Keeping
     from nuggets_tui.screens.review import Reviewed
     from nuggets_tui.waiting import Waiting
 
@@ -34,6 +35,8 @@ class PipelineDeciding(Dialog[None]):
         self.desk = desk
         self.now_shown: PipelineView | None = None
         self._news = news
+        # Where a text is kept that is typed and not handed in yet.
+        self.keeping_of: Callable[[], Keeping | None] = lambda: None
         # Ids of the entries that were written here and are not taken back, the latest last.
         self._done: list[str] = []
 
@@ -220,7 +223,8 @@ class PipelineDeciding(Dialog[None]):
         """A text to hand in."""
         from nuggets_tui.screens.pipeline_intake import HandInScreen
 
-        self.app.push_screen(HandInScreen(self.pipeline), self._handed_in)
+        screen = HandInScreen(self.pipeline, self.desk.snapshot, keeping=self.keeping_of())
+        self.app.push_screen(screen, self._handed_in)
 
     def _handed_in(self, said: str | None) -> None:
         if said:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -11,26 +12,52 @@ from textual.binding import Binding, BindingType
 
 from nuggets_tui.pipeline_desk import PipelineDesk
 from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers
 from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.words import plural
+
+if TYPE_CHECKING:
+    from core.model.snapshot import Snapshot
+    from nuggets_tui.keeping import Keeping
 
 
 class HandInScreen(TypedDialog[str]):
     """Takes a text and hands it in; answers with what became of it."""
 
     heading = "Hand a text in"
-    keys = "ctrl+s  hand in · esc  close"
-    about = "A summary, a decision, a paragraph. It is kept word for word; what is new in it is proposed or written."
+    keys = "ctrl+s  hand in · tab  next field · esc  close"
+    about = (
+        "A summary, a decision, a paragraph. It is kept word for word; what is new in it is proposed or written, as "
+        "notes of the nugget that you name."
+    )
     not_saved = "It is not handed in; what you typed is still here, and ctrl+s tries again."
     BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "hand_in", "hand in", show=False)]
 
-    def __init__(self, pipeline: PipelineDesk) -> None:
+    def __init__(
+        self,
+        pipeline: PipelineDesk,
+        snapshot: Snapshot,
+        *,
+        typed: Mapping[str, str] | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
         super().__init__(classes="large")
         self._pipeline = pipeline
+        self._snapshot = snapshot
+        self.typed = typed
+        self.keeping = keeping
 
     def compose_inside(self) -> ComposeResult:
-        """One large field."""
-        yield TextField("Text", "", id="text")
+        """One large field, and where its notes go."""
+        typed = self.typed or {}
+        yield TextField("A paragraph, a decision, a whole session", typed.get("text", ""), id="text")
+        yield CompletedField(
+            "Nugget of its notes",
+            typed.get("nugget", ""),
+            id="nugget",
+            hint="memory, when left empty",
+            offers_for=partial(nugget_offers, self._snapshot),
+        )
 
     def on_mount(self) -> None:
         """The cursor is in it."""
@@ -39,24 +66,27 @@ class HandInScreen(TypedDialog[str]):
     @property
     def values(self) -> dict[str, str]:
         """What was typed."""
-        return {"text": self.query_one("#text", TextField).text}
+        return {
+            "text": self.query_one("#text", TextField).text,
+            "nugget": self.query_one("#nugget", CompletedField).value,
+        }
 
     @property
     def begun(self) -> Mapping[str, str]:
         """It begins empty."""
-        return {"text": ""}
+        return {"text": "", "nugget": ""}
 
     def action_hand_in(self) -> None:
         """Hands it in; nothing to hand in closes."""
-        text = self.values["text"]
-        if text.strip():
-            self._hand_in(text)
+        values = self.values
+        if values["text"].strip():
+            self._hand_in(values["text"], values["nugget"].strip())
         else:
             self.dismiss(None)
 
     @work(group="save", exclusive=True, exit_on_error=False)
-    async def _hand_in(self, text: str) -> None:
-        done = await self.attempt(self._pipeline.ingest(text))
+    async def _hand_in(self, text: str, nugget: str) -> None:
+        done = await self.attempt(self._pipeline.ingest(text, nugget))
         if done is None:
             return
         if done.status == "duplicate":

@@ -47,13 +47,12 @@ class HeaderLine(Widget):
     def render(self) -> Content:
         """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         waits = [_live(self.view), *_waiting(self.view)]
-        due = []
-        if self.view.reflection_due:
-            due = [_badge("reflection due", "reflect", self.view.keys)]
+        dues = _dues(self.view)
         # A calm light leaves the counts and what happened last their room, in fewer words if it must.
         lights = [*_lights(self.view), []]
         for keeps, more in [
-            *((keeps, [*light, *due]) for keeps in ("event", "counts", "") for light in lights), ("", [])
+            *((keeps, [*light, *due]) for keeps in ("event", "counts", "") for due in dues for light in lights),
+            ("", []),
         ]:  # fmt: skip
             line = self._laid_out(Content(_GAP).join([*waits, *more]), keeps=keeps)
             if line is not None:
@@ -154,6 +153,14 @@ def _waiting(view: View) -> list[Content]:
     if view.snapshot.problems:
         waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems", view.keys))
     return waits
+
+
+def _dues(view: View) -> list[list[Content]]:
+    """The daily pass that waits: with what it would propose, and in fewer words."""
+    if not view.reflection_due:
+        return [[]]
+    counted = [f"reflection due, {plural(view.proposed, 'change')}"] if view.proposed else []
+    return [[_badge(said, "reflect", view.keys)] for said in (*counted, "reflection due")]
 
 
 def _lights(view: View) -> list[list[Content]]:

@@ -221,7 +221,9 @@ def _trail(note: Note, trail: Trail | None, keys: KeyMap, width: int) -> Sequenc
     # A note that is its sentence says it itself.
     other = trail.sentence and trail.sentence.casefold() != note.content.strip().casefold()
     sentence = f"“{cut(trail.sentence, _SENTENCE)}”" if other else ""
-    said = [f"handed in by {safe_line(trail.handed_by, _AUTHOR)}" if trail.handed_by else "made by the pipeline"]
+    said = [
+        f"handed in by {safe_line(trail.handed_by, _AUTHOR)}" if trail.handed_by else "made by the pipeline"
+    ]
     said += [f"session {cut(trail.session, _SESSION)}"] if trail.session else []
     said += [cut(trail.model, _AUTHOR)] if trail.model else []
     said += [f"{keys.key('origin')} shows the text"] if trail.sentence else []

@@ -262,6 +262,10 @@ def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
         lines += _heading("Model")
         lines.append(_muted(f"{provider.name} · {provider.model or 'its own choice'}"))
         lines.append(_muted(model_state(provider, now)))
+        if provider.state == "open" and status.jobs.get("pending"):
+            lines.append(
+                Content.assemble(("r", "bold $text-accent"), (" on a text in Work asks it now", MUTED))
+            )
         if provider.last_ok_at is not None:
             lines.append(_muted(f"last answer {age(provider.last_ok_at, now)}"))
         if provider.last_error:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 _LINE: Final = 400
 _ERROR: Final = "$text-error"
 _GAUGE: Final = 8
+# Colours of what a model may be; one that was never asked has none.
+_STATES: Final = {"healthy": "$text-success", "failing": _ERROR, "open": _ERROR}
 # Headings of the work, and which jobs stand below each.
 _WORK: Final = (
     ("Running", ("leased",)),
@@ -51,7 +53,8 @@ def proposal_row(proposal: StoredProposal, now: datetime) -> Row:
     mark, colour, word = STATES.get(proposal.status, ("", MUTED, proposal.status))
     reason = reason_of(proposal, short=True)
     if proposal.open and reason:
-        words = content(f"   {mark} {reason}" if mark else f"   {reason}", colour)
+        mark, colour, _ = STATES["review"]
+        words = content(f"   {mark} {reason}", colour)
     elif word:
         words = content(f"   {mark} {word}" + (f": {reason}" if reason else ""), colour)
     else:
@@ -108,8 +111,7 @@ def health_rows(status: PipelineStatus, now: datetime) -> list[Row]:
     if provider is None:
         rows.append(_health("model", "Model", "none", ""))
     else:
-        bad = provider.state in ("failing", "open")
-        rows.append(_health("model", "Model", model_state(provider), _ERROR if bad else "$text-success"))
+        rows.append(_health("model", "Model", model_state(provider), _STATES.get(provider.state, "")))
         share = provider.calls_today / provider.budget if provider.budget else 0.0
         spent = share >= 1
         gauge = f"{bar(share, _GAUGE)} {provider.calls_today:,} of {provider.budget:,}"

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from memory_files import note_object, write_graph
 
+from core.graph.bulk import edit_each
+from core.graph.edits import edit_note, hide_note
 from core.memory import Memory
-from core.model.progress import Progress, counted
+from core.model.progress import Progress, counted, watched
 
 WORKS: dict[str, Callable[[Memory, Progress], object]] = {
     "index": lambda memory, progress: memory.index(progress),
     "verify": lambda memory, progress: memory.verify(progress),
     "secrets": lambda memory, progress: memory.secrets(progress),
     "reflect": lambda memory, progress: memory.reflect(dry_run=True, progress=progress),
+    "promote": lambda memory, progress: memory.promote(
+        dry_run=True, memory_dir=memory.home, progress=progress
+    ),
+    "back to a backup": lambda memory, progress: memory.restoration(progress=progress),
+    "back to a moment": lambda memory, progress: memory.going_back(
+        memory.timeline().at(1), "before", progress=progress
+    ),
 }
+_PROPOSALS = [name for name in WORKS if name not in ("index", "verify", "secrets")]
 
 
 class Enough(Exception):
@@ -25,18 +36,26 @@ class Enough(Exception):
 
 @pytest.fixture
 def memory(tmp_path: Path) -> Memory:
-    write_graph(tmp_path, [note_object(number, content=f"Word {number} stays.") for number in range(1, 60)])
-    return Memory.open(tmp_path)
+    notes = [note_object(number, content=f"Word {number} stays.", hits=5) for number in range(1, 60)]
+    write_graph(tmp_path, notes)
+    memory = Memory.open(tmp_path)
+    ids = [note.id for note in memory.snapshot.notes[-20:]]
+    # Makes a backup of what was there before, too.
+    memory.change("hid some", lambda draft: edit_each(draft, ids, hide_note))
+    return memory
 
 
 @pytest.mark.parametrize("name", WORKS)
 def test_what_is_told_grows_within_the_whole(memory: Memory, name: str) -> None:
     told: list[tuple[int, int]] = []
     WORKS[name](memory, lambda done, total: told.append((done, total)))
-    assert told
-    assert all(0 <= done < total for done, total in told)
-    if len({total for _, total in told}) == 1 and name != "reflect":
-        assert told == sorted(told)
+    # Where nothing is counted, whether to go on is asked all the same.
+    counts = [(done, total) for done, total in told if (done, total) != (0, 0)]
+    # What differs by a few notes is compared at once.
+    assert counts or (told and name == "back to a moment")
+    assert all(0 <= done < total for done, total in counts)
+    if len({total for _, total in counts}) == 1 and name not in ("reflect", "promote"):
+        assert counts == sorted(counts)
 
 
 @pytest.mark.parametrize("name", WORKS)
@@ -64,15 +83,13 @@ def test_stopped_at_any_report_it_leaves_everything_as_it_was(
         assert [hit.note.title for hit in fresh.search("word 7")][:1]
 
 
-def test_a_write_does_not_wait_for_a_proposal(memory: Memory) -> None:
+@pytest.mark.parametrize("name", _PROPOSALS)
+def test_a_write_does_not_wait_for_a_proposal(memory: Memory, name: str) -> None:
     written: list[str] = []
 
     def write_meanwhile(done: int, total: int) -> None:
         if not written:
             note = memory.snapshot.notes[0]
-            import threading
-
-            from core.graph.edits import edit_note
 
             def edit() -> None:
                 memory.change("meanwhile", lambda draft: edit_note(draft, note.id, content="Meanwhile."))
@@ -82,7 +99,7 @@ def test_a_write_does_not_wait_for_a_proposal(memory: Memory) -> None:
             writer.start()
             writer.join(20)
 
-    memory.reflect(dry_run=True, progress=write_meanwhile)
+    WORKS[name](memory, write_meanwhile)
     assert memory.snapshot.note(written[0]).content == "Meanwhile."
 
 
@@ -91,6 +108,9 @@ def test_every_item_goes_by_whether_or_not_anybody_is_told() -> None:
     assert list(counted(range(40), None)) == list(range(40))
     assert list(counted(range(40), lambda done, total: told.append((done, total)))) == list(range(40))
     assert told == [(0, 40), (16, 40), (32, 40)]
+    told.clear()
+    assert list(watched(range(20), lambda done, total: told.append((done, total)))) == list(range(20))
+    assert told == [(0, 0), (0, 0)]
 
 
 def _files(home: Path) -> dict[str, bytes]:

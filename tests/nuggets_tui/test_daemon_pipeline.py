@@ -90,7 +90,32 @@ def test_once_does_all_that_waits_and_makes_nothing_where_nothing_was_handed_in(
     ingest(tmp_path, clock, "The office cat is called Turing.")
     beside().once()
     assert sorted(notes(tmp_path)) == [TEXT, "The office cat is called Turing."]
-    assert said == []
+    beside().once()
+    assert said == ["pipeline: 2 texts read, 2 notes written"]
+
+
+def test_once_looks_anew_for_a_model_that_was_not_there(
+    tmp_path: Path, clock: Clock, said: list[str]
+) -> None:
+    answer = parrot().by_prompt
+    assert answer is not None
+    with FakeOllama(by_prompt=answer, models=()) as ollama:  # type: ignore[arg-type]
+        configure(tmp_path, f'[pipeline.extraction]\nendpoint = "{ollama.url}"')
+        ingest(tmp_path, clock)
+        PipelineBeside(tmp_path, clock=clock, say=said.append).once()
+        assert "ollama pull qwen3:4b" in said[0]
+        # The person does as they are told, and tries again at once.
+        ollama.models = ("qwen3:4b",)
+        PipelineBeside(tmp_path, clock=clock, say=said.append).once()
+    assert said[1:] == ["pipeline: 1 text read, 1 note written"]
+    assert notes(tmp_path) == [TEXT]
+
+
+def test_once_says_that_proposals_wait(beside: Beside, tmp_path: Path, clock: Clock, said: list[str]) -> None:
+    configure(tmp_path, "shadowMode = true")
+    ingest(tmp_path, clock)
+    beside().once()
+    assert said == ["pipeline: 1 text read, 0 notes written; 1 proposal for you: nuggets pipeline proposals"]
 
 
 def test_once_does_not_wait_until_what_failed_may_be_tried_again(
@@ -178,8 +203,8 @@ def test_settings_that_cannot_be_taken_as_given_are_told(
     configure(tmp_path, "[pipeline.worker]\nmaxRetries = 99")
     ingest(tmp_path, clock)
     beside().once()
-    assert len(said) == 1
     assert "worker.maxRetries" in said[0]
+    assert said[1:] == ["pipeline: 1 text read, 1 note written"]
     assert notes(tmp_path) == [TEXT]
 
 
@@ -234,6 +259,6 @@ def test_a_process_asks_the_configured_server_and_writes_notes(tmp_path: Path) -
             env={**os.environ, "NUGGETS_HOME": str(home), "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)},
         )  # fmt: skip
         assert done.returncode == 0
-        assert "pipeline" not in done.stderr
+        assert "pipeline: 1 text read, 1 note written" in done.stderr
         assert ollama.prompts
     assert notes(home) == ["Said.", TEXT]

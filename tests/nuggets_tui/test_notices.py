@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from app_kit import NOW, Driver, small_memory
+from textual.widgets._toast import Toast
 
 from core.errors import BrokenFileError
-from nuggets_tui.notices import in_keys, told_error
+from nuggets_tui.app import Opening
+from nuggets_tui.application import NuggetsApp
+from nuggets_tui.notices import in_keys, let_all_go, say, say_error, told_error
 
 
 @pytest.mark.parametrize(
@@ -43,3 +49,46 @@ def test_an_error_names_the_key() -> None:
 @pytest.mark.parametrize("todo", ["nuggets log --json lists more", "c settles it"])
 def test_commands_and_keys_are_not_written_with_a_capital_letter(todo: str) -> None:
     assert told_error(BrokenFileError("x", todo=todo))[1] == f"{todo}."
+
+
+SHORT = "Hid “Auth middleware”. u takes it back-that."
+LONG = "Moved 12 notes to scope project, 3 were so already. " * 3 + "u takes back-this."
+BROKEN = BrokenFileError("the note graph cannot be read (it ends in the middle of a value)",
+                         where="/home/somebody/.nuggets/graph/graph.json", kept="the file was left as it is",
+                         todo="nuggets verify --repair mends it, or put back a good copy of it")  # fmt: skip
+
+
+def shown(app: Driver, text: str) -> bool:
+    """Whether a notice stands, and all that stand have their place."""
+    toasts = list(app.main.query(Toast))
+    said = any(text in toast._notification.message for toast in toasts)
+    return said and all(toast.region.height for toast in toasts)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (180, 50)])
+async def test_notices_cover_no_head_of_a_pane(tmp_path: Path, size: tuple[int, int]) -> None:
+    small_memory(tmp_path / "memory")
+    opening = Opening(tmp_path / "memory", lambda: NOW)
+    opening.open()
+    nuggets = NuggetsApp(opening)
+    async with nuggets.run_test(size=size, notifications=True) as pilot:
+        app = Driver(nuggets, pilot)
+        await app.ready()
+        await app.show("Auth middleware")
+        top = app.main.query_one("#panes").region.y
+        assert top == 4
+        for told in ([SHORT], [SHORT, "Copied."], [LONG], [SHORT, LONG], [LONG, SHORT]):
+            let_all_go(app.main)
+            for text in told:
+                say(app.main, text)
+            await app.until(lambda told=told: shown(app, told[-1]))
+            regions = [toast.region for toast in app.main.query(Toast)]
+            seen = " ".join(app.text.replace("│", " ").split())
+            assert told[-1].split()[-1] in seen
+            assert all(region.y >= 1 and region.bottom <= top for region in regions), (told, regions)
+        let_all_go(app.main)
+        say_error(app.main, BROKEN)
+        say_error(app.main, ValueError(SHORT))
+        await app.until(lambda: shown(app, f"ValueError: {SHORT}"))
+        assert min(toast.region.y for toast in app.main.query(Toast)) > top + 3
+        assert "was left as it is" in app.text

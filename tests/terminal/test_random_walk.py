@@ -1,6 +1,6 @@
 """Whoever presses whatever: the app stays up, the terminal obeys nothing from notes, and nothing is lost.
 
-Seeded, for NUGGETS_WALK_SECONDS (10) seconds each; NUGGETS_WALK_SEED names another walk.
+Seeded, for NUGGETS_WALK_SECONDS (20) seconds each; NUGGETS_WALK_SEED names another walk.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from core.model.names import iso
 from core.model.snapshot import Snapshot
 from nuggets_tui.demo import write_demo
 
-SECONDS = float(os.environ.get("NUGGETS_WALK_SECONDS", "10"))
+SECONDS = float(os.environ.get("NUGGETS_WALK_SECONDS", "20"))
 SEED = int(os.environ.get("NUGGETS_WALK_SEED", "1"))
 # The clipboard is written by the copy command, as base64: nothing in it can be obeyed.
 _CLIPBOARD = re.compile(rb"\x1b\]52;c;[A-Za-z0-9+/=]*\x07")

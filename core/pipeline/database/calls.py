@@ -71,6 +71,17 @@ def calls_on(reader: sqlite3.Connection, day: str) -> int:
     return int(reader.execute("SELECT count(*) FROM llm_calls WHERE day = ?", (day,)).fetchone()[0])
 
 
+def spent(reader: sqlite3.Connection, day: str, budget: int) -> bool:
+    """Whether a day's calls are at least so many."""
+    first, last = reader.execute(
+        "SELECT (SELECT min(id) FROM llm_calls WHERE day = ?1), (SELECT max(id) FROM llm_calls WHERE day = ?1)",
+        (day,),
+    ).fetchone()
+    # There are no more than their numbers leave room for; to count thousands before each call would take long.
+    room = 0 if first is None else last - first + 1
+    return room >= budget and calls_on(reader, day) >= budget
+
+
 def day_of(reader: sqlite3.Connection, day: str, provider: str) -> Day:
     """What a day's calls came to."""
     tokens, fallbacks = reader.execute(

@@ -13,13 +13,15 @@ from typing import Final, Self
 
 from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnlyError, StorageError
 from core.pipeline.database.schema import TABLES, VERSION
+from core.pipeline.database.turn import turn
 from core.pipeline.guard import holding_a_transaction
-from core.storage.files import make_folder, write_target
+from core.storage.files import make_folder, write_target, wrong_kind
 from core.storage.ledger_schema import BROKEN_CODES, SIDE_FILES, code_of
 from core.storage.quarantine import QUARANTINE
 
 PIPELINE_FILE: Final = "pipeline.db"
 BUSY_SECONDS: Final = 5.0
+_SET_ASIDE_SECONDS: Final = 15.0
 _FILE_MODE: Final = 0o600
 _BUSY_CODES: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _READ_ONLY_CODES: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
@@ -34,8 +36,14 @@ class Database:
     def __init__(self, home: Path, *, seconds: float = BUSY_SECONDS) -> None:
         self.path = home / PIPELINE_FILE
         self.notice = ""
+        # Of `facts.matching`, for all who use it.
+        self.counted_words: dict[str, tuple[int, int]] = {}
         self._seconds = seconds
         self._writer: sqlite3.Connection | None = None
+        # What the writer's next transaction is, unless it is told otherwise.
+        self._lasting = True
+        # Which file it is: somebody may take it away, or put another one in its place.
+        self._file: tuple[int, int] | None = None
         self._turn = threading.RLock()
         self._local = threading.local()
         self._readers: list[tuple[threading.Thread, sqlite3.Connection]] = []
@@ -49,18 +57,28 @@ class Database:
         """
         database = cls(home, seconds=seconds)
         make_folder(home)
-        write_target(home, database.path)
+        check_kind(home)
         try:
             database._connect()
         except BrokenFileError:
-            database._set_aside(home)
-            database._connect()
+            database._begin_anew(home)
         return database
 
     @staticmethod
     def exists(home: Path) -> bool:
         """Whether a memory folder has one; looking makes none."""
         return (home / PIPELINE_FILE).is_file()
+
+    @staticmethod
+    def stands(home: Path) -> bool:
+        """Whether anything stands where it belongs, be it a database or not; opening tells what is wrong with it."""
+        try:
+            (home / PIPELINE_FILE).lstat()
+        except FileNotFoundError:
+            return False
+        except (OSError, ValueError):
+            pass  # it cannot be seen whether there is one
+        return True
 
     def close(self) -> None:
         """Lets go of all connections. May be called twice."""
@@ -69,12 +87,15 @@ class Database:
                 if connection is not None:
                     connection.close()
             self._readers, self._writer, self._local = [], None, threading.local()
+            self._file = None
 
     @property
     def reading(self) -> sqlite3.Connection:
         """This thread's connection for reading; writing through it fails. Rows are `sqlite3.Row`."""
+        self._follow_file()
         connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if connection is None:
+        if connection is None or self._local.file != self._file:
+            self._local.file = self._file
             connection = self._new_connection()
             connection.execute("PRAGMA query_only = ON")
             self._local.connection = connection
@@ -106,12 +127,14 @@ class Database:
         refuses.
         """
         with self._turn, self._told():
+            self._follow_file()
             if self._writer is None:
                 self._connect()
             assert self._writer is not None
             writer = self._writer
-            if not lasting:
-                writer.execute("PRAGMA synchronous = NORMAL")
+            if lasting is not self._lasting:
+                writer.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
+                self._lasting = lasting
             try:
                 writer.execute("BEGIN IMMEDIATE")
                 with holding_a_transaction():
@@ -120,8 +143,42 @@ class Database:
             finally:
                 if writer.in_transaction:
                     writer.execute("ROLLBACK")
-                if not lasting:
-                    writer.execute("PRAGMA synchronous = FULL")
+
+    def _follow_file(self) -> None:
+        """Opens the database again where another file has taken its place, or it was taken away: what was written
+        into the former one would be found by nobody.
+        """
+        if self._file is None or self._file == _identity(self.path):
+            return
+        with self._turn:
+            if self._writer is not None and not self._writer.in_transaction:
+                self._writer.close()
+                self._writer, self._file = None, None
+                self._connect()
+
+    def make_anew(self) -> None:
+        """Writes the file anew, without the pages and parts of pages that nothing stands in any more."""
+        with self._turn, self._told():
+            if self._writer is None:
+                self._connect()
+            assert self._writer is not None
+            self._writer.execute("VACUUM")
+
+    def empty_log(self) -> None:
+        """Brings all into the file itself, and leaves nothing in the log of writes beside it.
+
+        Raises StorageError when another program is reading just now.
+        """
+        with self._turn, self._told():
+            if self._writer is None:
+                self._connect()
+            assert self._writer is not None
+            busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StorageError(
+                "another program is reading the pipeline's database, so that what was masked still lies in a side file",
+                where=str(self.path), kept="all else was masked", todo="mask again when it is done",
+            )  # fmt: skip
 
     def _new_connection(self) -> sqlite3.Connection:
         connection = sqlite3.connect(
@@ -142,7 +199,8 @@ class Database:
             except BaseException:
                 writer.close()
                 raise
-            self._writer = writer
+            self._writer, self._lasting = writer, True
+            self._file = _identity(self.path)
 
     def _prepare(self, writer: sqlite3.Connection) -> None:
         version = writer.execute("PRAGMA user_version").fetchone()[0]
@@ -162,7 +220,10 @@ class Database:
         writer.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have made the tables while this one waited.
-            if writer.execute("PRAGMA user_version").fetchone()[0] == 0:
+            version = writer.execute("PRAGMA user_version").fetchone()[0]
+            if version < 0:
+                raise BrokenFileError("it is another program's database", where=str(self.path))
+            if version == 0:
                 if writer.execute("SELECT 1 FROM sqlite_master").fetchone():
                     raise BrokenFileError("it is another program's database", where=str(self.path))
                 for statement in _statements(TABLES):
@@ -183,6 +244,20 @@ class Database:
         except (sqlite3.DatabaseError, OSError) as error:
             raise told(self.path, error) from error
 
+    def _begin_anew(self, home: Path) -> None:
+        """Sets what cannot be read aside; one process at a time, since another one may have begun anew already."""
+        with turn(home, _SET_ASIDE_SECONDS) as mine:
+            if not mine:
+                raise LockTimeoutError(
+                    "another process is busy with the pipeline's database, which cannot be read",
+                    where=str(self.path), kept="its bytes were left as they are", todo="try again",
+                )  # fmt: skip
+            try:
+                self._connect()
+            except BrokenFileError:
+                self._set_aside(home)
+                self._connect()
+
     def _set_aside(self, home: Path) -> None:
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         folder = home / QUARANTINE
@@ -199,6 +274,29 @@ class Database:
         )
 
 
+def _identity(path: Path) -> tuple[int, int] | None:
+    """Which file stands at a path; None for none, or where that cannot be seen."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def check_kind(home: Path) -> None:
+    """Raises StorageError where no ordinary file of this folder stands in the database's place."""
+    path = home / PIPELINE_FILE
+    try:
+        wrong = wrong_kind(write_target(home, path))
+    except OSError as error:
+        raise told(path, error) from error
+    if wrong:
+        raise StorageError(
+            f"{wrong}: the pipeline's database belongs there", where=str(path), kept="it was left alone",
+            todo="take it away and try again",
+        )  # fmt: skip
+
+
 def told(path: Path, error: Exception) -> NuggetsError:
     """An error of SQLite or the system as what it means: broken for good, busy, or refused."""
     code = code_of(error) if isinstance(error, sqlite3.Error) else 0
@@ -212,10 +310,16 @@ def told(path: Path, error: Exception) -> NuggetsError:
             "the pipeline's database may not be written", where=str(path), kept="nothing was written",
             todo="look at its permissions",
         )  # fmt: skip
+    if code == sqlite3.SQLITE_CANTOPEN or isinstance(error, (PermissionError, FileNotFoundError)):
+        return StorageError(
+            "the pipeline's database cannot be opened", where=str(path), kept="nothing was written",
+            todo="look whether its folder is there, and at the permissions of both",
+        )  # fmt: skip
     if code in BROKEN_CODES:
         return BrokenFileError(
             f"the pipeline's database cannot be read ({error})", where=str(path),
-            kept="its bytes were left as they are",
+            kept="its bytes were left as they are, and notes are not in it",
+            todo="put a copy of it back, or move it and its -wal and -shm away for a new one to be begun",
         )  # fmt: skip
     said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return StorageError(

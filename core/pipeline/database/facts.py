@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass
@@ -18,6 +17,13 @@ _COLUMNS: Final = (
 _LOOKED_AT: Final = 10
 _READ_AT_MOST: Final = 100
 _COUNTED: Final = 8
+# Words of so many facts or more are remembered with their number, until there are a quarter more facts.
+_SELDOM: Final = 8
+_COUNTED_AGAIN: Final = 1.25
+_MOST_COUNTED: Final = 4_096
+
+# For a word how many facts held it, and of how many.
+Counted = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,42 +109,67 @@ def text_on_its_way(reader: sqlite3.Connection, note_id: str) -> str | None:
     return None if row is None else str(row[0])
 
 
-def matching(reader: sqlite3.Connection, nugget: str, words: Sequence[str], most: int) -> list[Match]:
+def matching(
+    reader: sqlite3.Connection,
+    nugget: str,
+    words: Sequence[str],
+    most: int,
+    counted: Counted | None = None,
+) -> list[Match]:
     """Facts of a nugget that share words, best first by bm25(); those that are denied are left out.
 
-    The rarest words decide: once these lead to some hundred facts, no commoner one is asked for.
+    The rarest words decide: once these lead to some hundred facts, no commoner one is asked for; where one alone leads
+    to more, only facts that hold others of them too are found. counted: of this database, to be handed in again.
     """
-    query = " OR ".join(f'"{word}"' for word in _rarest(reader, words))
+    query = _query(reader, words, {} if counted is None else counted)
     if not query:
         return []
     rows = reader.execute(
         "SELECT facts.*, found.score, EXISTS (SELECT 1 FROM graph_outbox WHERE graph_outbox.note_id = facts.note_id"
         " AND graph_outbox.status = 'pending') AS waits FROM"
         " (SELECT rowid, rank AS score FROM facts_fts WHERE facts_fts MATCH ? ORDER BY rank LIMIT ?) AS found"
-        " JOIN facts ON facts.rowid = found.rowid"
-        " WHERE nugget = ? AND facts.status <> 'denied' ORDER BY found.score, facts.id LIMIT ?",
+        " CROSS JOIN facts ON facts.rowid = found.rowid"
+        " WHERE nugget = ? AND facts.status <> 'denied' LIMIT ?",
         (query, _LOOKED_AT * most, nugget, most),
     )
-    return [Match(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
+    found = [Match(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
+    return sorted(found, key=lambda match: (match.score, match.fact.id))
 
 
-def _rarest(reader: sqlite3.Connection, words: Sequence[str]) -> list[str]:
-    """Of the words those that stand in fewest facts, as many as lead to about so many facts in all."""
+def _query(reader: sqlite3.Connection, words: Sequence[str], counted: Counted) -> str:
+    """A query for the words that stand in fewest facts, which leads to about so many facts in all; "" for no fact."""
+    total = newest(reader)
     # To count a word costs as much as it is common.
-    likely = telling(words, _COUNTED)
-    rows = reader.execute(
-        "SELECT word.value, (SELECT doc FROM facts_terms WHERE term = word.value) AS held"
-        " FROM json_each(?) AS word WHERE held IS NOT NULL ORDER BY held, word.value",
-        (json.dumps(likely),),
-    )
-    found: list[str] = []
-    facts_read = 0
-    for word, held in rows:
-        facts_read += held
-        if found and facts_read > _READ_AT_MOST:
+    held_by = {word: _held_by(reader, word, total, counted) for word in telling(words, _COUNTED)}
+    rarest = sorted((held, word) for word, held in held_by.items() if held)
+    if not rarest:
+        return ""
+    together = rarest[0][0] > _READ_AT_MOST
+    expected = float(rarest[0][0])
+    found = [rarest[0][1]]
+    for held, word in rarest[1:]:
+        # Words that are common stand together as often as chance has it, or somewhat more.
+        expected = expected * held / total if together else expected + held
+        if not together and expected > _READ_AT_MOST:
             break
         found.append(word)
-    return found
+        if together and expected <= _READ_AT_MOST:
+            break
+    return (" AND " if together else " OR ").join(f'"{word}"' for word in found)
+
+
+def _held_by(reader: sqlite3.Connection, word: str, total: int, counted: Counted) -> int:
+    """How many facts of so many hold a word, or did when there were a fifth fewer."""
+    known, among = counted.get(word, (0, 0))
+    if known and among <= total <= among * _COUNTED_AGAIN:
+        return known
+    row = reader.execute("SELECT doc FROM facts_terms WHERE term = ?", (word,)).fetchone()
+    held = 0 if row is None else int(row[0])
+    if held >= _SELDOM:
+        if len(counted) >= _MOST_COUNTED:
+            counted.clear()
+        counted[word] = held, total
+    return held
 
 
 def newest(reader: sqlite3.Connection) -> int:

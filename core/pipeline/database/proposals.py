@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
+from core.errors import AmbiguousError, InvalidInputError
 from core.pipeline.records import ProposalStatus, StoredProposal
 
+_HEAD: Final = "proposal-"
 _OPEN: Final = "status IN ('proposed', 'review')"
 _PLAIN: Final = tuple(
     name for name in StoredProposal.__slots__ if name not in ("grounded", "review_needed", "span")
@@ -64,6 +66,32 @@ def by_id(reader: sqlite3.Connection, proposal_id: str) -> StoredProposal | None
     """A proposal, None for none of this id."""
     row = reader.execute("SELECT * FROM proposals WHERE id = ?", (proposal_id,)).fetchone()
     return None if row is None else _stored(row)
+
+
+def meant(reader: sqlite3.Connection, said: str) -> str:
+    """The id that an unambiguous beginning of an id means, with or without its first word, or the exact text of a
+    proposal that waits; what means none comes back as it is. Raises AmbiguousError, and InvalidInputError for "".
+    """
+    wanted = said.strip()
+    if not wanted:
+        raise InvalidInputError("an empty id names no proposal", todo="nuggets pipeline proposals lists them")
+    begins = (wanted, f"{_HEAD}{wanted}")
+    looks: tuple[tuple[str, tuple[str, ...]], ...] = (
+        ("id = ?", (wanted,)),
+        (f"content = ? AND {_OPEN}", (wanted,)),
+        (f"(substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2) AND {_OPEN}", begins),
+        ("substr(id, 1, length(?1)) = ?1 OR substr(id, 1, length(?2)) = ?2", begins),
+    )
+    for where, values in looks:
+        found = [
+            row["id"] for row in reader.execute(f"SELECT id FROM proposals WHERE {where} LIMIT 5", values)
+        ]
+        if len(found) == 1:
+            return str(found[0])
+        if found:
+            few = ", ".join(found[:4]) + (", and more" if len(found) > 4 else "")
+            raise AmbiguousError(f"fits several proposals: {few}", where=wanted, todo="give more of the id")
+    return wanted
 
 
 def stored(reader: sqlite3.Connection, *, all: bool = False, most: int = 500) -> tuple[StoredProposal, ...]:

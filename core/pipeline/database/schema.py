@@ -17,6 +17,7 @@ CREATE TABLE raw_memories (
     duplicate_of TEXT REFERENCES raw_memories (id), protected INTEGER NOT NULL DEFAULT 0,
     created_at INTEGER NOT NULL, extracted_at INTEGER, model TEXT NOT NULL DEFAULT '',
     prompt_version TEXT NOT NULL DEFAULT '', knowledge_due INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX raw_held ON raw_memories (created_at) WHERE status = 'held';
 CREATE INDEX raw_knowledge_due ON raw_memories (created_at) WHERE knowledge_due = 1;
 CREATE INDEX raw_hash ON raw_memories (nugget, content_hash);
 CREATE INDEX raw_source ON raw_memories (source_id) WHERE source_id <> '';
@@ -171,7 +172,7 @@ CREATE TABLE llm_calls (
     model TEXT NOT NULL, purpose TEXT NOT NULL, raw_id TEXT NOT NULL, latency_ms INTEGER NOT NULL,
     prompt_tokens INTEGER, answer_tokens INTEGER, outcome TEXT NOT NULL, error TEXT NOT NULL,
     fallback_for TEXT NOT NULL DEFAULT '');
-CREATE INDEX calls_day ON llm_calls (day, provider);
+CREATE INDEX calls_day ON llm_calls (day);
 CREATE INDEX calls_raw ON llm_calls (raw_id, purpose) WHERE raw_id <> '';
 -- The circuit breaker of each provider, shared by all processes. name: with its address and model.
 CREATE TABLE providers (

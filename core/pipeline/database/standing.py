@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from core.pipeline.database.connection import BUSY_SECONDS, PIPELINE_FILE, told
+from core.pipeline.database.connection import BUSY_SECONDS, PIPELINE_FILE, check_kind, told
 
 # Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides.
 _STANDING: Final = """
@@ -85,6 +85,7 @@ def looking(home: Path) -> Iterator[sqlite3.Connection]:
     Raises StorageError, BrokenFileError, LockTimeoutError.
     """
     path = home / PIPELINE_FILE
+    check_kind(home)
     try:
         address = f"{path.absolute().as_uri()}?mode=ro"
         with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
@@ -93,3 +94,16 @@ def looking(home: Path) -> Iterator[sqlite3.Connection]:
             yield connection
     except (sqlite3.DatabaseError, OSError) as error:
         raise told(path, error) from error
+
+
+def check_whole(reader: sqlite3.Connection, home: Path) -> None:
+    """Raises BrokenFileError when some page of the database is damaged, also one that nobody reads just now."""
+    wrong = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
+    if wrong != "ok":
+        raise told(home / PIPELINE_FILE, _damaged(" ".join(str(wrong).split())))
+
+
+def _damaged(said: str) -> sqlite3.DatabaseError:
+    error = sqlite3.DatabaseError(said)
+    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
+    return error

@@ -26,7 +26,9 @@ def telling(terms: Sequence[str], most: int) -> list[str]:
     """So many of the words as tell a text from others, in their order: numbers and long words are mostly rare."""
     if len(terms) <= most:
         return list(terms)
-    places = sorted(range(len(terms)), key=lambda place: (not any(map(str.isdigit, terms[place])), -len(terms[place])))
+    places = sorted(
+        range(len(terms)), key=lambda place: (not any(map(str.isdigit, terms[place])), -len(terms[place]))
+    )
     return [terms[place] for place in sorted(places[:most])]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from core.pipeline.contradiction import polarity_difference
@@ -16,6 +17,7 @@ SAME_SAYING: Final = 0.9
 _RELATED: Final = 0.3
 _MOST_RELATED: Final = 3
 _LONGEST_READ: Final = 20_000
+_REMEMBERED_LENGTH: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +33,24 @@ class Saying:
 
 def saying(text: str, content_hash: str = "") -> Saying:
     """A text made ready for comparison."""
+    # The same notes are held against fact after fact.
+    made = _saying if len(text) > _REMEMBERED_LENGTH else _remembered
+    return made(text, content_hash)
+
+
+def _saying(text: str, content_hash: str) -> Saying:
     found = words(compose(encodable(text[:_LONGEST_READ])).lower())
+    order = tuple(map(stem, found))
     return Saying(
         text,
         content_hash or normalise(text).content_hash,
-        tuple(map(stem, found)),
-        frozenset(map(stem, found)),
-        frozenset(stem(word) for word in found if word not in STOP_WORDS),
+        order,
+        frozenset(order),
+        frozenset(name for name, word in zip(order, found, strict=True) if word not in STOP_WORDS),
     )
+
+
+_remembered = lru_cache(maxsize=1024)(_saying)
 
 
 def similarity(one: frozenset[str], other: frozenset[str]) -> float:

@@ -101,7 +101,9 @@ def sendable(text: str) -> str:
 
     Looked for both as it was written and as it is sent, since either may show one that the other hides.
     """
-    return redact(tidy_input(redact(text.strip()[:_MOST_READ]).text)).text
+    without = redact(text.strip()[:_MOST_READ]).text
+    tidied = tidy_input(without)
+    return tidied if tidied == without else redact(tidied).text
 
 
 def cut_input(tidied: str, limits: Limits) -> str:

@@ -14,7 +14,7 @@ from core.pipeline.extraction.prompt import (
 from core.pipeline.extraction.result import Extraction, Limits
 from core.pipeline.extraction.validation import Warnings, valid_facts, valid_relations
 from core.pipeline.intake.redaction import MARK
-from core.pipeline.models.answers import last_object
+from core.pipeline.models.answers import last_object, says_nothing
 from core.pipeline.models.lenient_json import JsonObject
 from core.pipeline.models.provider import Answer, ModelError, Provider
 
@@ -51,8 +51,12 @@ def read_extraction(answer: Answer, text: str, limits: Limits = _DEFAULT_LIMITS)
 
 
 def _read(answer: Answer, tidied: str, limits: Limits) -> Extraction:
-    found = last_object(answer, _KEYS, _has_a_list)
     warnings = Warnings()
+    if says_nothing(answer):
+        warnings.add("Answer has neither facts nor entities")
+        found: JsonObject = {}
+    else:
+        found = last_object(answer, _KEYS, _has_a_list)
     if len(tidied) > limits.longest_input:
         warnings.add(f"Input truncated from {len(tidied)} to {limits.longest_input} characters")
     facts = valid_facts(found, cut_input(tidied, limits), limits, warnings)

@@ -154,8 +154,9 @@ def _tame(text: str) -> str:
     """Text without control characters, ends trimmed; line breaks and tabs stay."""
     if text.isprintable():
         return text.strip()
+    # Other ends of lines part words as well.
     return "".join(
-        character
+        "\n" if character in "\r\v\f\x85" else character
         for character in text
-        if character in "\n\t" or not (character < " " or "\x7f" <= character < "\xa0")
+        if character in "\n\t\r\v\f\x85" or not (character < " " or "\x7f" <= character < "\xa0")
     ).strip()

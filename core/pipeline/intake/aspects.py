@@ -20,40 +20,47 @@ _GROUPS: Final = tuple(
     for aspect, words in (
         ("preferences", "like, likes, liked, liking, love, loves, loved, loving, enjoy, enjoys, enjoyed, enjoying,"
          "prefer, prefers, preferred, preferring, favor, favors, favored, favour, favours, favoured, adore, adores, adored,"
-         "fond of, fan of, favorite, favourite, keen on"),
+         "fond of, fan of, favorite, favorites, favourite, favourites, keen on, passionate about"),
         ("preferences", "hate, hates, hated, hating, dislike, dislikes, disliked, disliking, avoid, avoids, avoided, avoiding,"
-         "loathe, loathes, loathed, despise, despises, despised, detest, detests, detested, can't stand, cannot stand"),
+         "loathe, loathes, loathed, despise, despises, despised, detest, detests, detested, can't stand, cannot stand, fear,"
+         "fears, feared, fearing, afraid of"),
         ("properties", "is, are, was, were, am, be, been, being, isn't, aren't, wasn't, weren't, become, becomes, became, remains,"
-         "remained, seems, seemed"),
+         "remained, seems, seemed, identifies as, identified as"),
         ("events", "go, goes, went, gone, going, move, moves, moved, moving, travel, travels, traveled, travelled, traveling,"
          "travelling, visit, visits, visited, visiting, arrive, arrives, arrived, leave, leaves, left, return, returns,"
-         "returned, attend, attends, attended, join, joins, joined, relocate, relocates, relocated, flew, drove"),
+         "returned, attend, attends, attended, join, joins, joined, relocate, relocates, relocated, flew, drove, came, departs,"
+         "departed"),
         ("activities", "work, works, worked, working, build, builds, built, building, run, runs, ran, running, manage, manages,"
          "managed, managing, lead, leads, led, leading, develop, develops, developed, developing, design, designs, designed,"
          "teach, teaches, taught, teaching, study, studies, studied, studying, write, writes, wrote, writing, maintain,"
-         "maintains, maintained, deploy, deploys, deployed"),
+         "maintains, maintained, deploy, deploys, deployed, research, researches, researched, researching, pursue, pursues,"
+         "pursued, pursuing, specialize, specializes, specialized, specialise, specialises, specialised"),
         ("perspectives", "think, thinks, thought, thinking, believe, believes, believed, believing, feel, feels, felt, feeling,"
-         "consider, considers, considered, hope, hopes, hoped, hoping, worry, worries, worried, doubt, doubts, doubted,"
+         "consider, considers, considered, hope that, hopes that, hoped that, hope for, hopes for, hoped for, hoping for,"
+         "realize, realizes, realized, realise, realises, realised, worry, worries, worried, doubt, doubts, doubted,"
          "argue, argues, argued, agree, agrees, agreed, disagree, disagrees, disagreed"),
         ("properties", "have, has, had, having, own, owns, owned, owning, keep, keeps, kept, keeping, possess, possesses,"
          "possessed, contain, contains, contained, include, includes, included"),
         ("relationships", "marry, marries, married, marrying, engaged, divorced, divorce, divorces, dating, dated, dates,"
-         "wife, husband, spouse, partner, single"),
-        ("background", "born, grew up, grow up, grows up, growing up, raised, from, come from, comes from, came from,"
-         "originally, native"),
+         "wife, husband, spouse, partner, single, relationship"),
+        ("background", "born, grew up, grow up, grows up, growing up, raised, from, come from, comes from, live in, lives in,"
+         "lived in, living in, originally, native"),
         ("decision patterns", "plan, plans, planned, planning, decide, decides, decided, deciding, intend, intends, intended,"
-         "intending, choose, chooses, chose, chosen, choosing, want, wants, wanted, wanting, aim, aims, aimed, will"),
+         "intending, choose, chooses, chose, chosen, choosing, want, wants, wanted, wanting, aim, aims, aimed, will, hope to,"
+         "hopes to, hoped to, hoping to"),
         ("activities", "play, plays, played, playing, paint, paints, painted, painting, sing, sings, sang, sung, singing, read,"
          "reads, reading, cook, cooks, cooked, cooking, hike, hikes, hiked, hiking, swim, swims, swam, swimming, dance,"
          "dances, danced, dancing, garden, gardens, gardening, collect, collects, collected, practice, practices,"
-         "practise, practises, practiced, practised, train, trains, trained"),
+         "practise, practises, practiced, practised, train, trains, trained, camp, camps, camped, camping"),
         (GENERAL, "say, says, said, saying, tell, tells, told, mention, mentions, mentioned, ask, asks, asked, report, reports,"
-         "reported, explain, explains, explained"),
+         "reported, explain, explains, explained, share, shares, shared, express, expresses, expressed, state, states, stated"),
     )
 )  # fmt: skip
 VERBS: Final = frozenset(
     word for _, words in _GROUPS for word in words if " " not in word
-) - {"from", "single", "favorite", "favourite", "originally", "native", "wife", "husband", "spouse", "partner"}  # fmt: skip
+) - {"from", "single", "favorite", "favourite", "originally", "native", "wife", "husband", "spouse", "partner",
+    "relationship", "state", "states", "share", "fear", "fears", "research", "camp", "camps", "express", "realize",
+    "pursue"}  # fmt: skip
 
 
 def aspect_of(predicate: str) -> str:

@@ -29,6 +29,7 @@ PAIR_TYPE: Final = "related_to"
 PAIR_STRENGTH: Final = 0.3
 _SHORTEST_CLAUSE: Final = 11
 _SHORTEST_PREDICATE, _LONGEST_PREDICATE = 5, 200
+_LONGEST_CUT_WORD: Final = 40
 _LEADING: Final = re.compile(r"(?:['’]s(?=\s)|[`\"'”’»)\]*]*)[^\w`@/~\"'(\[]*")
 _CONJUNCTION: Final = re.compile(
     r"(?:and|or|but|so|because|while|when|where|as|then|who|whom|whose|which|that)\s+", re.IGNORECASE
@@ -129,13 +130,18 @@ def _attributes(
 
 
 def _predicate(text: str, start: int, end: int) -> Span | None:
-    """What a clause says behind a name, or None where that is shorter than 5 or longer than 200 characters."""
+    """What a clause says behind a name, or None where that is shorter than 5 characters; 200 of it at most."""
     leading = _LEADING.match(text, start, end)
     start = leading.end() if leading else start
     conjunction = _CONJUNCTION.match(text, start, end)
     start = conjunction.end() if conjunction else start
-    length = len(text[start:end].rstrip().rstrip(",;:").rstrip())
-    return Span(start, start + length) if _SHORTEST_PREDICATE <= length <= _LONGEST_PREDICATE else None
+    said = text[start:end].rstrip()
+    if len(said) > _LONGEST_PREDICATE:
+        # To the end of a word, unless that is far.
+        whole = said.rfind(" ", _LONGEST_PREDICATE - _LONGEST_CUT_WORD, _LONGEST_PREDICATE + 1)
+        said = said[: whole if whole > 0 else _LONGEST_PREDICATE].rstrip()
+    length = len(said.rstrip(",;:").rstrip())
+    return Span(start, start + length) if length >= _SHORTEST_PREDICATE else None
 
 
 def _pairs(segments: tuple[Segment, ...], entities: tuple[Name, ...]) -> tuple[Pair, ...]:

@@ -77,6 +77,13 @@ COMMON_NOUNS: Final = _words(
     terminal tests text theme thread threads ticket tickets token tokens tool tools topic traffic transaction tree trigger
     type types validation value values variable variables vendor view views volume web website window word words work
     worker workers workflow workflows workspace year years
+    afternoon attempt attempts autumn beer bike bread breakfast bus car cars cat cats child class coffee colleague
+    colleagues customer customers day days deploy deploys developer developers dinner dog dogs door engineer engineers
+    evening everything fish food friend friends hair health heat home hospital hotel house houses job kitchen
+    luck lunch man meat milk moment money month months morning music neck news night noise nothing paper parking pain
+    plane police power press pressure price prices progress rain release rent school shop sleep snow sound sport staff
+    storm street sugar summer sun sunday tea temperature time today traffic train trains trip truth
+    upload uploads water weather week weeks wind wine winter woman work
     """
 )
 # Words made of others: "Deployment", "Caching", "Robustness", "Quickly".
@@ -97,20 +104,46 @@ _DERIVED: Final = (
 )
 _LONG_ENOUGH: Final = 6
 
-# Verbs besides those of the aspects that stand behind a subject.
+# Verbs besides those of the aspects that stand behind a subject; those that end in "ed" need not be listed.
 SUBJECT_VERBS: Final = _words(
     """
-    uses used helps helped supports supported needs needed provides provided replaces replaced requires required gives
-    gave got gets takes took makes made finds found shows showed starts started stops stopped creates created adds added
-    fixes fixed merges merged reviews reviewed sends sent calls called knows knew lives lived speaks spoke meets met
-    suggests suggested recommends recommended proposes proposed wants insists insisted confirms confirmed approves approved
-    rejects rejected switches switched migrates migrated picks picked adopts adopted settles settled commits committed
+    uses helps supports needs provides replaces requires gives gave got gets takes took makes made finds found shows
+    showed starts stops creates adds fixes merges reviews sends sent calls knows knew lives speaks spoke meets met
+    suggests recommends proposes wants insists confirms approves rejects switches migrates picks adopts settles commits
     sticks stuck tries tried does did can could should would must has's doesn't didn't won't can't never always also
-    reported learns learned learnt buys bought sells sold bakes baked runs owns releases released ships shipped
+    learns learnt buys bought sells sold bakes runs owns releases ships
+    accepts answers applies arrives asks ate beats became becomes began begins bought breaks brings broke brought builds
+    calculates carries catches caught changes checks closes comes compiles connects contains converts crashes cuts deals
+    deletes delivers depends detects drank draws drew drinks drives eats emails encodes ends escapes explains exposes
+    exports fails fell felt fetches fights fits flies flew follows forgets forgot fought generates goes graduates grew
+    grows guesses handles happens heard hears held hides hired hires hit holds hosts hurts imports includes indexes
+    installs invites jogs jumps keeps kept laid laughs leads led lent lets lies listens loads locks logs lost manages
+    matches means meant measures mentions moves opens orders organises organizes owes paid parses passes pays phones
+    plays polls posts powers prevents prints produces promises pushes puts quit ran rang reads receives refactors
+    refuses relies remembers renders rents replies resets resolves returns rewrites rewrote rides rode rose sang sat saw
+    says schedules sees serves sets shook shot sings sits sleeps slept smiles smokes sorts spends spent splits stands
+    stayed stays stole stood stores streams struck swam swims talks taught tells tests thinks threw throws times told
+    tracks trains translates trusts turns understands understood updates upgrades validates volunteers votes waits
+    walks washes watches wears went wins woke won wore works wraps writes wrote yields
+    might will may shall had have is was
     """
+)
+# What may stand between a subject and its verb.
+ADVERBS: Final = _words(
+    "also always already even finally just never now often once only recently still sometimes then usually"
 )
 
 
 def is_derived(word: str) -> bool:
     """Whether a lower-case word is built as abstract nouns and adverbs are."""
     return len(word) >= _LONG_ENOUGH and word.endswith(_DERIVED)
+
+
+def is_past(word: str) -> bool:
+    """Whether a lower-case word is built as the past of a verb is."""
+    return len(word) >= _LONG_ENOUGH - 2 and word.endswith("ed") and not word.endswith("eed")
+
+
+def may_be_several(word: str) -> bool:
+    """Whether a lower-case word is built as the plural of a noun is."""
+    return word.endswith("s") and not word.endswith(("ss", "us", "is"))

@@ -10,7 +10,15 @@ from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
 from core.pipeline.intake.aspects import VERBS
-from core.pipeline.intake.name_words import COMMON_NOUNS, NO_NAMES, SUBJECT_VERBS, is_derived
+from core.pipeline.intake.name_words import (
+    ADVERBS,
+    COMMON_NOUNS,
+    NO_NAMES,
+    SUBJECT_VERBS,
+    is_derived,
+    is_past,
+    may_be_several,
+)
 from core.pipeline.intake.normalisation import collapse_white_space, compose
 from core.pipeline.intake.sentences import Span, sentences
 from core.text.file_references import file_references
@@ -33,6 +41,7 @@ _ACRONYM: Final = re.compile(r"[A-Z]{2,6}s?(?:-?\d[\w.]{0,8})?", re.ASCII)
 _IDENTIFIER: Final = re.compile(r"[@\w][\w.:/@+-]*(?:\(\))?")
 _JOINT: Final = re.compile(r"\w_\w|[a-z\d][A-Z]|[A-Z]{2}[a-z]|\w[-./]\w|::")
 _PACKAGE: Final = re.compile(r"@[a-z\d][\w.-]{0,60}/[a-z\d][\w.-]{0,80}", re.ASCII)
+_BEHIND_A_SUBJECT: Final = VERBS | SUBJECT_VERBS
 _HUMP: Final = re.compile(r"[a-z\d][A-Z]")
 
 
@@ -56,7 +65,10 @@ class Name:
 
 
 class _Word(NamedTuple):
-    """A word without what stands around it. ends_run, begins_run: signs behind or before it that part it."""
+    """A word without what stands around it.
+
+    ends_run, begins_run: signs behind or before it that part it. comma: one of them is a comma or semicolon.
+    """
 
     span: Span
     text: str
@@ -186,7 +198,7 @@ def _words(text: str, start: int, end: int) -> Iterator[_Word]:
             inner,
             possessive is not None or not _ENDS_RUN.isdisjoint(behind),
             begin > found.start(),
-            behind.startswith((",", "，", "、")),
+            behind.startswith((",", ";", "，", "；", "、")),
             possessive is not None,
         )
 
@@ -257,7 +269,7 @@ def _is_supported(word: _Word, after: _Word | None, words: tuple[_Word, ...]) ->
     if after is None or lower in COMMON_NOUNS or is_derived(lower):
         return False
     place = next(number for number, other in enumerate(words) if other is word) + 1
-    following = words[place : place + 2]
+    following = words[place : place + 3]
     said = [other.text.lower() for other in following]
     if word.comma and (said[0] in {"who", "whose", "which"} or _has_capital(following[0].text)):
         return True
@@ -265,4 +277,9 @@ def _is_supported(word: _Word, after: _Word | None, words: tuple[_Word, ...]) ->
         return word.possessive
     if said[0] in {"and", "or", "&"} and len(following) > 1:
         return _has_capital(following[1].text)
-    return said[0] in VERBS or said[0] in SUBJECT_VERBS
+    one = not may_be_several(lower)
+    if said[0] in {"who", "whose"}:
+        return one
+    verb = said[1] if len(said) > 1 and (said[0] in ADVERBS or said[0].endswith("ly")) else said[0]
+    denied = said[0].replace("’", "'").endswith("n't")
+    return denied or not _BEHIND_A_SUBJECT.isdisjoint((said[0], verb)) or (one and is_past(verb))

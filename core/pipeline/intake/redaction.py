@@ -1,4 +1,4 @@
-"""Credentials taken out of a text before it is stored: patterns that would rather take one too many."""
+"""Credentials taken out of a text before a model sees it or a transcript is kept: rather one too many than too few."""
 
 # The patterns and lists read as the tables that they are.
 # ruff: noqa: E501
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from core.pipeline.intake.sentences import Span
@@ -25,6 +26,7 @@ _HEAD: Final = 120
 _RANDOM: Final = 3.5
 # The search behind words of many languages weighs each of them; a text of nothing else is left to the patterns here.
 _MOST_WORDS: Final = 200
+_REMEMBERED_LENGTH: Final = 1_000
 _COUNTED: Final = (
     "pass", "pw", "psk", "secret", "token", "key", "cred", "bearer", "kennwort", "zugang", "mot", "mdp", "contra", "clav",
     "senha", "palavra", "chave", "chiav", "parol", "woord", "senord", "kode", "salasana", "has", "hesl", "jelsz", "ifre",
@@ -106,6 +108,16 @@ def redact(text: str) -> Redacted:
     digests, no paths, no joined words; and all that `core.text.secrets` finds. Redacting a redacted text again
     changes nothing. Linear in the length of the text.
     """
+    # The same notes are shown beside fact after fact.
+    return _redacted(text) if len(text) > _REMEMBERED_LENGTH else _remembered(text)
+
+
+@lru_cache(maxsize=1024)
+def _remembered(text: str) -> Redacted:
+    return _redacted(text)
+
+
+def _redacted(text: str) -> Redacted:
     count = 0
     for _ in range(_ROUNDS):
         spans = _merged(_found(text))

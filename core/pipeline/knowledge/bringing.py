@@ -6,6 +6,7 @@ import re
 import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from core.errors import NuggetsError
 from core.pipeline.config import PipelineConfiguration
@@ -16,6 +17,9 @@ from core.pipeline.intake.names import canonical_name
 from core.pipeline.knowledge.relations import Ends, persist_relations
 from core.pipeline.knowledge.rules import importance_of, kind_of
 from core.pipeline.knowledge.superseding import flag_outdated
+
+# So many raw memories are brought in at once.
+TOGETHER: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,7 @@ class BroughtIn:
 
 
 def bring_in_due(
-    database: Database, configuration: PipelineConfiguration, now: int, *, most: int = 20
+    database: Database, configuration: PipelineConfiguration, now: int, *, most: int = TOGETHER
 ) -> BroughtIn:
     """Brings in what waits, of so many raw memories at most, in one transaction. now: epoch ms.
 

@@ -26,6 +26,7 @@ _MOST_BROKEN: Final = 1_000
 _TAG: Final = r"(?:think|thinking|thought|reasoning)"
 # An object without keys has no shape that anybody asks for.
 _LANDMARK: Final = re.compile(rf"\{{(?=[ \t\r\n]*+\")|<(/?){_TAG}>", re.IGNORECASE)
+_EMPTY: Final = re.compile(r"\{[ \t\r\n]*+\}")
 _CLOSING: Final = re.compile(rf"</{_TAG}>", re.IGNORECASE)
 _FENCED: Final = re.compile(r"```[a-zA-Z0-9]*+[ \t]*+\r?\n?(.*?)(?:```|\Z)", re.DOTALL)
 
@@ -68,6 +69,17 @@ def last_object(
     if not text[found.answer_from :].strip():
         raise EmptyAnswerError("the model said nothing")
     raise UnreadableAnswerError(f"failed to parse the answer: no JSON object with {' or '.join(keys)}")
+
+
+def says_nothing(answer: Answer) -> bool:
+    """Whether an answer is an object without keys, its thinking and its fence aside: the model has nothing to say."""
+    text = answer.text
+    if answer.done_reason == "length" or len(text) > LONGEST_ANSWER:
+        return False
+    closings = list(_CLOSING.finditer(text))
+    whole = text[closings[-1].end() if closings else 0 :].strip()
+    fence = _FENCED.fullmatch(whole) if whole.startswith("```") else None
+    return _EMPTY.fullmatch(fence[1].strip() if fence else whole) is not None
 
 
 def clamped(value: Json, default: float = 0.5) -> float:

@@ -23,15 +23,23 @@ from core.pipeline.models.provider import (
     ModelHttpError,
     ModelTimeoutError,
     ModelUnavailableError,
+    UnreadableAnswerError,
 )
 
 MOST_AT_ONCE: Final = 4
 GRACE_SECONDS: Final = 2.0
 AVAILABLE_SECONDS: Final = 3.0
 SHOWN_ERROR: Final = 300
+LARGEST_OUTPUT: Final = 16_000_000
+# How often it is looked how much a command has said.
+_LOOK_SECONDS: Final = 0.1
 # Each is a whole runtime: more of them at once than this would take the machine from the person.
 _turns: Final = threading.BoundedSemaphore(MOST_AT_ONCE)
 _ESCAPES: Final = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
+
+
+class _TooMuchError(Exception):
+    """A command says more than any answer is long."""
 
 
 class Said(NamedTuple):
@@ -55,7 +63,7 @@ def run(
 
     name: of the provider, as errors tell it. seconds: for waiting for a turn and the command together; then it is
     asked to end, and killed with its children after `grace` more. It runs in an empty folder. Raises
-    ModelTimeoutError, ModelUnavailableError when there is no such command.
+    ModelTimeoutError, ModelUnavailableError when there is no such command, UnreadableAnswerError for endless output.
     """
     ends = time.monotonic() + seconds
     late = ModelTimeoutError(
@@ -69,9 +77,13 @@ def run(
             process = _started(name, arguments, text, environ, folder)
             try:
                 sent = None if text is None else text.encode("utf-8", "replace")
-                output, error = process.communicate(sent, timeout=max(0.0, ends - time.monotonic()))
+                output, error = _heard(process, sent, ends)
             except subprocess.TimeoutExpired:
                 raise late from None
+            except _TooMuchError:
+                # It would say as much again while it is waited for.
+                grace = 0.0
+                raise UnreadableAnswerError(f"{name} said more than {LARGEST_OUTPUT:,} bytes") from None
             finally:
                 _end(process, grace)
             return Said(process.returncode, _plain(output), _plain(error))
@@ -141,6 +153,20 @@ def _end(process: subprocess.Popen[bytes], grace: float) -> None:
             if pipe is not None:
                 pipe.close()
         process.wait()
+
+
+def _heard(process: subprocess.Popen[bytes], sent: bytes | None, ends: float) -> tuple[bytes, bytes]:
+    """Output and errors of a command that ended by itself. Raises TimeoutExpired, _TooMuchError."""
+    while True:
+        left = max(0.0, ends - time.monotonic())
+        try:
+            return process.communicate(sent, timeout=min(left, _LOOK_SECONDS))
+        except subprocess.TimeoutExpired as yet:
+            if len(yet.output or b"") + len(yet.stderr or b"") > LARGEST_OUTPUT:
+                raise _TooMuchError from None
+            if left <= _LOOK_SECONDS:
+                raise
+            sent = None
 
 
 def _signal(process: subprocess.Popen[bytes], number: int) -> None:

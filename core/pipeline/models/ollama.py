@@ -32,6 +32,7 @@ _SHOWN: Final = 200
 # server without a word.
 _CONTEXTS: Final = (8_192, 16_384, 32_768)
 _BYTES_A_TOKEN: Final = 3
+_MOST_TOKENS: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,4 +183,6 @@ def _said(reply: Reply) -> str:
 
 
 def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+    """A number of tokens; None for what is none. The ledger adds them up, and holds no larger sums."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and 0 <= value <= _MOST_TOKENS else None

@@ -24,7 +24,8 @@ class Standing:
 
     since: from when on the oldest of the work has waited; progress: when something last came of some; died: when a
     job was last given up; all epoch ms, None for never. read: texts that the model has read, facts: what came of them,
-    settled proposals and repetitions included.
+    settled proposals and repetitions included. model_named: whether a person said which model is asked, and where.
+    unreadable: what is wrong with a file of the configuration that cannot be read, "" for none.
     """
 
     mode: Mode
@@ -44,6 +45,8 @@ class Standing:
     progress: int | None = None
     died: int | None = None
     died_of: str = ""
+    model_named: bool = True
+    unreadable: str = ""
 
 
 def light_of(standing: Standing) -> tuple[Light, str]:
@@ -57,8 +60,14 @@ def light_of(standing: Standing) -> tuple[Light, str]:
 def _light(standing: Standing) -> tuple[Light, str]:
     provider, waiting = standing.provider, standing.waiting + standing.held
     texts = f"; {_counted(waiting, 'text waits', 'texts wait')}" if waiting else ""
+    if standing.mode is Mode.OFF and standing.unreadable:
+        return Light.OFF, standing.unreadable + texts
     if standing.mode is Mode.OFF:
         return Light.OFF, f"the pipeline is off: set enabled = true under [pipeline] in settings.toml{texts}"
+    if provider.state == "off" and standing.proposals_open:
+        # To decide on what was found takes no model.
+        jobs = f"; {_counted(waiting, 'job waits', 'jobs wait')}" if waiting else ""
+        return Light.REVIEW, f"{_proposals(standing)}; no model is configured{jobs}"
     if provider.state == "off":
         return Light.OFF, _HOW_TO_START + texts
     if standing.frozen:
@@ -67,6 +76,8 @@ def _light(standing: Standing) -> tuple[Light, str]:
         return Light.PAUSED, f"paused by a person{texts}"
     if waiting and provider.calls_today >= provider.budget:
         return Light.PAUSED, f"today's {provider.budget} calls are spent, it goes on tomorrow{texts}"
+    if waiting and _never_begun(standing):
+        return Light.OFF, f"no model answers yet: {provider.last_error}{texts}"
     stuck = _stuck(standing)
     if stuck:
         return Light.STUCK, stuck
@@ -76,9 +87,20 @@ def _light(standing: Standing) -> tuple[Light, str]:
     if standing.waiting or standing.running or standing.outbox:
         return Light.WORKING, _work(standing)
     if standing.proposals_open:
-        proposals = _counted(standing.proposals_open, "proposal waits", "proposals wait")
-        return Light.REVIEW, f"{proposals} for you"
+        return Light.REVIEW, _proposals(standing)
     return Light.IDLE, "nothing waits"
+
+
+def _never_begun(standing: Standing) -> bool:
+    """Whether nobody named a model and there has been none so far: so everybody begins, and nothing went wrong."""
+    provider = standing.provider
+    return (
+        not standing.model_named
+        and not standing.read
+        and provider.state in ("failing", "open")
+        and provider.last_ok_at is None
+        and provider.last_error_kind in ("unavailable", "model_missing")
+    )
 
 
 def _work(standing: Standing) -> str:
@@ -90,6 +112,10 @@ def _work(standing: Standing) -> str:
         else "",
     ]
     return ", ".join(part for part in parts if part)
+
+
+def _proposals(standing: Standing) -> str:
+    return f"{_counted(standing.proposals_open, 'proposal waits', 'proposals wait')} for you"
 
 
 def _stuck(standing: Standing) -> str:

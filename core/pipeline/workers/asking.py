@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sqlite3
 from collections.abc import Callable
 from copy import copy
 from datetime import UTC, datetime, timedelta
@@ -77,6 +78,8 @@ class Asking:
         self._clock = clock
         self._threshold = threshold
         self._seen: set[str] = set()
+        # None: how a call ended is put down at once.
+        self._ended: list[Callable[[sqlite3.Connection], None]] | None = None
 
     @classmethod
     def of(
@@ -99,6 +102,32 @@ class Asking:
         other = copy(self)
         other.purpose, other.raw_id = purpose, raw_id
         return other
+
+    def for_a_job(self) -> Self:
+        """The same for one piece of work in one thread: that a call ended well is put down together with what is
+        written next, by a further call or by whoever hands a transaction to `put_down`. `finish` puts down the rest.
+        """
+        other = copy(self)
+        other._ended = []
+        return other
+
+    def put_down(self, writer: sqlite3.Connection) -> None:
+        """Puts down how calls ended, as part of a transaction; doing it again changes nothing."""
+        for one in self._ended or ():
+            one(writer)
+
+    def finish(self) -> None:
+        """Puts down what is left, in a transaction of its own."""
+        if self._ended:
+            # An answer is not thrown away because it could not be put down.
+            with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
+                self.put_down(writer)
+            self.all_put_down()
+
+    def all_put_down(self) -> None:
+        """To be told when the transaction of `put_down` is committed."""
+        if self._ended:
+            self._ended.clear()
 
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
         """The model's answer; see `Provider.generate`. deadline: seconds of each provider that is asked.
@@ -134,7 +163,7 @@ class Asking:
             return Readiness(False, 0, f"{NO_MODEL}: {HOW_TO_CONFIGURE}")
         now, day = self._now()
         with self.database.looking() as reader:
-            spent = calls.calls_on(reader, day) >= self.budget
+            spent = calls.spent(reader, day, self.budget)
         if spent:
             return Readiness(False, self._midnight(), self._spent())
         first = self._ready(self.provider, now)
@@ -184,15 +213,17 @@ class Asking:
     ) -> Answer:
         began, day = self._now()
         with self.database.write(lasting=False) as writer:
+            self.put_down(writer)
             breaker = calls.breaker_of(writer, provider.identity)
             if is_open(breaker.open_until, began):
                 raise BreakerOpenError(_left_alone(provider.name, breaker), until=breaker.open_until)
-            if calls.calls_on(writer, day) >= self.budget:
+            if calls.spent(writer, day, self.budget):
                 raise BudgetSpentError(self._spent(), until=self._midnight())
             call = calls.begin(
                 writer, at=began, day=day, provider=provider.name, model=provider.model, purpose=self.purpose,
                 raw_id=self.raw_id, fallback_for=fallback_for,
             )  # fmt: skip
+        self.all_put_down()
         try:
             answer = provider.generate(prompt, schema, deadline)
         except ModelError as error:
@@ -201,14 +232,25 @@ class Asking:
             with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
                 calls.finish(writer, call, latency_ms=self._since(began), outcome=type(error).__name__)
             raise
-        # An answer is not thrown away because it could not be put down.
-        with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
+        self._answered(call, provider, began, answer)
+        return answer
+
+    def _answered(self, call: int, provider: NamedProvider, began: int, answer: Answer) -> None:
+        now = self._now()[0]
+
+        def put_down(writer: sqlite3.Connection) -> None:
             calls.finish(
-                writer, call, latency_ms=self._since(began), outcome="ok", prompt_tokens=answer.prompt_tokens,
+                writer, call, latency_ms=max(0, now - began), outcome="ok", prompt_tokens=answer.prompt_tokens,
                 answer_tokens=answer.answer_tokens,
             )  # fmt: skip
-            calls.succeeded(writer, provider.identity, self._now()[0])
-        return answer
+            calls.succeeded(writer, provider.identity, now)
+
+        if self._ended is not None:
+            self._ended.append(put_down)
+            return
+        # An answer is not thrown away because it could not be put down.
+        with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
+            put_down(writer)
 
     def _failed(self, call: int, provider: NamedProvider, began: int, error: ModelError) -> NoReturn:
         """Puts a failure down and raises it; as refused when there was nobody to ask."""

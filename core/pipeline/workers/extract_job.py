@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -105,19 +106,25 @@ def think(
     )
 
 
-def commit(database: Database, plan: ExtractPlan, lease_token: str, now: int) -> Committed | None:
+def commit(
+    database: Database,
+    plan: ExtractPlan,
+    lease_token: str,
+    now: int,
+    *,
+    also: Callable[[sqlite3.Connection], None] = lambda _: None,
+) -> Committed | None:
     """Writes a plan and completes its job, in one transaction; None when the lease was lost, and nothing is written.
 
-    now: epoch ms.
+    now: epoch ms. also: what else goes into the transaction, before the rest.
     """
-    latencies = [
-        calls.latency_of(database.reading, plan.raw.id, purpose) for purpose in ("extract", "decide")
-    ]
-    known = [latency for latency in latencies if latency is not None]
     try:
         with database.write() as writer:
             if not jobs.holds(writer, plan.job_id, lease_token):
                 raise LostLeaseError(plan.job_id)
+            also(writer)
+            latencies = [calls.latency_of(writer, plan.raw.id, purpose) for purpose in ("extract", "decide")]
+            known = [latency for latency in latencies if latency is not None]
             done = write_plan(writer, plan, latency_ms=sum(known) if known else None, now=now)
             if not jobs.complete(writer, plan.job_id, lease_token, now=now, result=done.result):
                 raise LostLeaseError(plan.job_id)

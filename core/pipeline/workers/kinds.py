@@ -55,8 +55,9 @@ def _extract(bench: Bench, lease: Lease) -> tuple[str, ...]:
     if work.raw.status == "extracted":
         return _skip(bench, lease, ALREADY_EXTRACTED)
     plan = think(work, bench.database, bench.memory(), bench.asking, between=bench.beat)
-    if commit(bench.database, plan, lease.token, bench.now()) is None:
+    if commit(bench.database, plan, lease.token, bench.now(), also=bench.asking.put_down) is None:
         raise LostLeaseError(lease.job.id)
+    bench.asking.all_put_down()
     return ()
 
 

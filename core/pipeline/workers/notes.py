@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
 
-MANY: Final = 50
+MANY: Final = 200
 LONGEST_WAIT_MS: Final = 2_000
+# Each time the whole graph is written, and no more than a tenth of the time may go there.
+_REST_SHARE: Final = 10
+_LONGEST_REST_MS: Final = 30_000
+_MOST_AT_ONCE: Final = 2_000
 _FOLLOW_EVERY_MS: Final = 60_000
 # A person who accepted something waits for another process no longer.
 _PATIENCE_SECONDS: Final = 15.0
@@ -45,6 +49,9 @@ class NoteBringer:
         self._now = now
         self._failures = 0
         self._rests_until = 0
+        self._trouble: tuple[str, ...] = ()
+        self._brought_at = 0
+        self._took_ms = 0
         self._followed_at: int | None = None
 
     def when_due(self, *, everything: bool, idle: bool) -> Flushed:
@@ -61,9 +68,18 @@ class NoteBringer:
         resting = now < self._rests_until <= now + poll_delay_ms(self._failures, poll_ms=0, chance=1.0)
         # A clock that was set back must not keep it waiting.
         long_ago = not 0 <= now - oldest <= LONGEST_WAIT_MS
-        if resting or not (idle or long_ago or outbox_pending(self._database.reading) >= MANY):
+        soon = 0 <= now - self._brought_at < min(_REST_SHARE * self._took_ms, _LONGEST_REST_MS)
+        if resting:
+            # Still so, and no news: whoever tells of it does so once.
+            return Flushed(warnings=self._trouble)
+        if not (idle or self._much_waits(long_ago, soon)):
             return Flushed()
         return self.bring(everything=everything)
+
+    def _much_waits(self, long_ago: bool, soon: bool) -> bool:
+        if long_ago and not soon:
+            return True
+        return outbox_pending(self._database.reading) >= (_MOST_AT_ONCE if soon else MANY)
 
     def bring(self, *, everything: bool = True) -> Flushed:
         """Brings over all that waits, batch by batch."""
@@ -74,15 +90,21 @@ class NoteBringer:
             return Flushed()
         flushed, before = 0, -1
         while True:
-            brought = bring_over(self._database, self._memory(), now=self._now(), proposals=only)
+            began = self._now()
+            brought = bring_over(
+                self._database, self._memory(), now=began, proposals=only, most=_MOST_AT_ONCE
+            )
+            self._brought_at = self._now()
+            self._took_ms = max(0, self._brought_at - began)
             flushed += len(brought.written)
             if brought.problem is not None:
                 self._failures += 1
                 self._rests_until = self._now() + poll_delay_ms(self._failures, poll_ms=0)
-                return Flushed(flushed, (f"notes wait: {brought.problem.message}",))
+                self._trouble = (f"notes wait: {brought.problem.message}",)
+                return Flushed(flushed, self._trouble)
             # Rows that nothing came of this time would come again at once.
             if brought.busy or not brought.waiting or brought.waiting == before:
-                self._failures = 0
+                self._failures, self._trouble = 0, ()
                 return Flushed(flushed)
             before = brought.waiting
 

@@ -12,13 +12,14 @@ from core.pipeline.config import Mode, PipelineConfiguration, mode
 from core.pipeline.config.modes import processes_jobs, writes_notes
 from core.pipeline.database import jobs, meta
 from core.pipeline.database.connection import Database, told
+from core.pipeline.database.found_relations import due
 from core.pipeline.database.jobs import Lease, LostLeaseError
-from core.pipeline.knowledge.bringing import bring_in_due
+from core.pipeline.knowledge.bringing import TOGETHER, BroughtIn, bring_in_due
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
 from core.pipeline.records import Job, JobType, Ticked
 from core.pipeline.workers.kinds import TYPES, Bench, needs_model, work_off
-from core.pipeline.workers.notes import NoteBringer
+from core.pipeline.workers.notes import LONGEST_WAIT_MS, NoteBringer
 from core.pipeline.workers.rounds import Rounds
 
 if TYPE_CHECKING:
@@ -62,6 +63,7 @@ class Worker:
         self._failures = 0
         self._rests = False
         self._kept_by = ""
+        self._gathers_since: int | None = None
 
     def tick(self, configuration: PipelineConfiguration, asking: Asking) -> Ticked:
         """Lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
@@ -69,17 +71,29 @@ class Worker:
         What a job raises becomes its outcome; errors of the database are raised.
         """
         with self._turn:
-            current = mode(configuration)
+            began, current = self._now(), mode(configuration)
             released = self._release(configuration)
             reaped = self._reap()
             job, warnings = self._one_job(configuration, asking) if self._may_lease(current) else (None, ())
-            known = bring_in_due(self._database, configuration, self._now())
+            known = self._bring_in(configuration, began, idle=job is None)
             brought = self.notes.when_due(everything=writes_notes(current), idle=job is None)
             done = Ticked(
                 released, reaped, job, brought.flushed, len(known.raws),
                 warnings=(*warnings, *known.warnings, *brought.warnings),
             )  # fmt: skip
             return replace(done, delay_ms=self._delay_ms(done, configuration))
+
+    def _bring_in(self, configuration: PipelineConfiguration, began: int, *, idle: bool) -> BroughtIn:
+        """Brings in what is known by now: of several memories at once, but none of it waits for long.
+
+        began: when this tick did, epoch ms.
+        """
+        gathers = self._gathers_since = began if self._gathers_since is None else self._gathers_since
+        waits = not idle and 0 <= self._now() - gathers < LONGEST_WAIT_MS
+        if waits and len(due(self._database.reading, TOGETHER)) < TOGETHER:
+            return BroughtIn()
+        self._gathers_since = None
+        return bring_in_due(self._database, configuration, self._now(), most=TOGETHER)
 
     def _delay_ms(self, done: Ticked, configuration: PipelineConfiguration) -> int:
         if self._rests:
@@ -130,6 +144,7 @@ class Worker:
                 if not jobs.heartbeat(writer, lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
                     raise LostLeaseError(lease.job.id)
 
+        asking = asking.for_a_job()
         bench = Bench(self._database, configuration, asking, self._memory, self._now, beat)
         try:
             warnings = work_off(bench, lease)
@@ -143,6 +158,7 @@ class Worker:
             raise
         finally:
             self._current = None
+            asking.finish()
         return jobs.job(self._database.reading, lease.job.id), warnings
 
     def _lease(self, configuration: PipelineConfiguration, asking: Asking) -> Lease | None:

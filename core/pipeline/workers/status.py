@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from core.pipeline.config import PipelineConfiguration, mode
-from core.pipeline.config.warnings import ConfigurationWarning
+from core.pipeline.config.warnings import ConfigurationWarning, Why
 from core.pipeline.database import jobs, meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.overview import overview
 from core.pipeline.queue.light import Standing, light_of
 from core.pipeline.records import Light, PipelineStatus, ProviderHealth
+
+
+def _named(configuration: PipelineConfiguration) -> tuple[str, str, str]:
+    """Which model is asked, and where."""
+    extraction = configuration.extraction
+    return extraction.provider, extraction.model, extraction.endpoint
+
+
+def _unreadable(warnings: tuple[ConfigurationWarning, ...]) -> str:
+    return next((one.message for one in warnings if one.why is Why.UNREADABLE), "")
+
+
+_USUAL: Final = _named(PipelineConfiguration())
 
 
 def status_of(
@@ -41,6 +56,8 @@ def status_of(
             progress=seen.progress,
             died=seen.died,
             died_of=seen.died_of,
+            unreadable=_unreadable(warnings),
+            model_named=provider.name != _USUAL[0] or _named(configuration) != _USUAL,
         )
     )
     return PipelineStatus(
@@ -71,7 +88,9 @@ def status_without_database(
         name, configuration.extraction.model, "off" if name == "none" else "unknown", 0, 0, None, "", 0, budget,
         None, 0,
     )  # fmt: skip
-    standing = Standing(mode(configuration), configuration.mutations_frozen, False, health, now=0)
+    standing = Standing(
+        mode(configuration), configuration.mutations_frozen, False, health, now=0, unreadable=_unreadable(warnings)
+    )  # fmt: skip
     light, why = light_of(standing)
     if light is Light.IDLE:
         why = "nothing was handed in yet: `nuggets ingest FILE` or `nuggets ingest -` takes a text"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Final, Literal
 
 from core.errors import ConflictError, NuggetsError
@@ -76,7 +76,7 @@ def _add(draft: Draft, row: OutboxRow, known: Known) -> Brought:
     content = row.text("content")
     further = note_ids(row.text("nugget"), normalise(content).content_hash)
     # Whoever accepted it chose; the others are for when somebody made a note of that id meanwhile.
-    for id in dict.fromkeys((row.note_id, *islice(further, _MOST_IDS))):
+    for id in chain((row.note_id,), islice(further, _MOST_IDS)):
         there = draft.note(id)
         if there is not None and fact_of(there) == row.fact_id != "":
             return _found(row, there, content)

@@ -54,7 +54,13 @@ class Sought:
             return (Candidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
         found = self._among_notes(content)
         taken_back: list[Candidate] = []
-        matches = facts.matching(self.database.reading, self.nugget, match_terms(content), _MOST_OF_A_LEG)
+        matches = facts.matching(
+            self.database.reading,
+            self.nugget,
+            match_terms(content),
+            _MOST_OF_A_LEG,
+            self.database.counted_words,
+        )
         best = max((abs(match.score) for match in matches), default=0.0)
         for fact, score, waits in matches:
             if fact.note_id in found:
@@ -102,6 +108,8 @@ class Sought:
             confidence_boost=0.0,
             associative_weight=0.0,
             link_weight=0.0,
+            # Of each hit only the scores of the two legs are read.
+            softmax_over=1,
         )
 
     def _candidate(self, hit: Hit) -> Candidate:

@@ -18,7 +18,6 @@ from core.pipeline.database.connection import Database, told
 from core.pipeline.database.jobs import enqueue
 from core.pipeline.database.links import KnownNames, store_links
 from core.pipeline.intake.linker import Links, link
-from core.pipeline.intake.names import SCANNED
 from core.pipeline.intake.normalisation import Normalised, encodable, normalise
 from core.pipeline.intake.redaction import redact
 from core.pipeline.records import Ingested, RawMemory, RawStatus
@@ -26,6 +25,8 @@ from core.pipeline.records import Ingested, RawMemory, RawStatus
 # Characters. No more than SQLite can hold of the longest ones.
 LONGEST: Final = 100 * 1024 * 1024
 _LONGEST_NUGGET: Final = 64
+# Without any of these a text is words, and looking closer at it would cost more than all else.
+_MORE_THAN_WORDS: Final = re.compile(r"\d|[=:：＝]|[^\w\s]\S")
 _NO_NUGGET_SIGNS: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -116,25 +117,27 @@ def _known_spelling(name: str, known: Collection[str]) -> str:
 def _linked(database: Database, text: str) -> Links:
     """What the rules find; before the transaction, since a long text takes a tenth of a second."""
     try:
-        return _without_credentials(link(text, KnownNames(database.reading)), text)
+        return _without_credentials(link(text, KnownNames(database.reading)))
     except sqlite3.Error as error:
         raise told(database.path, error) from error
 
 
-def _without_credentials(links: Links, text: str) -> Links:
-    """No name and nothing that is said of one may hold a credential: they are shown, and models are asked about them."""
-    if not redact(text[:SCANNED]).count:
-        return links
-    entities = tuple(one for one in links.entities if not redact(one.name).count)
+def _without_credentials(links: Links) -> Links:
+    """Without names that hold a credential, or statements that do: they are shown, and models are asked about them."""
+    entities = tuple(one for one in links.entities if not _holds_credential(one.name))
     names = {one.canonical_name for one in entities}
     return replace(
         links,
         entities=entities,
         attributes=tuple(
-            one for one in links.attributes if one.entity in names and not redact(one.content).count
+            one for one in links.attributes if one.entity in names and not _holds_credential(one.content)
         ),
         pairs=tuple(one for one in links.pairs if one.source in names and one.target in names),
     )
+
+
+def _holds_credential(text: str) -> bool:
+    return _MORE_THAN_WORDS.search(text) is not None and redact(text).count > 0
 
 
 def _store(

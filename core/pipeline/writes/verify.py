@@ -12,7 +12,7 @@ from core.model.note import replace
 from core.model.snapshot import Snapshot
 from core.pipeline.database.connection import PIPELINE_FILE, Database
 from core.pipeline.database.outbox import counts, oldest_pending, try_failed_again
-from core.pipeline.database.standing import Standing, failed, known_facts, looking, standing
+from core.pipeline.database.standing import Standing, check_whole, failed, known_facts, looking, standing
 from core.pipeline.writes.following import Moved, follow, moved
 from core.pipeline.writes.note_of import ORIGIN, fact_of
 from core.pipeline.writes.outbox import bring_over
@@ -35,17 +35,19 @@ def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
     Nothing, and no file made, where there is no such database. Nothing is written. now: epoch ms. Errors as
     `Memory.refresh`.
     """
-    if not Database.exists(memory.home):
+    if not Database.stands(memory.home):
         return ()
     try:
         with looking(memory.home) as reader:
+            check_whole(reader, memory.home)
             facts = standing(reader)
             memory.refresh(patient=False)
             return tuple(_findings(reader, facts, memory.snapshot, now))
     except NuggetsError as error:
         if error.where != str(memory.home / PIPELINE_FILE):
             raise
-        detail = f"{error.what[:1].upper()}{error.what[1:]}. Raw texts, facts and proposals are in it."
+        todo = f"; {error.todo}" if error.todo else ""
+        detail = f"{error.what[:1].upper()}{error.what[1:]}. Raw texts, facts and proposals are in it{todo}."
         return (Finding("unreadable-pipeline", error.where, detail),)
 
 

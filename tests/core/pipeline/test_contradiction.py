@@ -102,6 +102,23 @@ def test_values_that_may_stand_beside_each_other_are_no_supersession(new: str, o
     assert supersedes(new, old, gap_days=None) is None
 
 
+@pytest.mark.parametrize(
+    ("new", "old"),
+    [
+        ("anna and ben are strangers", "anna and ben are friends"),
+        ("user avoids dark mode", "user prefers dark mode"),
+        ("anna is single in ohio", "anna is dating in ohio"),
+        ("the shop sells old bikes", "the shop buys old bikes"),
+        ("backup runs after the deploy", "backup runs before the deploy"),
+    ],
+)
+def test_opposites_of_everyday_life_supersede_each_other(new: str, old: str) -> None:
+    found = supersedes(new, old, gap_days=None)
+    assert found is not None
+    assert (found.signal, found.confidence) == ("antonym", 0.8)
+    assert not contradicts_in_words(new, old)
+
+
 def test_constraints_are_never_superseded_and_time_words_need_time() -> None:
     pair = "currently at the lake", "at the apartment currently"
     assert supersedes(*pair, gap_days=2)

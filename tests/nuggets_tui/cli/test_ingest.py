@@ -105,6 +105,21 @@ def test_what_cannot_be_kept_is_refused_before_anything_is(
     ).fetchone()[0] == 0  # fmt: skip
 
 
+def test_a_text_that_does_not_end_is_refused_before_it_fills_the_machine(
+    nuggets: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nuggets_tui.cli.invocation.LONGEST_INPUT", 1_000)
+    endless = Path("/dev/zero")
+    if not endless.exists():
+        endless = tmp_path / "long.txt"
+        endless.write_text("a" * 1_001)
+    for arguments in ((str(endless),), ("-", "--session", "s1", "--transcript", str(endless))):
+        told = nuggets.fails("ingest", *arguments, input=SAID)
+        assert "is longer than 1,000 bytes; nothing was kept; hand it in in parts" in told
+    assert "is longer than 1,000 bytes" in nuggets.fails("ingest", input="a" * 1_001)
+    assert not Pipeline.exists(nuggets.home)
+
+
 def test_how_to_start_is_said_while_no_model_is_configured(nuggets: Any) -> None:
     nuggets.home.mkdir(exist_ok=True)
     (nuggets.home / "settings.toml").write_text('[pipeline.extraction]\nprovider = "none"\n')

@@ -130,6 +130,21 @@ def test_status_lists_every_line_of_the_settings_that_is_not_followed_with_what_
     assert "did you mean quit?" in nuggets.ok("status")
 
 
+@pytest.mark.parametrize("settings", ["[app]\nvim = 3\n", "[app]\nvim = 3\ntheme = 7\n", "[app"])
+def test_status_tells_a_problem_of_the_settings_once_and_other_commands_beside_their_answer(
+    nuggets: Any, settings: str
+) -> None:
+    nuggets.home.mkdir(parents=True, exist_ok=True)
+    (nuggets.home / "settings.toml").write_text(settings, encoding="utf-8")
+    told = nuggets("status")
+    assert "settings.toml" in told.stdout
+    assert told.stderr == ""
+    as_document = nuggets("status", "--json")
+    assert "settings.toml" in as_document.stdout
+    assert as_document.stderr == ""
+    assert "settings.toml" in nuggets("list").stderr
+
+
 def test_status_tells_what_of_the_pipelines_settings_is_not_followed(nuggets: Any) -> None:
     nuggets.home.mkdir(parents=True, exist_ok=True)
     settings = nuggets.home / "settings.toml"

@@ -151,3 +151,17 @@ def test_no_text_reaches_the_terminal_as_more_than_text(nuggets: Any, worked: Wo
     for asked in ("proposals", "jobs"):
         out = nuggets.ok("pipeline", asked)
         assert not RAW.search(out)
+
+
+def test_proposals_are_named_by_the_beginning_of_their_id_or_by_their_text(
+    nuggets: Any, worked: Worked
+) -> None:
+    worked(FIRST, SECOND, "Ben waters the plants on Mondays.", settings="shadowMode = true")
+    one, two, three = (each["id"] for each in nuggets.json("pipeline", "proposals"))
+    assert "give more of the id" in nuggets.fails("pipeline", "accept", "proposal-", code=2)
+    length = next(n for n in range(1, 17) if len({each[9 : 9 + n] for each in (one, two, three)}) == 3)
+    assert nuggets.json("pipeline", "accept", one[: 9 + length])["written"] == [one]
+    assert nuggets.json("pipeline", "refuse", two[9 : 9 + length]) == {"refused": 1}
+    (left,) = nuggets.json("pipeline", "proposals")
+    assert nuggets.json("pipeline", "accept", left["content"], left["id"])["written"] == [three]
+    assert nuggets.json("pipeline", "proposals") == []

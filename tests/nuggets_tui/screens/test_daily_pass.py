@@ -15,8 +15,10 @@ from core.memory import Memory
 from core.storage.runs import runs
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.review import ReviewScreen
+from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.words import plural
 
-BADGE = "reflection due: r"
+BADGE = "reflection due"
 ALWAYS = "[reflection]\nhour = 0\n[schedule]\nwaking_from = 0\nwaking_to = 24\n"
 
 
@@ -52,6 +54,35 @@ async def test_a_due_pass_waits_as_a_badge_until_it_is_looked_through(
     assert graph(home) == before
     assert runs(home)[0].by == "person"
     assert not daily_state(home, NOW).due
+
+
+@pytest.mark.parametrize("size", [(160, 40), (100, 30)])
+async def test_the_badge_says_how_many_changes_the_pass_would_propose(
+    home: Path, size: tuple[int, int]
+) -> None:
+    before = graph(home)
+    memory = Memory.open(home)
+    proposed = len(memory.reflect(dry_run=True).changes)
+    memory.close()
+    async with opened(home, size) as app:
+        await app.until(lambda: f"reflection due, {plural(proposed, 'change')}: r" in app.text, "the count")
+        await app.press("r")
+        screen = await app.screen(ReviewScreen)
+        assert screen.query_one(RowList).count == proposed
+    assert graph(home) == before
+
+
+async def test_of_a_large_memory_the_badge_waits_without_a_count(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nuggets_tui.screens.main_daily._MOST_COUNTED", 2)
+    async with opened(home) as app:
+        await app.until(lambda: "reflection due: r" in app.text and app.main.complete)
+        await app.main.look_at_daily_pass().wait()
+        await app.main.workers.wait_for_complete(
+            [worker for worker in app.main.workers if worker.group == "daily"]
+        )
+        assert app.view.proposed == 0
 
 
 async def test_what_was_accepted_counts_as_the_pass_of_today(home: Path) -> None:

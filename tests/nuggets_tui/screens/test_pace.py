@@ -6,12 +6,15 @@ import threading
 from pathlib import Path
 
 import pytest
-from app_kit import Driver, opened
+from app_kit import Driver, agent_on, opened
 from textual.widgets import Input
 
+from core.facts.edits import remember
 from core.model.progress import Progress
+from core.promoting import PromotionTarget
 from nuggets_tui import long_work, pace
 from nuggets_tui.long_work import StoppedError
+from nuggets_tui.screens.backups import BackupsScreen
 from nuggets_tui.widgets.note_view import NotePane
 
 FOREVER = 3600.0
@@ -87,17 +90,26 @@ class SlowWork:
         ("r", "reflect", "looking for what to clean up 12,30"),
         ("V", "verify", "checking the memory 12,30"),
         ("S", "secrets", "looking for secrets 12,30"),
+        ("p", "promote", "looking for what to promote 12,30"),
+        ("B", "restoration", "looking at the backup 12,30"),
     ],
 )
 async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
     home: Path, monkeypatch: pytest.MonkeyPatch, key: str, name: str, words: str
 ) -> None:
     monkeypatch.setattr(long_work, "PATIENCE", 0.0)
+    # The first change of a day makes a backup.
+    agent_on(home).change("more", lambda draft: remember(draft, "here", "colour", "blue"))
+    target = PromotionTarget(str(home / "MEMORY.md"), "", "", 0, current=True, there=True)
     async with opened(home) as app:
         slow = SlowWork()
         monkeypatch.setattr(app.main.desk.memory, name, slow)
+        monkeypatch.setattr(app.main.desk.memory, "promotion_targets", lambda: (target,))
         before, snapshot = _files(home), app.view.snapshot
         await app.press(key)
+        if name == "restoration":
+            await app.screen(BackupsScreen)
+            await app.press("enter")
         await app.until(lambda: words in app.view.busy and words in app.text, "the sign")
         assert "esc stops" in app.view.busy
         # The memory is at hand meanwhile.

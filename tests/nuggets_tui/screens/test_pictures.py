@@ -52,7 +52,7 @@ async def on_demo(demo: Path, folder: Path, size: tuple[int, int]) -> AsyncItera
     shutil.copytree(demo, home)
     moment = DEMO_NOW + timedelta(seconds=2)
     async with opened(home, size, clock=lambda: moment) as app:
-        await app.until(lambda: app.main.complete)
+        await app.until(lambda: app.main.complete and app.view.proposed)
         ticks = itertools.count()
         app.main.desk.timer = lambda: next(ticks) * 0.003
         app.main.query_one(SearchBox).cursor_blink = False

@@ -347,6 +347,21 @@ async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
         await app.until(lambda: "! 4 proposals: i" in app.text)
 
 
+async def test_the_screen_of_a_pipeline_that_cannot_be_read_does_not_say_that_nothing_waits(
+    home: Path, fake: FakePipeline
+) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: "proposals: i" in app.text)
+        fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
+        await app.press("i")
+        await app.screen(PipelineScreen)
+        await app.until(lambda: "✗ cannot be read now" in app.text)
+        fake.error = None
+        await app.until(lambda: "cannot be read now" not in app.text and "2 proposals wait" in app.text)
+        fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
+        await app.until(lambda: "✗ cannot be read now; this is as it was last" in app.text)
+
+
 async def test_hostile_texts_are_harmless_everywhere(home: Path, fake: FakePipeline) -> None:
     fake.waiting = [
         make_proposal(n, text, told=text, contradiction=text[:900]) for n, text in enumerate(HOSTILE)

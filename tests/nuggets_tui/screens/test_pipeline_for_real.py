@@ -15,6 +15,7 @@ from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
 from nuggets_tui.screens.pipeline_intake import HandInScreen
 from nuggets_tui.screens.pipeline_review import ProposalsReview
+from nuggets_tui.widgets.completed_field import CompletedField
 from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView
 
@@ -55,6 +56,7 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             await app.press("n")
             hand_in = await app.screen(HandInScreen)
             hand_in.query_one(TextField).text = TEXT
+            hand_in.query_one("#nugget", CompletedField).value = "shop"
             await app.press("ctrl+s")
             # Nobody pressed anything more: the app does the work while it is open.
             await app.until(lambda: screen.now_shown is not None and len(screen.now_shown.proposals) == 2)
@@ -68,6 +70,9 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             await app.press("escape")
             await app.back_on_main()
             await app.until(lambda: any(note.content == CHOSEN for note in app.view.snapshot.notes))
+            assert {note.nugget_name for note in app.view.snapshot.notes if note.content == CHOSEN} == {
+                "shop"
+            }
             await app.show(next(note.title for note in app.view.snapshot.notes if note.content == CHOSEN))
             shown = app.main.query_one("#note", LineView)
             await app.until(lambda: "We chose PostgreSQL over MongoDB" in " ".join(shown.text.split()))

@@ -10,13 +10,17 @@ from hostile import HOSTILE
 
 from core.graph.edits import edit_note
 from core.memory import Memory
+from core.pipeline.service import Pipeline
 from core.unsaved import Unsaved, UnsavedTexts
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
+from nuggets_tui.screens.pipeline import PipelineScreen
+from nuggets_tui.screens.pipeline_intake import HandInScreen
 from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.screens.unsaved import UnsavedScreen
+from nuggets_tui.widgets.fields import TextField
 
 AT = "2026-11-18T11:57:00.000Z"
 STORED = "Redis holds sessions for an hour."
@@ -210,6 +214,29 @@ async def test_a_text_kept_for_later_waits_where_its_note_is_edited(home: Path) 
         await app.press("enter")
         editor = await app.screen(EditorScreen)
         assert editor.values["text"] == f"{STORED}A"
+
+
+async def test_a_text_to_hand_in_outlives_a_crash_and_goes_once_it_is_handed_in(home: Path) -> None:
+    said = "We chose PostgreSQL over MongoDB.\nThe reports need joins."
+    async with opened(home) as app:
+        await app.press("i")
+        await app.screen(PipelineScreen)
+        await app.press("n")
+        hand_in = await app.screen(HandInScreen)
+        hand_in.query_one("#text", TextField).text = said
+        await app.until(lambda: kept(home))
+    async with opened(home) as app:
+        await offered(app)
+        assert "a text to hand in “We chose PostgreSQL" in app.text
+        await app.press("enter")
+        hand_in = await app.screen(HandInScreen)
+        assert hand_in.values == {"text": said, "nugget": ""}
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: "Kept; it names" in app.notices)
+        await app.until(lambda: not kept(home))
+    with Pipeline.open(home) as pipeline:
+        assert pipeline.status().raw == 1
 
 
 async def test_what_was_saved_in_the_last_moment_is_not_offered(home: Path) -> None:

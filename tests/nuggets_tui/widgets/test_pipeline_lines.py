@@ -213,3 +213,18 @@ def test_a_model_that_rests_says_when_it_is_asked_again() -> None:
     health = make_health(state="open", open_until=AT + 30_000)
     assert model_state(health, NOW) == "rests after failures, asked again in 30 s"
     assert model_state(health) == "rests after failures"
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"grounded": False, "span": None}, "not in the text"),
+        ({"contradiction": "negation (0.85)", "action": "delete"}, "contradicts a note"),
+    ],
+)
+def test_in_shadow_mode_too_a_row_warns_of_what_is_to_be_said_against_it(
+    fields: dict[str, Any], said: str
+) -> None:
+    proposal = make_proposal(1, CHOSEN, **fields)
+    assert f"! {said}" in row_text(proposal_row(proposal, NOW), 66)
+    assert "Shadow mode" not in plain(details.proposal_lines(proposal, make_raw(), None, NOW, 80))

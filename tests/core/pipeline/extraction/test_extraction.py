@@ -57,6 +57,19 @@ def test_vectors_of_extraction(vector: dict[str, Any]) -> None:
             assert checks[name]() == wanted
 
 
+@pytest.mark.parametrize("said", ["{}", " { }\n", "```json\n{}\n```", '<think>{"facts": []}</think>{}'])
+def test_an_object_without_keys_says_that_there_is_nothing_and_is_told(said: str) -> None:
+    found = extract(SOURCE, ScriptedModel([said]), deadline=1)
+    assert (found.facts, found.relations, found.calls) == ((), (), 1)
+    assert found.warnings == ("Answer has neither facts nor entities",)
+
+
+@pytest.mark.parametrize("said", ['{"error": "no"}', "[{}]", "null", "{} {}", "{", "it is {}"])
+def test_what_only_lacks_facts_is_no_answer(said: str) -> None:
+    with pytest.raises(ModelError):
+        extract(SOURCE, ScriptedModel([said]), deadline=1)
+
+
 def test_of_too_many_facts_the_most_confident_are_kept_in_their_order() -> None:
     facts = [{"content": f"billing fact {n}", "type": "fact", "confidence": n / 25} for n in range(25)]
     found = from_facts(*facts)
@@ -122,6 +135,11 @@ def test_control_characters_leave_facts_and_warnings() -> None:
     assert all(warning.isprintable() for warning in found.warnings)
 
 
+def test_no_end_of_a_line_whatever_its_kind_joins_two_words() -> None:
+    said = "billing\rservice\x0bruns\x0con\x85port\r\n80"
+    assert from_facts({"content": said, "type": "fact"}).facts[0].content.split() == said.split()
+
+
 def test_an_answer_that_cannot_be_read_says_during_what() -> None:
     with pytest.raises(UnreadableAnswerError, match=r"^LLM extraction failed: failed to parse"):
         extract(SOURCE, ScriptedModel(["nothing"]), deadline=1)
@@ -169,3 +187,48 @@ def test_every_fact_and_relation_kept_is_within_the_caps_and_grounded_or_marked(
 def test_any_text_and_any_answer_give_a_result_or_a_typed_error(text: str, answer: str) -> None:
     with suppress(ModelError):
         assert isinstance(extract(text, ScriptedModel([answer]), deadline=1), Extraction)
+
+
+CREDENTIAL = "Blau3" + "Katze!77"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"The staging password is {CREDENTIAL} for everybody in the team.",
+        f"Everybody in the team has this.\n\npassword:\n{CREDENTIAL}\n",
+        f"Everybody in the team: api\x00key: {CREDENTIAL}",
+        "Everybody in the team. " * 520 + f"The password is {CREDENTIAL}",
+    ],
+)
+def test_no_credential_is_sent(text: str) -> None:
+    model = ScriptedModel([{"facts": [], "entities": []}])
+    extract(text, model, deadline=1)
+    assert CREDENTIAL not in model.prompts[0]
+    assert CREDENTIAL[:6] not in model.prompts[0]
+    assert "Everybody" in model.prompts[0] or "everybody" in model.prompts[0]
+
+
+def test_a_text_of_nothing_but_credentials_is_not_sent() -> None:
+    model = ScriptedModel([])
+    found = extract(f"password: {CREDENTIAL}", model, deadline=1)
+    assert found.calls == 0
+    assert found.warnings[0].startswith("Input too short")
+
+
+def test_facts_hold_no_credential_whatever_a_model_says() -> None:
+    said = [
+        {"content": f"The staging password is {CREDENTIAL}", "type": "fact", "confidence": 0.9},
+        {"content": f"password: {CREDENTIAL}", "type": "fact", "confidence": 0.9},
+        {"content": "The [REDACTED] is blue, says somebody", "type": "fact", "confidence": 0.9},
+    ]
+    found = read_extraction(
+        Answer(json.dumps({"facts": said, "entities": []})), f"The staging password is {CREDENTIAL}"
+    )
+    assert CREDENTIAL not in repr(found)
+    # What stands for a credential grounds nothing, and is no fact by itself.
+    assert [(fact.grounded, "[REDACTED]" in fact.content) for fact in found.facts] == [
+        (True, True),
+        (False, True),
+    ]
+    assert any("too short" in warning for warning in found.warnings)

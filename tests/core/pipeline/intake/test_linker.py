@@ -33,6 +33,27 @@ def test_clauses_say_of_entities_what_the_format_says(vector: dict[str, Any]) ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("predicate", "aspect"),
+    [
+        ("is passionate about birds", "preferences"),
+        ("fears spiders", "preferences"),
+        ("identifies as a baker", "properties"),
+        ("came home late", "events"),
+        ("researches whales", "activities"),
+        ("realized it too late", "perspectives"),
+        ("got married in May", "relationships"),
+        ("lives in Boston", "background"),
+        ("hopes to retire", "decision patterns"),
+        ("hopes that it lasts", "perspectives"),
+        ("camps by the lake", "activities"),
+        ("stated the goal", "general"),
+    ],
+)
+def test_each_group_of_verbs_names_its_aspect(predicate: str, aspect: str) -> None:
+    assert aspect_of(predicate) == aspect
+
+
 def test_a_language_called_go_is_no_journey() -> None:
     assert aspect_of("chose Rust over Go") == "decision patterns"
 
@@ -42,6 +63,15 @@ def test_a_language_called_go_is_no_journey() -> None:
 )
 def test_signs_that_close_around_a_name_are_not_said_of_it(text: str) -> None:
     assert [one.content for one in link(text).attributes] == ["needs a lock"]
+
+
+@pytest.mark.parametrize(("word", "length"), [("milk ", 199), ("x", 200)])
+def test_of_a_long_clause_the_first_200_characters_are_kept_to_the_end_of_a_word(
+    word: str, length: int
+) -> None:
+    (one,) = link("Anna says " + word * 300).attributes
+    assert one.content == ("says " + word * 300)[:length].rstrip()
+    assert one.aspect == "general"
 
 
 def test_only_the_clause_that_decides_becomes_a_constraint() -> None:

@@ -29,6 +29,7 @@ def test_names_are_those_that_the_format_says(vector: dict[str, Any]) -> None:
     ("text", "expected"),
     [
         ("we use React; Vue: Svelte", ["React", "Vue", "Svelte"]),
+        ("Docker; Podman; Kubernetes", ["Docker", "Podman", "Kubernetes"]),
         ("on Friday in May the Todo Status", []),
         ("with Élodie Durand and Łukasz", ["Élodie Durand", "Łukasz"]),
         ("E\u0301lodie Durand came", ["Élodie Durand"]),
@@ -73,6 +74,29 @@ def test_a_word_that_opens_a_sentence_counts_where_something_says_so(
     text: str, known: tuple[str, ...]
 ) -> None:
     assert names(text, *known) == ["Bananas"]
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "emailed the plan", "threw a party", "understands Rust", "will call back", "quickly replied", "also swims",
+        "just refactored it", "who painted it left", "hasn't called", "died in 1969",
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["Caroline", "Redis"])
+def test_who_does_something_is_a_name_whatever_it_is(name: str, said: str) -> None:
+    assert find_names(f"{name} {said}")[0].name == name
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bananas rotted", "Deploys failed", "Merged the branch", "Coffee helped", "Lunch was late", "Traffic increased",
+        "Nothing happened", "Customers who asked got it", "Fixed parser crash", "Weather changed",
+    ],
+)  # fmt: skip
+def test_what_happens_to_everyday_things_makes_no_name_of_them(text: str) -> None:
+    assert names(text) == []
 
 
 def test_a_word_that_stands_in_lower_case_too_is_no_name() -> None:

@@ -24,6 +24,7 @@ from core.pipeline.models.provider import (
     ModelHttpError,
     ModelTimeoutError,
     ModelUnavailableError,
+    UnreadableAnswerError,
 )
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "providers.json").read_text(encoding="utf-8"))
@@ -144,6 +145,17 @@ def test_a_late_command_is_asked_to_end_and_then_killed_as_in_the_vector(
 
 
 @pytest.mark.usefixtures("late_once_ready")
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_command_that_does_not_stop_talking_is_killed_before_it_fills_the_machine(
+    tmp_path: Path, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(commands, "LARGEST_OUTPUT", 1_000_000)
+    body = f"signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: sys.{stream}.write('a' * 100_000)"
+    _, model = claude(tmp_path, body)
+    with pytest.raises(UnreadableAnswerError, match="claude-code said more than 1,000,000 bytes"):
+        model.generate("a prompt", None, SECONDS)
+
+
 def test_a_command_that_ends_when_asked_is_not_killed(tmp_path: Path) -> None:
     body = (
         "signal.signal(signal.SIGTERM, lambda *_: (done('tidied up'), sys.exit(0)))\n"

@@ -97,6 +97,14 @@ def test_a_schema_is_handed_on_and_what_came_of_it_is_told_with_its_cost() -> No
     assert (answer.prompt_tokens, answer.answer_tokens) == (321, 9)
 
 
+@pytest.mark.parametrize("count", [-5, True, 1.5, "9", 2**63, 10**30, [], None])
+def test_a_number_of_tokens_that_is_none_is_not_counted(count: object) -> None:
+    reply = Reply("x", fields={"prompt_eval_count": count, "eval_count": count})
+    with FakeOllama([reply]) as server:
+        answer = Ollama(server.url).generate("a prompt", None, SECONDS)
+    assert (answer.prompt_tokens, answer.answer_tokens) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("reply", "kind", "told", "retryable"),
     [

@@ -41,9 +41,31 @@ def test_without_a_model_it_is_grey_and_says_how_to_start() -> None:
     assert "settings.toml" in why(provider=off)
 
 
+@pytest.mark.parametrize("kind", ["unavailable", "model_missing"])
+def test_where_nobody_named_a_model_and_there_never_was_one_it_is_grey_and_says_how_to_start(
+    kind: str,
+) -> None:
+    away = provider(
+        state="open", failures=9, last_error="run `ollama serve`", last_error_kind=kind, last_ok_at=None
+    )
+    waits = {"waiting": 2, "since": NOW - 2 * STUCK_AFTER_MS, "provider": away}
+    assert light(model_named=False, **waits) is Light.OFF
+    assert "run `ollama serve`; 2 texts wait" in why(model_named=False, **waits)
+    # One that a person named, and one that has answered before, are missed.
+    assert light(**waits) is Light.STUCK
+    assert light(model_named=False, **waits | {"provider": replace(away, last_ok_at=NOW)}) is Light.STUCK
+
+
 def test_switched_off_it_is_grey_and_says_how_to_switch_it_on() -> None:
     assert light(mode=Mode.OFF, waiting=3, since=0) is Light.OFF
     assert "enabled = true" in why(mode=Mode.OFF)
+
+
+def test_a_file_that_cannot_be_read_is_what_keeps_it_off() -> None:
+    wrong = "agent.yaml: the pipeline's configuration cannot be read (PyYAML is not installed)"
+    assert light(mode=Mode.OFF, unreadable=wrong) is Light.OFF
+    assert why(mode=Mode.OFF, unreadable=wrong, waiting=1) == f"{wrong}; 1 text waits"
+    assert why(unreadable=wrong) == why()
 
 
 @pytest.mark.parametrize(
@@ -73,6 +95,13 @@ def test_work_is_counted_in_words() -> None:
 def test_proposals_wait_for_a_person() -> None:
     assert light(proposals_open=2) is Light.REVIEW
     assert why(proposals_open=2) == "2 proposals wait for you"
+
+
+def test_proposals_wait_for_a_person_also_without_a_model() -> None:
+    off = provider(name="none", model="", state="off")
+    assert light(provider=off, proposals_open=2) is Light.REVIEW
+    assert "2 proposals wait for you" in why(provider=off, proposals_open=2, waiting=1)
+    assert "1 job waits" in why(provider=off, proposals_open=2, waiting=1)
 
 
 @pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}, {"outbox": 1}])

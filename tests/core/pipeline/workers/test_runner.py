@@ -168,6 +168,31 @@ def test_what_a_person_accepted_can_be_taken_back_by_them(opened: Opened) -> Non
     assert note_texts(pipeline) == []
 
 
+def test_what_keeps_notes_from_being_written_is_one_piece_of_news_until_it_is_over(
+    opened: Opened, clock: Clock, tmp_path: Path
+) -> None:
+    pipeline = opened()
+    pipeline.ingest("Server 1 stands in rack 3.")
+    drain(pipeline)
+    graph = tmp_path / GRAPH_FILE
+    good = graph.read_bytes()
+    graph.write_bytes(b"{broken")
+    pipeline.ingest(TEXT)
+    pipeline.tick()
+    told = []
+    for _ in range(60):
+        clock.forward(seconds=2)
+        told.append(pipeline.tick().warnings)
+    assert len(set(told)) == 1
+    assert "notes wait" in told[0][0]
+    graph.write_bytes(good)
+    clock.forward(minutes=1)
+    assert pipeline.tick().warnings == ()
+    assert TEXT in note_texts(pipeline)
+    clock.forward(seconds=2)
+    assert pipeline.tick().warnings == ()
+
+
 def test_an_acceptance_that_could_not_be_written_follows_by_itself_in_shadow_mode(
     opened: Opened, clock: Clock
 ) -> None:

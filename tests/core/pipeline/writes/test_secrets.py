@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import multiprocessing
 import os
-import random
 import signal
 import sqlite3
 import threading
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 from scripted_model import Line, ScriptedModel
@@ -22,6 +23,7 @@ from writes_kit import fact, found
 from core.errors import LockTimeoutError, StorageError
 from core.graph.edits import create_note
 from core.masking import Masking
+from core.memory import Memory
 from core.model.secrets import Holder
 from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import Database
@@ -135,8 +137,6 @@ def test_a_text_that_was_handed_in_is_told_of_and_its_value_is_never_shown(pipel
 
 
 def test_looking_makes_no_database(tmp_path: Path) -> None:
-    from core.memory import Memory
-
     with closing(Memory.open(tmp_path / "memory")) as memory:
         memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"The password is {VALUE}"))
         assert len(secrets.secrets(memory)) == 1
@@ -253,32 +253,48 @@ def test_stopped_in_between_it_is_finished_the_next_time(
     assert_gone(pipeline.home, VALUE)
 
 
-def _mask_there(home: Path) -> None:
+def _mask_until_killed(home: Path, call: int) -> None:
+    calls = itertools.count(1)
+
+    def step() -> None:
+        if next(calls) == call:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def killing(work: Callable[..., Any]) -> Callable[..., Any]:
+        def stepped(*given: object, **named: object) -> object:
+            step()
+            done = work(*given, **named)
+            step()
+            return done
+
+        return stepped
+
+    for owner, name in (
+        (rows, "mask_rows"), (Memory, "mask_secrets"), (Database, "make_anew"), (Database, "empty_log"),
+    ):  # fmt: skip
+        setattr(owner, name, killing(getattr(owner, name)))
     with open_pipeline(home) as pipeline:
         masked(pipeline)
 
 
-def test_killed_at_any_moment_it_is_finished_the_next_time(tmp_path: Path) -> None:
-    chance = random.Random(7)
-    spawn = multiprocessing.get_context("fork")
-    for number in range(int(os.environ.get("NUGGETS_KILLS", "6"))):
-        home = configure(tmp_path / str(number))
-        with open_pipeline(home) as pipeline:
-            note = f"The password is {VALUE}"
-            pipeline.memory.change("w", lambda draft, note=note: create_note(draft, "web", "Wifi", note))
-            everywhere(pipeline)
-        child = spawn.Process(target=_mask_there, args=(home,))
-        child.start()
-        child.join(chance.uniform(0.01, 0.2))
-        if child.pid is not None and child.is_alive():
-            os.kill(child.pid, signal.SIGKILL)
-        child.join()
-        with open_pipeline(home) as pipeline:
-            if secrets.secrets(pipeline.memory):
-                masked(pipeline)
-            assert not secrets.secrets(pipeline.memory)
-            assert_gone(home, VALUE)
-            assert not drift(pipeline.memory, now=NOW + 1)
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills a process")
+@pytest.mark.parametrize("call", range(1, 12))
+def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: int) -> None:
+    home = configure(tmp_path / "memory")
+    with open_pipeline(home) as pipeline:
+        note = f"The password is {VALUE}"
+        pipeline.memory.change("w", lambda draft: create_note(draft, "web", "Wifi", note))
+        everywhere(pipeline)
+    child = multiprocessing.get_context("spawn").Process(target=_mask_until_killed, args=(home, call))
+    child.start()
+    child.join()
+    assert (child.exitcode == 0) == (call > 10)
+    with open_pipeline(home) as pipeline:
+        if secrets.secrets(pipeline.memory):
+            masked(pipeline)
+        assert not secrets.secrets(pipeline.memory)
+        assert_gone(home, VALUE)
+        assert not drift(pipeline.memory, now=NOW + 1)
 
 
 def test_what_was_reworded_before_is_gone_from_the_index_too(pipeline: Pipeline) -> None:
@@ -394,8 +410,6 @@ def test_the_pipeline_works_on_beside_it(pipeline: Pipeline) -> None:
 
 
 def test_a_database_that_cannot_be_read_is_left_alone_and_told_of(tmp_path: Path) -> None:
-    from core.memory import Memory
-
     with closing(Memory.open(tmp_path / "memory")) as memory:
         memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"The password is {VALUE}"))
         (tmp_path / "memory" / "pipeline.db").write_bytes(b"no database at all" * 100)

@@ -1,0 +1,268 @@
+"""Credentials in pipeline.db: what may hold one, and every row masked so that no byte of it stays in the file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from core.model.masks import Masks
+from core.model.secrets import mark_of
+from core.pipeline.database import meta
+from core.pipeline.database.connection import Database
+from core.pipeline.intake.names import canonical_name
+from core.pipeline.intake.normalisation import normalise
+
+# There from the first row that was masked until no byte of the former ones is left.
+_UNFINISHED: Final = "masking"
+_NO_SECRET: Final = "no secret "
+# What people are told of, and asked about: masked last, so that whoever is stopped in between finds it again.
+HOLDING: Final = ("raw_memories", "facts", "proposals", "transcripts")
+_SHADOWS: Final = "facts_fts"
+# Ids, words of closed lists, and names that files and other programs go by.
+_STAYS: Final = frozenset(
+    ("id", "raw_id", "proposal_id", "fact_id", "note_id", "entry_id", "target_note", "duplicate_of", "status", "type",
+     "kind", "op", "action", "event", "nugget", "content_hash", "payload_hash", "lease_token", "decided_by")
+)  # fmt: skip
+_JSON: Final = frozenset(("metadata", "payload", "result"))
+# By whose column a row is the only one of its kind: two may be the same once they are masked.
+_ONLY: Final = {
+    "facts": "content_hash", "attributes": "normalised_content", "entities": "canonical_name",
+    "aspects": "canonical_name", "entity_aliases": "canonical_name",
+}  # fmt: skip
+
+
+class Kept(NamedTuple):
+    """A text that is kept and may hold a credential."""
+
+    id: str
+    nugget: str
+    text: str
+
+
+class Masked(NamedTuple):
+    """A row that holds a value. key: its primary key as it is; changes: columns with what they are to hold."""
+
+    table: str
+    key: Mapping[str, Any]
+    changes: Mapping[str, Any]
+
+
+# What may hold one
+
+
+def texts(reader: sqlite3.Connection) -> Iterator[Kept]:
+    """Everything that people handed in or models said, the texts as they were handed in first."""
+    yield from _kept(reader, "SELECT id, nugget, content FROM raw_memories ORDER BY created_at, rowid")
+    yield from _kept(reader, "SELECT id, nugget, content FROM facts ORDER BY created_at, id")
+    said = "content || char(10) || target_content || char(10) || told"
+    yield from _kept(reader, f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id")
+    found = reader.execute("SELECT session_key, content FROM transcripts ORDER BY session_key, revision")
+    for session, content in found:
+        yield Kept(f"session {session}", "", _unpacked(content))
+
+
+def _kept(reader: sqlite3.Connection, query: str) -> Iterator[Kept]:
+    return (Kept(*row) for row in reader.execute(query))
+
+
+def said_no_secrets(reader: sqlite3.Connection) -> frozenset[str]:
+    """The marks of the values that a person has said are no secrets."""
+    rows = reader.execute("SELECT name FROM meta WHERE substr(name, 1, ?) = ?", (len(_NO_SECRET), _NO_SECRET))
+    return frozenset(row[0][len(_NO_SECRET) :] for row in rows)
+
+
+def say_no_secret(writer: sqlite3.Connection, value: str) -> None:
+    """Remembers that a value is no secret."""
+    meta.put(writer, _NO_SECRET + mark_of(value), 1)
+
+
+# Masking
+
+
+def masked_rows(reader: sqlite3.Connection, masks: Masks, *, holding: bool = True) -> Iterator[Masked]:
+    """Each row that holds a value. holding: with the texts that people are told of.
+
+    A table is read when its turn comes, so that what changing another one did to it is seen.
+    """
+    moved: dict[str, tuple[str, str]] = {}
+    for table in _tables(reader):
+        if table in HOLDING and not holding:
+            continue
+        columns = reader.execute(f"PRAGMA table_info({table})").fetchall()
+        keys = [name for _, name, _, _, _, key in columns if key]
+        for values in reader.execute(f"SELECT * FROM {table}").fetchall():
+            row = dict(zip([column[1] for column in columns], values, strict=True))
+            changes = _changes(table, row, masks)
+            if table == "raw_memories" and "content" in changes:
+                moved[row["id"]] = row["content"], changes["content"]
+            elif table == "proposals" and row["raw_id"] in moved and row["span_start"] is not None:
+                changes |= _span(row, *moved[row["raw_id"]], masks)
+            if changes:
+                yield Masked(table, {name: row[name] for name in keys}, changes)
+
+
+def _tables(reader: sqlite3.Connection) -> list[str]:
+    """All tables but the full-text index, which is made anew; raw memories first, since spans point into them."""
+    rows = reader.execute("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY rowid").fetchall()
+    names = [row[0] for row in rows if not row[0].startswith((_SHADOWS, "sqlite_", "facts_terms"))]
+    return sorted(names, key=lambda name: name != "raw_memories")
+
+
+def _changes(table: str, row: Mapping[str, Any], masks: Masks) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    for name, value in row.items():
+        if name in _STAYS or (table == "meta" and name == "name"):
+            continue
+        told = _told(table, name, value, masks)
+        if told != value:
+            changes[name] = told
+    return changes | _derived(table, row, changes)
+
+
+def _told(table: str, column: str, value: Any, masks: Masks) -> Any:
+    if isinstance(value, bytes):
+        if table != "transcripts":
+            return masks.data(value)
+        text = _unpacked(value)
+        told = masks.text(text)
+        return value if told == text else zlib.compress(told.encode())
+    if not isinstance(value, str):
+        return value
+    return _masked_json(value, masks, tight=column == "payload") if column in _JSON else masks.text(value)
+
+
+def _masked_json(text: str, masks: Masks, *, tight: bool) -> str:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return masks.text(text)
+    told = masks.value(found)
+    if told == found:
+        return text
+    if tight:
+        return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(told, ensure_ascii=False)
+
+
+def _derived(table: str, row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What follows from columns that change: other forms of a text, and hashes, which could be guessed at."""
+    told: dict[str, Any] = {}
+    if "content" in changes and table == "transcripts":
+        told["length"] = len(_unpacked(changes["content"]))
+    elif "content" in changes:
+        forms = normalise(changes["content"])
+        if "normalised_content" in row:
+            told["normalised_content"] = forms.normalised_content
+        if row.get("content_hash") == normalise(row["content"]).content_hash:
+            told["content_hash"] = forms.content_hash
+    if "name" in changes and "canonical_name" in row:
+        told["canonical_name"] = canonical_name(changes["name"])
+    if "payload" in changes and "payload_hash" in row:
+        told["payload_hash"] = _digest(changes["payload"])
+    return told
+
+
+def _span(row: Mapping[str, Any], former: str, now: str, masks: Masks) -> dict[str, int]:
+    """Where the same sentence stands in the masked text."""
+    return {name: _shared(now, masks.text(former[: row[name]])) for name in ("span_start", "span_end")}
+
+
+def _shared(one: str, other: str) -> int:
+    """How long the beginning is that two texts share; where a value is cut in two, it ends before that."""
+    if one.startswith(other):
+        return len(other)
+    return next(place for place in range(len(other)) if one[place : place + 1] != other[place])
+
+
+def mask_rows(writer: sqlite3.Connection, masks: Masks, *, holding: bool = True) -> Counter[str]:
+    """Masks every row that holds a value, in the caller's transaction; how many of each table.
+
+    The audit is changed by nothing else: its triggers are lifted for this, and back in their place when it is done.
+    Afterwards `leave_no_byte` must be called.
+    """
+    writer.execute("PRAGMA secure_delete = ON")
+    meta.put(writer, _UNFINISHED, 1)
+    done: Counter[str] = Counter()
+    put_guards_back = _lift_guards(writer)
+    for row in masked_rows(writer, masks, holding=holding):
+        _rewrite(writer, row)
+        done[row.table] += 1
+    put_guards_back()
+    _index_anew(writer)
+    return done
+
+
+def _lift_guards(writer: sqlite3.Connection) -> Callable[[], None]:
+    """Takes the triggers of the audit away; what puts them back."""
+    guards = writer.execute(
+        "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'history'"
+    ).fetchall()
+    for name, _ in guards:
+        writer.execute(f"DROP TRIGGER {name}")
+
+    def put_back() -> None:
+        for _, statement in guards:
+            writer.execute(statement)
+
+    return put_back
+
+
+def _rewrite(writer: sqlite3.Connection, row: Masked) -> None:
+    try:
+        _update(writer, row)
+    except sqlite3.IntegrityError:
+        only = _ONLY.get(row.table)
+        if only is None or only not in row.changes:
+            raise
+        apart = " ".join((row.changes[only], _digest(json.dumps(dict(row.key)))[:16]))
+        told = _digest(apart) if only == "content_hash" else apart
+        _update(writer, row._replace(changes={**row.changes, only: told}))
+
+
+def _update(writer: sqlite3.Connection, row: Masked) -> None:
+    changes = ", ".join(f"{name} = ?" for name in row.changes)
+    where = " AND ".join(f"{name} IS ?" for name in row.key)
+    writer.execute(
+        f"UPDATE {row.table} SET {changes} WHERE {where}", (*row.changes.values(), *row.key.values())
+    )
+
+
+def _index_anew(writer: sqlite3.Connection) -> None:
+    """What was taken out of the full-text index stays in it until it is made anew."""
+    writer.execute("INSERT INTO facts_fts (facts_fts) VALUES ('rebuild')")
+
+
+def unfinished(reader: sqlite3.Connection) -> bool:
+    """Whether rows were masked, and the bytes of the former ones may still lie in the file or beside it."""
+    return meta.number(reader, _UNFINISHED) is not None
+
+
+def leave_no_byte(database: Database) -> None:
+    """Makes the file anew after rows were masked, so that nothing of the former ones is left in it or beside it.
+
+    Raises StorageError or LockTimeoutError when another program is in the way; doing it again then finishes it.
+    """
+    database.make_anew()
+    with database.write() as writer:
+        writer.execute("PRAGMA secure_delete = ON")
+        # The numbers of rows, by which the index knows them, may differ in the new file.
+        _index_anew(writer)
+    database.empty_log()
+    with database.write() as writer:
+        meta.drop(writer, _UNFINISHED)
+
+
+def _unpacked(content: bytes) -> str:
+    try:
+        return zlib.decompress(content).decode()
+    except (zlib.error, UnicodeDecodeError):
+        return ""
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -1,0 +1,193 @@
+"""Credentials in all that a memory's folder holds: its notes and facts, and pipeline.db where there is one.
+
+What is masked stands in both, so both are masked at once: first what was only derived from the texts that people are
+told of, then the notes with their log and backups, these texts last. Whoever is stopped in between finds them again.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from core.errors import BrokenFileError, LockTimeoutError
+from core.model.change import ChangeSet
+from core.model.secrets import Held, Holder, mark_of
+from core.pipeline.database import masking as rows
+from core.pipeline.database.connection import PIPELINE_FILE, Database
+from core.pipeline.database.history import append
+from core.pipeline.database.standing import looking
+from core.pipeline.database.turn import turn
+from core.pipeline.intake.normalisation import normalise
+from core.storage.masking import REASON, Place
+from core.text.secrets import find_secrets, masked
+
+if TYPE_CHECKING:
+    from core.masking import Masking
+    from core.memory import Memory
+    from core.model.masks import Masks
+    from core.model.progress import Progress
+
+NOT_SECRET: Final = "said to be no secret"
+_SECONDS: Final = 15.0
+_SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
+
+
+def secrets(memory: Memory, progress: Progress | None = None) -> tuple[Holder, ...]:
+    """Notes, facts and texts that were handed in that look as if they held a credential, and were not said to hold
+    none; the pipeline's own records where they hold another one. Errors as `Memory.secrets`, and of the database.
+    """
+    return (*memory.secrets(progress), *_kept(memory))
+
+
+def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
+    """What `mask` would do, everywhere; see `Memory.masking`. ids: those of texts and proposals as well."""
+    kept = _kept(memory)
+    wanted, of_notes = (kept, None) if ids is None else _apart(kept, ids)
+    plan = memory.masking(of_notes, wanted)
+    if not plan.masks or not Database.exists(memory.home):
+        return plan
+    from core.masking import shares
+
+    also = tuple(one for one in kept if one not in plan.holders and shares(one, plan.masks))
+    own = {memory.home / (PIPELINE_FILE + side) for side in _SIDE_FILES}
+    others = tuple(place for place in plan.places if place.path not in own)
+    return replace(plan, holders=(*plan.holders, *also), places=(*others, *_places(memory, plan.masks)))
+
+
+def mask(memory: Memory, plan: Masking, *, now: int) -> ChangeSet:
+    """Masks what was previewed; see `Memory.mask_secrets`. now: epoch ms.
+
+    Returns the entry of the log, an empty one that is in no log where the pipeline's database alone held it. Raises
+    LockTimeoutError, StorageError; doing it again then finishes it.
+    """
+    if not plan.masks or not Database.exists(memory.home):
+        return memory.mask_secrets(plan)
+    masks = _in_all_forms(plan.masks)
+    with _opened(memory) as database:
+        with database.write() as writer:
+            rows.mask_rows(writer, masks, holding=False)
+        done = memory.mask_secrets(plan)
+        with database.write() as writer:
+            held = _texts_with(writer, masks)
+            counts = rows.mask_rows(writer, masks)
+            _tell(writer, held, counts, memory.author.signature, now)
+        rows.leave_no_byte(database)
+    return done
+
+
+def say_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
+    """Remembers that what these hold now is no secret; see `Memory.say_not_secret`. ids: as in `masking`."""
+    wanted, of_notes = _apart(_kept(memory), ids)
+    if wanted:
+        with _opened(memory) as database, database.write() as writer:
+            for held in {held for one in wanted for held in one.secrets}:
+                rows.say_no_secret(writer, held.value)
+    if of_notes:
+        return memory.say_not_secret(of_notes)
+    return ChangeSet(id="", at="", author=memory.author, reason=NOT_SECRET)
+
+
+# What the database holds
+
+
+def _kept(memory: Memory) -> tuple[Holder, ...]:
+    """What of the database people are told of: each text that was handed in, of other rows those alone that hold what
+    no earlier one holds. A masking that was stopped is finished first.
+    """
+    if not Database.exists(memory.home):
+        return ()
+    try:
+        with looking(memory.home) as reader:
+            stopped = rows.unfinished(reader)
+            found = tuple(_holders(rows.texts(reader), rows.said_no_secrets(reader)))
+    except BrokenFileError:
+        # It can neither be looked into nor masked; masking says so.
+        return ()
+    if stopped:
+        with _opened(memory) as database:
+            rows.leave_no_byte(database)
+    return found
+
+
+def _holders(kept: Iterable[rows.Kept], refused: Collection[str]) -> Iterator[Holder]:
+    known: set[str] = set()
+    for one in kept:
+        found = tuple(
+            dict.fromkeys(Held(kind, one.text[start:end]) for start, end, kind in find_secrets(one.text))
+        )
+        found = tuple(held for held in found if mark_of(held.value) not in refused)
+        if not found or (not one.id.startswith("raw-") and known.issuperset(held.value for held in found)):
+            continue
+        known.update(held.value for held in found)
+        title = next((line.strip() for line in masked(one.text).splitlines() if line.strip()), "")
+        yield Holder("", one.nugget, "", title, found, one.id, one.text)
+
+
+def _apart(kept: tuple[Holder, ...], ids: Collection[str]) -> tuple[tuple[Holder, ...], list[str]]:
+    """What is named of the database, and the other ids, which are for the memory to know."""
+    by_id = {one.id: one for one in kept}
+    named = tuple(by_id[id] for id in dict.fromkeys(ids) if id in by_id)
+    return named, [id for id in ids if id not in by_id]
+
+
+def _places(memory: Memory, masks: Masks) -> tuple[Place, ...]:
+    """How many rows of each table are masked; the file itself, left alone, where it cannot be read."""
+    path = memory.home / PIPELINE_FILE
+    try:
+        with looking(memory.home) as reader:
+            counts = Counter(row.table for row in rows.masked_rows(reader, _in_all_forms(masks)))
+    except BrokenFileError:
+        return (Place("untouched", path),)
+    return tuple(Place("pipeline", path, count, table) for table, count in counts.items())
+
+
+def _in_all_forms(masks: Masks) -> Masks:
+    """With the values as the pipeline's forms of a text have them: on one line, composed, in lower case."""
+    return masks.spelled(
+        lambda value: normalise(value).storage_content,
+        str.lower,
+        lambda value: normalise(value).storage_content.lower(),
+    )
+
+
+# Masking it
+
+
+@contextmanager
+def _opened(memory: Memory) -> Iterator[Database]:
+    """The database, while nobody brings anything of it into the notes."""
+    database = Database.open(memory.home)
+    try:
+        with turn(memory.home, _SECONDS) as mine:
+            if not mine:
+                raise LockTimeoutError(
+                    "the pipeline is writing notes just now", where=str(database.path),
+                    kept="nothing was changed", todo="try again",
+                )  # fmt: skip
+            yield database
+    finally:
+        database.close()
+
+
+def _texts_with(reader: sqlite3.Connection, masks: Masks) -> tuple[str, ...]:
+    return tuple(row.key["id"] for row in rows.masked_rows(reader, masks) if row.table == "raw_memories")
+
+
+def _tell(
+    writer: sqlite3.Connection, raw_ids: tuple[str, ...], counts: Mapping[str, int], by: str, now: int
+) -> None:
+    """Puts down in the audit that texts were masked, and how many rows of each table were with them."""
+    for raw_id in raw_ids or ("",):
+        append(
+            writer,
+            at=now,
+            event="masked",
+            changed_by=by,
+            reason=REASON,
+            raw_id=raw_id,
+            metadata={"rows": counts},
+        )

@@ -1,0 +1,177 @@
+"""What stands where the pipeline's database belongs: other things, broken ones, and several who find it so at once."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from service_kit import configure, drain, open_pipeline
+
+from core.errors import BrokenFileError, NuggetsError
+from core.memory import Memory
+from core.pipeline.database.connection import Database
+from core.pipeline.service import Pipeline
+from core.pipeline.writes.verify import drift
+
+TEXT = "Caroline chose PostgreSQL over MongoDB."
+
+
+def _folder(path: Path) -> None:
+    path.mkdir()
+
+
+def _fifo(path: Path) -> None:
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("this system has no named pipes")
+    os.mkfifo(path)
+
+
+def _link_to_itself(path: Path) -> None:
+    path.symlink_to(path.name)
+
+
+def _link_out(path: Path) -> None:
+    path.symlink_to(path.parent.parent / "elsewhere.db")
+
+
+@pytest.mark.parametrize("make", [_folder, _fifo, _link_to_itself, _link_out])
+def test_what_is_no_file_is_told_and_left_alone(tmp_path: Path, make: Callable[[Path], None]) -> None:
+    home = configure(tmp_path / "home")
+    make(home / "pipeline.db")
+    # Nobody takes it for a memory to which nothing was handed in.
+    assert Pipeline.exists(home)
+    (finding,) = drift(Memory.open(home), now=0)
+    assert finding.kind == "unreadable-pipeline"
+    with pytest.raises(NuggetsError, match=r"pipeline\.db: is (a|no) .*; .*; (take|put) "):
+        Pipeline.open(home)
+    assert sorted(one.name for one in home.iterdir()) == ["pipeline.db", "settings.toml"]
+    assert not (tmp_path / "elsewhere.db").exists()
+
+
+@pytest.mark.parametrize("version", [0, -5, 1])
+def test_a_database_of_another_program_is_set_aside_whatever_its_version(
+    tmp_path: Path, version: int
+) -> None:
+    configure(tmp_path)
+    with sqlite3.connect(tmp_path / "pipeline.db") as other:
+        other.execute("CREATE TABLE theirs (a)")
+        other.execute(f"PRAGMA user_version = {version}")
+    other.close()
+    with open_pipeline(tmp_path) as pipeline:
+        assert "its bytes lie in" in pipeline.notice
+        assert pipeline.ingest(TEXT).status == "queued"
+    (aside,) = (tmp_path / "quarantine").iterdir()
+    with sqlite3.connect(aside) as kept:
+        assert kept.execute("SELECT name FROM sqlite_master").fetchall() == [("theirs",)]
+    kept.close()
+
+
+def test_a_broken_database_that_several_find_at_once_is_set_aside_once_and_no_text_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path)
+    (tmp_path / "pipeline.db").write_bytes(b"no database at all" * 1000)
+    all_found, connect, first = threading.Barrier(4), Database._connect, threading.local()
+
+    def found_together(database: Database) -> None:
+        try:
+            connect(database)
+        except BrokenFileError:
+            if not getattr(first, "over", False):
+                first.over = True
+                all_found.wait(20)
+            raise
+
+    monkeypatch.setattr(Database, "_connect", found_together)
+    kept: list[str] = []
+
+    def hand_in(number: int) -> None:
+        with open_pipeline(tmp_path, name=f"w{number}") as pipeline:
+            kept.append(pipeline.ingest(f"{TEXT} For the {number}th time.").raw_id)
+
+    threads = [threading.Thread(target=hand_in, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    monkeypatch.undo()
+    assert len(kept) == 4
+    assert len(list((tmp_path / "quarantine").iterdir())) == 1
+    with open_pipeline(tmp_path) as pipeline:
+        assert {pipeline.raw(raw_id).id for raw_id in kept} == set(kept)
+
+
+def test_a_database_damaged_in_its_midst_says_what_to_do_and_verify_finds_it(tmp_path: Path) -> None:
+    configure(tmp_path)
+    with open_pipeline(tmp_path) as pipeline:
+        pipeline.ingest(TEXT)
+    path = tmp_path / "pipeline.db"
+    with sqlite3.connect(path) as damaged:
+        (page,) = damaged.execute("SELECT rootpage FROM sqlite_master WHERE name = 'entities'").fetchone()
+        (size,) = damaged.execute("PRAGMA page_size").fetchone()
+    damaged.close()
+    with path.open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\x55" * size)
+    with (
+        open_pipeline(tmp_path) as pipeline,
+        pytest.raises(
+            BrokenFileError, match=r"its bytes were left as they are, .*; put a copy of it back, or"
+        ),
+    ):
+        pipeline.entities()
+    (finding,) = drift(Memory.open(tmp_path), now=0)
+    assert (finding.kind, finding.where) == ("unreadable-pipeline", str(path))
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be taken away there")
+@pytest.mark.parametrize("sides", [("",), ("", "-wal", "-shm")], ids=["alone", "with its side files"])
+def test_a_database_taken_away_while_it_is_open_takes_no_later_text_with_it(
+    tmp_path: Path, sides: tuple[str, ...]
+) -> None:
+    configure(tmp_path)
+    with open_pipeline(tmp_path) as pipeline:
+        pipeline.ingest(TEXT)
+        assert pipeline.status().raw == 1
+        for side in sides:
+            (tmp_path / f"pipeline.db{side}").unlink(missing_ok=True)
+        later = pipeline.ingest(f"{TEXT} Later.").raw_id
+        # Another process works on what stands there now, and so does this one.
+        with open_pipeline(tmp_path, name="other") as other:
+            assert other.raw(later).content == f"{TEXT} Later."
+            third = other.ingest(f"{TEXT} Much later.").raw_id
+        assert pipeline.raw(third).id == third
+        drain(pipeline)
+        assert pipeline.status().jobs.get("completed") == 2
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be taken away there")
+def test_a_database_put_back_from_a_copy_is_worked_on_from_then_on(tmp_path: Path) -> None:
+    configure(tmp_path)
+    with open_pipeline(tmp_path) as pipeline:
+        first = pipeline.ingest(TEXT).raw_id
+    copy = (tmp_path / "pipeline.db").read_bytes()
+    with open_pipeline(tmp_path) as pipeline:
+        pipeline.ingest(f"{TEXT} Later.")
+        for side in ("-wal", "-shm"):
+            (tmp_path / f"pipeline.db{side}").unlink(missing_ok=True)
+        (tmp_path / "copy").write_bytes(copy)
+        (tmp_path / "copy").replace(tmp_path / "pipeline.db")
+        assert [job.target for job in pipeline.jobs()] == [first]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="an open file cannot be taken away there")
+def test_a_folder_that_was_removed_is_not_made_again_by_who_had_it_open(tmp_path: Path) -> None:
+    home = configure(tmp_path / "home")
+    with open_pipeline(home) as pipeline:
+        pipeline.ingest(TEXT)
+        shutil.rmtree(home)
+        for asked in (pipeline.status, pipeline.tick, lambda: pipeline.ingest(f"{TEXT} Later.")):
+            with pytest.raises(NuggetsError, match=r"pipeline\.db"):
+                asked()
+    assert not home.exists()

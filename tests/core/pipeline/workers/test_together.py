@@ -1,0 +1,128 @@
+"""What is written together instead of one by one: how calls ended, what became known, notes of many facts."""
+
+from __future__ import annotations
+
+import sqlite3
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scripted_model import ScriptedModel
+from service_kit import Clock, configure, open_pipeline
+from writes_kit import parrot
+
+from core.memory import Memory
+from core.pipeline.database.connection import Database
+from core.pipeline.database.found_relations import due
+from core.pipeline.models.provider import BudgetSpentError
+from core.pipeline.workers import notes
+from core.pipeline.workers.asking import Asking
+from core.pipeline.workers.notes import NoteBringer
+
+NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
+
+
+def outcomes(database: Database) -> list[str]:
+    return [row[0] for row in database.reading.execute("SELECT outcome FROM llm_calls ORDER BY id")]
+
+
+def test_a_call_of_a_job_is_put_down_with_the_next_one_and_the_last_with_what_the_job_writes(
+    tmp_path: Path,
+) -> None:
+    database = Database.open(tmp_path)
+    asked = Asking(database, ScriptedModel([{}, {}, {}]), clock=lambda: NOON, budget=3).for_a_job()
+    asked.about("extract").generate("a prompt", None, 30.0)
+    assert outcomes(database) == ["asked"]
+    asked.about("decide").generate("a prompt", None, 30.0)
+    assert outcomes(database) == ["ok", "asked"]
+    with database.write() as writer:
+        asked.put_down(writer)
+    asked.all_put_down()
+    assert outcomes(database) == ["ok", "ok"]
+    asked.generate("a prompt", None, 30.0)
+    with pytest.raises(BudgetSpentError):
+        asked.generate("a prompt", None, 30.0)
+    asked.finish()
+    assert outcomes(database) == ["ok", "ok", "ok"]
+    database.close()
+
+
+def test_a_transaction_that_is_rolled_back_takes_no_call_with_it(tmp_path: Path) -> None:
+    database = Database.open(tmp_path)
+    asked = Asking(database, ScriptedModel([{}]), clock=lambda: NOON, budget=3).for_a_job()
+    asked.generate("a prompt", None, 30.0)
+    with pytest.raises(ZeroDivisionError), database.write() as writer:
+        _put_down_and_fail(asked, writer)
+    asked.finish()
+    assert outcomes(database) == ["ok"]
+    database.close()
+
+
+def _put_down_and_fail(asked: Asking, writer: sqlite3.Connection) -> None:
+    asked.put_down(writer)
+    raise ZeroDivisionError
+
+
+def test_a_job_leaves_no_call_open_whatever_becomes_of_it(tmp_path: Path) -> None:
+    configure(tmp_path)
+    with open_pipeline(tmp_path, parrot()) as pipeline:
+        pipeline.ingest("Anna Berger moved the billing service to Kafka in March.")
+        pipeline.tick()
+        assert set(outcomes(pipeline.database)) == {"ok"}
+
+
+def test_what_several_memories_say_is_brought_in_at_once_but_does_not_wait_for_long(tmp_path: Path) -> None:
+    configure(tmp_path)
+    clock = Clock()
+    with open_pipeline(tmp_path, parrot(), clock) as pipeline:
+        for number in range(4):
+            pipeline.ingest(f"Anna Berger moved service number {number} to another region.")
+        known = [pipeline.tick().known for _ in range(2)]
+        assert known == [0, 0]
+        assert len(due(pipeline.database.reading, 10)) == 2
+        clock.forward(seconds=2)
+        assert pipeline.tick().known == 3
+        assert pipeline.tick().known == 0
+        assert pipeline.tick().known == 1
+
+
+def test_writing_the_notes_takes_no_more_than_a_tenth_of_the_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(tmp_path)
+    clock = Clock()
+    with open_pipeline(tmp_path, parrot(), clock) as pipeline:
+        memory = pipeline.memory
+        monkeypatch.setattr(notes, "MANY", 1)
+
+        def slow(*given: Any, **named: Any) -> Any:
+            clock.forward(seconds=1)
+            return brings(*given, **named)
+
+        brings: Any = Memory.bring_in
+        monkeypatch.setattr(Memory, "bring_in", slow)
+        bringer = NoteBringer(pipeline.database, lambda: memory, lambda: clock.ms)
+
+        def learn(number: int) -> int:
+            pipeline.ingest(f"Anna Berger moved service number {number} to another region.")
+            pipeline.tick()
+            return bringer.when_due(everything=True, idle=False).flushed
+
+        pipeline._working().notes = _Idle()
+        assert learn(1) == 1
+        assert learn(2) == 0
+        clock.forward(seconds=9)
+        assert learn(3) == 0
+        clock.forward(seconds=1)
+        assert learn(4) == 3
+        pipeline.ingest("Ben Okafor moved the archive to another region.")
+        pipeline.tick()
+        assert bringer.when_due(everything=True, idle=True).flushed == 1
+
+
+class _Idle:
+    """Brings nothing."""
+
+    def when_due(self, *, everything: bool, idle: bool) -> notes.Flushed:
+        return notes.Flushed()
