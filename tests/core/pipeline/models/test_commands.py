@@ -144,7 +144,6 @@ def test_a_late_command_is_asked_to_end_and_then_killed_as_in_the_vector(
     assert command.signs == ["ready"]
 
 
-@pytest.mark.usefixtures("late_once_ready")
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_command_that_does_not_stop_talking_is_killed_before_it_fills_the_machine(
     tmp_path: Path, stream: str, monkeypatch: pytest.MonkeyPatch
@@ -156,6 +155,7 @@ def test_a_command_that_does_not_stop_talking_is_killed_before_it_fills_the_mach
         model.generate("a prompt", None, SECONDS)
 
 
+@pytest.mark.usefixtures("late_once_ready")
 def test_a_command_that_ends_when_asked_is_not_killed(tmp_path: Path) -> None:
     body = (
         "signal.signal(signal.SIGTERM, lambda *_: (done('tidied up'), sys.exit(0)))\n"
