@@ -60,7 +60,7 @@ _DIVES: Final[tuple[tuple[str, ...], ...]] = (
     ("T", "\x1b[H", "=", "b"),
     ("T", _LEFT, "=", "B"),
     ("T", "T", "3 days ago", "\r"),
-    ("T", _LEFT, "/", "auth", "\r", "q"),
+    ("T", _LEFT, "/", "auth", "\r", "\x1b"),
     ("/", "auth", "\r", "%", _RIGHT, _RIGHT, _DOWN, _LEFT, _SAVE),
     ("%", "D", _SAVE),
     ("/", "payment", "\r", "K", "kept", "\r"),

@@ -84,6 +84,9 @@ class Panes(Widget):
 
         pane: PaneName
 
+    class Arranged(Message):
+        """Somebody moved a line between panes."""
+
     active: reactive[PaneName] = reactive[PaneName]("notes", layout=True)
     zoomed: reactive[bool] = reactive(False, layout=True)
     shares: reactive[Shares] = reactive[Shares](USUAL, layout=True)
@@ -139,6 +142,7 @@ class Panes(Widget):
             self.shares,
             resized(self.size, self.shares, self.active, columns=columns, rows=rows),
         )
+        self.post_message(self.Arranged())
         return shape_for(self.size, before) != shape_for(self.size, self.shares)
 
     def _divider_under(self, event: events.MouseEvent) -> Divider | None:
@@ -169,6 +173,7 @@ class Panes(Widget):
             event.stop()
             self._held = None
             self.release_mouse()
+            self.post_message(self.Arranged())
 
     def on_click(self, event: events.Click) -> None:
         """Two clicks on a title: that pane alone."""

@@ -182,7 +182,7 @@ def entity_lines(page: EntityPage, now: datetime, width: int) -> Lines:
     """What is said of an entity, what it has to do with others, and where it is named."""
     entity = page.entity
     also = f" · also {', '.join(entity.aliases[:8])}" if entity.aliases else ""
-    kind = "found by rules" if entity.type == "extracted" else entity.type
+    kind = "kind not known" if entity.type == "extracted" else entity.type
     lines = [
         Content.assemble(
             ("★ " if entity.pinned else "", "$text-accent"), content(safe_line(entity.name, _LINE), "bold")

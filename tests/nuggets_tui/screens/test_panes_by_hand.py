@@ -8,6 +8,7 @@ import pytest
 from app_kit import NARROW, Driver, opened, small_memory
 from textual.geometry import Offset
 
+from core.arrangement import kept_panes
 from nuggets_tui.widgets.pane_shapes import PANES, USUAL, shape_for
 from nuggets_tui.widgets.panes import Panes
 
@@ -80,3 +81,19 @@ async def test_a_click_on_a_key_of_a_dialog_presses_it(home: Path) -> None:
         keys = app.app.screen.query_one("#dialog-keys")
         await app.pilot.click("#dialog-keys", offset=(str(keys.render()).index("close"), 0))
         await app.until(lambda: len(app.app.screen_stack) == 1)
+
+
+async def test_an_arrangement_is_there_at_the_next_start_and_makes_no_entry_of_the_log(home: Path) -> None:
+    async with opened(home) as app:
+        before, entries = width(app, "notes"), app.view.log
+        await app.press("greater_than_sign", "greater_than_sign")
+        await app.until(lambda: width(app, "notes") == before + 8)
+        await app.until(lambda: bool(kept_panes(home)), "it is kept")
+        assert app.view.log == entries
+    async with opened(home) as app:
+        await app.until(lambda: width(app, "notes") == before + 8)
+        await app.main.action_command("usual_panes")
+        await app.until(lambda: kept_panes(home) == dict(USUAL))
+    async with opened(home) as app:
+        await app.pilot.pause()
+        assert width(app, "notes") == before
