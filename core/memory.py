@@ -213,16 +213,18 @@ class Memory(SearchingMemory):
         asked again and again; what was read until then stays.
         """
         snapshot = self._snapshot
-        while stopped is None or not stopped():
+        while True:
             until = time.monotonic() + _STEP_SECONDS
 
             def enough(until: float = until) -> bool:
                 return time.monotonic() > until or (stopped is not None and stopped())
 
+            # Not asked before: most often there is nothing to read, and asking may take a while.
             with self._recall_guard:
                 if self._note_index.update(snapshot.notes, enough):
                     return True
-        return False
+            if stopped is not None and stopped():
+                return False
 
     def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
         with self._recall_guard:

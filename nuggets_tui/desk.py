@@ -43,7 +43,7 @@ _EVERY = 10_000_000
 # Seconds between two pieces of work in the background, so that a key does not wait for it.
 _BREATH = 0.001
 # So many of them are in sight at once, or nearly.
-_SEEN = 12
+_SEEN = 10
 # Columns of a title within a sentence.
 _TITLE = 60
 # Entries of more things are taken back whole: their parts would be slow to tell apart.

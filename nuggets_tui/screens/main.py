@@ -38,7 +38,7 @@ from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes
 from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
-_RECALL_PATIENCE = 0.015
+_RECALL_PATIENCE = 0.008
 
 
 class MainScreen(
