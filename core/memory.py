@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from core.verify.finding import Finding as Finding
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
+_MANY: Final = 50_000
 # How long a recall waits at most for what is being read ahead.
 _STEP_SECONDS: Final = 0.1
 
@@ -201,9 +202,11 @@ class Memory(SearchingMemory):
             return found
 
     def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
-        """As it is for searches; and what recalls read of the notes, before the vectors."""
+        """As it is for searches; and what recalls read of the notes, before the vectors. Of very many notes that is
+        left to the first recall: it would take room that somebody who only looks does not need."""
         self.index()
-        self.prepare_recall(stopped)
+        if len(self._snapshot.notes) <= _MANY:
+            self.prepare_recall(stopped)
         return super().prepare_search(stopped)
 
     def prepare_recall(self, stopped: Callable[[], bool] | None = None) -> bool:

@@ -41,6 +41,7 @@ _TRAIT: Final = 0.6  # what a word like "file" or "name" is worth beside others
 _LEAST_SURE: Final = 0.8  # of a word of the query being a word of a title mistyped
 _ASKED_EVERY: Final = 20
 _MOST_RUNS: Final = 200_000
+_KEPT_RUNS: Final = 20_000
 _MARKED: Final = re.compile(r"\*\*([^*\n]+)\*\*|`([^`\n]+)`")
 
 
@@ -111,6 +112,8 @@ class NoteIndex:
         every = len(self._places)
         self._weights = {token: math.log(1 + every / len(held)) for token, held in self._held.items()}
         self._notes, self._coming = notes, None
+        if len(_TOLD) > _KEPT_RUNS:
+            _TOLD.clear()
         return True
 
     def _begin(self, notes: tuple[Note, ...]) -> None:
