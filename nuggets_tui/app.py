@@ -99,8 +99,6 @@ def run_app(home: str | Path | None = None, *, notice: str = "") -> int:
     """
     # More threads than one only make the small products of a search slower; read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # How soon after a frame the next one may come: what is typed is drawn at once, and its results must not wait.
-    os.environ.setdefault("TEXTUAL_FPS", "120")
     # Nothing becomes garbage while everything is being loaded; the app turns this on again.
     gc.disable()
     opening = Opening(None if home is None else Path(home)).start()
