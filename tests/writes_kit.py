@@ -20,7 +20,8 @@ from core.pipeline.database.history import history_of
 from core.pipeline.database.jobs import Lease
 from core.pipeline.models.provider import Provider
 from core.pipeline.records import Accepted, HistoryRow, StoredProposal
-from core.pipeline.workers import accepting, extract_job
+from core.pipeline.workers import extract_job
+from core.pipeline.writes import accept
 from core.pipeline.writes.committing import Committed
 from core.pipeline.writes.outbox import bring_over
 from core.pipeline.writes.planned import ExtractPlan
@@ -139,11 +140,11 @@ class Writes:
 
     def accept(self, *ids: str, by: str = "person") -> Accepted:
         self.now += 1_000
-        return accepting.accept(self.database, self.memory, ids, by=by, now=self.now)
+        return accept.accept(self.database, self.memory, ids, by=by, now=self.now)
 
     def refuse(self, *ids: str) -> int:
         self.now += 1_000
-        return accepting.refuse(self.database, ids, by="person", now=self.now)
+        return accept.refuse(self.database, ids, by="person", now=self.now)
 
     def proposals(self, *, all: bool = True) -> tuple[StoredProposal, ...]:
         """The newest first."""

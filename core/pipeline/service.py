@@ -9,7 +9,6 @@ pipeline.accept([proposal.id for proposal in pipeline.proposals()])
 from __future__ import annotations
 
 import contextlib
-import sqlite3
 import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
@@ -19,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 from core.errors import NotFoundError, NuggetsError
 from core.pipeline.database import jobs as queue
 from core.pipeline.database import meta
-from core.pipeline.database.connection import told
 from core.pipeline.opened import OpenedPipeline
 from core.pipeline.records import Ticked
 from core.storage.files import absolute_path
@@ -170,10 +168,9 @@ class Pipeline(OpenedPipeline):
 
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         """Does what the proposals say, and writes it into the notes at once as one change set that undo takes back."""
-        from core.pipeline.workers.accepting import accept
+        from core.pipeline.writes.accept import accept
 
-        wanted = tuple(dict.fromkeys(ids))
-        return self._brought_over(accept(self.database, self.memory, wanted, by=by, now=self._now()))
+        return self._brought_over(accept(self.database, self.memory, ids, by=by, now=self._now()))
 
     def accept_above(self, confidence: float, by: str = "person") -> Accepted:
         """Accepts all open additions that nothing is to be said against, from this confidence on (0 to 1)."""
@@ -181,16 +178,16 @@ class Pipeline(OpenedPipeline):
 
     def above(self, confidence: float) -> tuple[str, ...]:
         """The ids of the proposals that `accept_above` would accept."""
-        from core.pipeline.workers.accepting import above
+        from core.pipeline.database.proposals import above
 
         with self.database.looking() as reader:
             return above(reader, confidence)
 
     def refuse(self, ids: Iterable[str], by: str = "person") -> int:
         """Settles proposals without writing anything; how many were still open."""
-        from core.pipeline.workers.accepting import refuse
+        from core.pipeline.writes.accept import refuse
 
-        return refuse(self.database, tuple(dict.fromkeys(ids)), by=by, now=self._now())
+        return refuse(self.database, ids, by=by, now=self._now())
 
     def origin(self, note_id: str) -> Origin | None:
         """Where a note came from; None for one that no pipeline made."""
@@ -270,12 +267,8 @@ class Pipeline(OpenedPipeline):
         Waits for the model while it runs a job. What a job raises becomes its outcome; errors of the database and the
         files are raised.
         """
-        try:
+        with self.database.telling():
             return self._working().tick(self.configuration, self._asking_now(as_loaded=True))
-        except sqlite3.IntegrityError:
-            raise
-        except sqlite3.DatabaseError as error:
-            raise told(self.database.path, error) from error
 
     def flush(self) -> Ticked:
         """Brings all that was accepted into the notes now, whatever the mode."""

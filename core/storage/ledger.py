@@ -33,7 +33,8 @@ from core.storage.ledger_rows import (
     storable,
     write_stages,
 )
-from core.storage.ledger_schema import BUSY_SECONDS, code_of, connect, connect_to_read, told_apart
+from core.storage.ledger_schema import connect, connect_to_read, told_apart
+from core.storage.sqlite_files import BUSY_SECONDS, code_of, in_one_step
 
 # Who restorations are put down to; nobody sits at a keyboard for them.
 RESTORER: Final = "nuggets"
@@ -90,22 +91,11 @@ class Ledger:
         """All or nothing. durable: on disk, also after a power cut, when this ends."""
         try:
             self._connection.execute(f"PRAGMA synchronous = {DURABLE if durable else RELAXED}")
-            self._connection.execute("BEGIN IMMEDIATE")
-            yield self._connection
-            self._connection.execute("COMMIT")
+            with in_one_step(self._connection) as connection:
+                yield connection
         except sqlite3.DatabaseError as error:
-            self._roll_back()
             self._refused = code_of(error) in _TILL_OPENED_AGAIN
             raise told_apart(self.path, error) from error
-        except BaseException:
-            self._roll_back()
-            raise
-
-    def _roll_back(self) -> None:
-        # A full disk, for one, has rolled back by itself.
-        if self._connection.in_transaction:
-            with contextlib.suppress(sqlite3.DatabaseError):
-                self._connection.execute("ROLLBACK")
 
     def rows(self, statement: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """What a SELECT gives. Raises BrokenLedgerError, StorageError."""

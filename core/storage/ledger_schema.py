@@ -10,17 +10,18 @@ from typing import Final
 
 from core.errors import ReadOnlyError, StorageError
 from core.storage.files import write_target
+from core.storage.sqlite_files import (
+    BROKEN_CODES,
+    BUSY_SECONDS,
+    begin_file,
+    code_of,
+    in_one_step,
+    log_beside,
+    move_away,
+)
 
 LEDGER_FILE: Final = "ledger.db"
 VERSION: Final = 1
-BUSY_SECONDS: Final = 5.0
-# What follows on the name of the ledger in the names of its files.
-SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
-_FILE_MODE: Final = 0o600
-# What SQLite says of a database that no waiting makes whole.
-BROKEN_CODES: Final = (
-    sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
-)  # fmt: skip
 
 _TABLES: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -64,9 +65,7 @@ def connect(path: Path) -> sqlite3.Connection:
     """
     write_target(path.parent, path)
     try:
-        if not path.exists():
-            # Made here, so that its side files inherit a mode that keeps other people out.
-            os.close(os.open(path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
+        begin_file(path)
         if not path.is_file():
             raise BrokenLedgerError("it is no regular file")
         connection = sqlite3.connect(
@@ -80,9 +79,7 @@ def connect(path: Path) -> sqlite3.Connection:
         if not made:
             # Space of entries that went to an archive is given back; only a new database takes this up.
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        # Some network file systems know no shared memory; then the older journal does.
-        if connection.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            connection.execute("PRAGMA journal_mode = TRUNCATE")
+        log_beside(connection)
         if not made:
             _make_tables(connection)
         _make_index(connection)
@@ -160,15 +157,12 @@ def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
 
 
 def _make_tables(connection: sqlite3.Connection) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    with contextlib.ExitStack() as stack:
-        stack.callback(lambda: connection.execute("ROLLBACK") if connection.in_transaction else None)
+    with in_one_step(connection):
         # Another process may have made the tables while this one waited.
         if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
             for statement in _TABLES.split(";\n"):
                 connection.execute(statement)
             connection.execute(f"PRAGMA user_version = {VERSION}")
-        connection.execute("COMMIT")
 
 
 def _make_index(connection: sqlite3.Connection) -> None:
@@ -177,11 +171,6 @@ def _make_index(connection: sqlite3.Connection) -> None:
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
             with contextlib.suppress(sqlite3.OperationalError):
                 connection.execute(statement)
-
-
-def code_of(error: sqlite3.Error) -> int:
-    """SQLite's code of an error, 0 for one that the module raises by itself."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 def told_apart(path: Path, error: sqlite3.Error) -> Exception:
@@ -201,10 +190,6 @@ def refused(path: Path, error: Exception) -> StorageError:
 def set_ledger_aside(path: Path, folder: Path, stamp: str) -> None:
     """Moves a broken ledger with its side files into `folder`, bytes intact."""
     try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        for side in SIDE_FILES:
-            found = path.with_name(path.name + side)
-            if found.exists():
-                os.replace(found, folder / f"{stamp}-{found.name}")
+        move_away(path, folder, stamp)
     except OSError as error:
         raise refused(path, error) from error

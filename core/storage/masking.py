@@ -30,10 +30,11 @@ from core.storage.conflict_copies import bad_copies, conflict_copies
 from core.storage.documents import Document, GraphDocument, read_graph, read_nugget
 from core.storage.files import LOCK_NAME, locked, read_file, replace_file, write_target
 from core.storage.ledger_archive import ARCHIVES
-from core.storage.ledger_schema import LEDGER_FILE, SIDE_FILES
+from core.storage.ledger_schema import LEDGER_FILE
 from core.storage.masking_ledger import changed_rows, mask_ledger, masked_archives, masked_raw
 from core.storage.quarantine import QUARANTINE, RECORD
 from core.storage.side_folders import names_in
+from core.storage.sqlite_files import SIDE_FILES
 from core.storage.writing import Write
 
 if TYPE_CHECKING:

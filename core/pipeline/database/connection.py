@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -15,14 +14,20 @@ from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnl
 from core.pipeline.database.schema import TABLES, VERSION
 from core.pipeline.database.turn import turn
 from core.pipeline.guard import holding_a_transaction
-from core.storage.files import make_folder, write_target, wrong_kind
-from core.storage.ledger_schema import BROKEN_CODES, SIDE_FILES, code_of
+from core.storage.files import identity, make_folder, write_target, wrong_kind
 from core.storage.quarantine import QUARANTINE
+from core.storage.sqlite_files import (
+    BROKEN_CODES,
+    BUSY_SECONDS,
+    begin_file,
+    code_of,
+    in_one_step,
+    log_beside,
+    move_away,
+)
 
 PIPELINE_FILE: Final = "pipeline.db"
-BUSY_SECONDS: Final = 5.0
 _SET_ASIDE_SECONDS: Final = 15.0
-_FILE_MODE: Final = 0o600
 _BUSY_CODES: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _READ_ONLY_CODES: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
 
@@ -128,27 +133,24 @@ class Database:
         """
         with self._turn, self._told():
             self._follow_file()
-            if self._writer is None:
-                self._connect()
-            assert self._writer is not None
-            writer = self._writer
+            writer = self._opened_to_write()
             if lasting is not self._lasting:
                 writer.execute(f"PRAGMA synchronous = {'FULL' if lasting else 'NORMAL'}")
                 self._lasting = lasting
-            try:
-                writer.execute("BEGIN IMMEDIATE")
-                with holding_a_transaction():
-                    yield writer
-                writer.execute("COMMIT")
-            finally:
-                if writer.in_transaction:
-                    writer.execute("ROLLBACK")
+            with in_one_step(writer), holding_a_transaction():
+                yield writer
+
+    def _opened_to_write(self) -> sqlite3.Connection:
+        if self._writer is None:
+            self._connect()
+        assert self._writer is not None
+        return self._writer
 
     def _follow_file(self) -> None:
         """Opens the database again where another file has taken its place, or it was taken away: what was written
         into the former one would be found by nobody.
         """
-        if self._file is None or self._file == _identity(self.path):
+        if self._file is None or self._file == identity(self.path):
             return
         with self._turn:
             if self._writer is not None and not self._writer.in_transaction:
@@ -159,10 +161,7 @@ class Database:
     def make_anew(self) -> None:
         """Writes the file anew, without the pages and parts of pages that nothing stands in any more."""
         with self._turn, self._told():
-            if self._writer is None:
-                self._connect()
-            assert self._writer is not None
-            self._writer.execute("VACUUM")
+            self._opened_to_write().execute("VACUUM")
 
     def empty_log(self) -> None:
         """Brings all into the file itself, and leaves nothing in the log of writes beside it.
@@ -170,10 +169,7 @@ class Database:
         Raises StorageError when another program is reading just now.
         """
         with self._turn, self._told():
-            if self._writer is None:
-                self._connect()
-            assert self._writer is not None
-            busy = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+            busy = self._opened_to_write().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise StorageError(
                 "another program is reading the pipeline's database, so that what was masked still lies in a side file",
@@ -190,9 +186,7 @@ class Database:
 
     def _connect(self) -> None:
         with self._told():
-            if not self.path.exists():
-                # Made here, so that its side files inherit a mode that keeps other people out.
-                os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, _FILE_MODE))
+            begin_file(self.path)
             writer = self._new_connection()
             try:
                 self._prepare(writer)
@@ -200,7 +194,7 @@ class Database:
                 writer.close()
                 raise
             self._writer, self._lasting = writer, True
-            self._file = _identity(self.path)
+            self._file = identity(self.path)
 
     def _prepare(self, writer: sqlite3.Connection) -> None:
         version = writer.execute("PRAGMA user_version").fetchone()[0]
@@ -209,16 +203,13 @@ class Database:
                 f"the pipeline's database has version {version}, newer than this program knows ({VERSION})",
                 where=str(self.path), kept="nothing was written", todo="update this program",
             )  # fmt: skip
-        # Some network file systems know no shared memory; then the older journal does.
-        if writer.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
-            writer.execute("PRAGMA journal_mode = TRUNCATE")
+        log_beside(writer)
         # What was handed in must be there after a power cut as well.
         writer.execute("PRAGMA synchronous = FULL")
         if version == VERSION:
             writer.execute("SELECT id FROM jobs ORDER BY id DESC LIMIT 1").fetchone()
             return
-        writer.execute("BEGIN IMMEDIATE")
-        try:
+        with in_one_step(writer):
             # Another process may have made the tables while this one waited.
             version = writer.execute("PRAGMA user_version").fetchone()[0]
             if version < 0:
@@ -229,19 +220,24 @@ class Database:
                 for statement in _statements(TABLES):
                     writer.execute(statement)
                 writer.execute(f"PRAGMA user_version = {VERSION}")
-            writer.execute("COMMIT")
-        finally:
-            if writer.in_transaction:
-                writer.execute("ROLLBACK")
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Errors of the database as errors of ours."""
+        try:
+            yield
+        except sqlite3.IntegrityError:
+            raise  # a rule of the tables was met: for whoever wrote the statement
+        except sqlite3.DatabaseError as error:
+            raise told(self.path, error) from error
 
     @contextmanager
     def _told(self) -> Iterator[None]:
         """Errors of the database and the system as errors of ours."""
         try:
-            yield
-        except sqlite3.IntegrityError:
-            raise  # a rule of the tables was met: for whoever wrote the statement
-        except (sqlite3.DatabaseError, OSError) as error:
+            with self.telling():
+                yield
+        except OSError as error:
             raise told(self.path, error) from error
 
     def _begin_anew(self, home: Path) -> None:
@@ -262,25 +258,12 @@ class Database:
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         folder = home / QUARANTINE
         try:
-            folder.mkdir(mode=0o700, exist_ok=True)
-            for side in SIDE_FILES:
-                found = self.path.with_name(self.path.name + side)
-                if found.exists():
-                    os.replace(found, folder / f"{stamp}-{found.name}")
+            move_away(self.path, folder, stamp)
         except OSError as error:
             raise told(self.path, error) from error
         self.notice = (
             f"{self.path}: it was no readable database; its bytes lie in {folder}, and a new one was begun"
         )
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    """Which file stands at a path; None for none, or where that cannot be seen."""
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 def check_kind(home: Path) -> None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from core.pipeline.database.connection import BUSY_SECONDS, PIPELINE_FILE, check_kind, told
+from core.pipeline.database.connection import PIPELINE_FILE, check_kind, told
+from core.storage.sqlite_files import BUSY_SECONDS
 
 # Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides.
 _STANDING: Final = """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from core.pipeline.config import Mode, PipelineConfiguration, mode
 from core.pipeline.config.modes import processes_jobs, writes_notes
 from core.pipeline.database import jobs, meta
-from core.pipeline.database.connection import Database, told
+from core.pipeline.database.connection import Database
 from core.pipeline.database.found_relations import due
 from core.pipeline.database.jobs import Lease, LostLeaseError
 from core.pipeline.knowledge.bringing import TOGETHER, BroughtIn, bring_in_due
@@ -147,12 +146,13 @@ class Worker:
         asking = asking.for_a_job()
         bench = Bench(self._database, configuration, asking, self._memory, self._now, beat)
         try:
-            warnings = work_off(bench, lease)
+            with self._database.telling():
+                warnings = work_off(bench, lease)
             self._failures = 0
         except LostLeaseError as error:
             warnings = (error.message,)
         except Exception as error:
-            warnings = self._failed(lease, failure_of(self._told(error)), asking)
+            warnings = self._failed(lease, failure_of(error), asking)
         except BaseException:
             self.let_go()
             raise
@@ -218,12 +218,6 @@ class Worker:
                 jitter_ms=longest_jitter_ms(1, self._chance()),
             )
         return (f"job {job_id} is dead: {failure.told}",) if status == "dead" else ()
-
-    def _told(self, error: Exception) -> Exception:
-        """An error of the database as what it means."""
-        if isinstance(error, sqlite3.DatabaseError) and not isinstance(error, sqlite3.IntegrityError):
-            return told(self._database.path, error)
-        return error
 
     @staticmethod
     def _provider_is_away(asking: Asking) -> bool:

@@ -14,7 +14,7 @@ from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.pipeline.config import Intake, PipelineConfiguration, intake
 from core.pipeline.database import raw as raw_rows
 from core.pipeline.database import transcripts
-from core.pipeline.database.connection import Database, told
+from core.pipeline.database.connection import Database
 from core.pipeline.database.jobs import enqueue
 from core.pipeline.database.links import KnownNames, store_links
 from core.pipeline.intake.linker import Links, link
@@ -116,10 +116,8 @@ def _known_spelling(name: str, known: Collection[str]) -> str:
 
 def _linked(database: Database, text: str) -> Links:
     """What the rules find; before the transaction, since a long text takes a tenth of a second."""
-    try:
-        return _without_credentials(link(text, KnownNames(database.reading)))
-    except sqlite3.Error as error:
-        raise told(database.path, error) from error
+    with database.looking() as reader:
+        return _without_credentials(link(text, KnownNames(reader)))
 
 
 def _without_credentials(links: Links) -> Links:

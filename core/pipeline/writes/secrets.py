@@ -23,6 +23,7 @@ from core.pipeline.database.standing import looking
 from core.pipeline.database.turn import turn
 from core.pipeline.intake.normalisation import normalise
 from core.storage.masking import REASON, Place
+from core.storage.sqlite_files import SIDE_FILES
 from core.text.secrets import find_secrets, masked
 
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
 
 NOT_SECRET: Final = "said to be no secret"
 _SECONDS: Final = 15.0
-_SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
 
 
 def secrets(memory: Memory, progress: Progress | None = None) -> tuple[Holder, ...]:
@@ -53,7 +53,7 @@ def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
     from core.masking import shares
 
     also = tuple(one for one in kept if one not in plan.holders and shares(one, plan.masks))
-    own = {memory.home / (PIPELINE_FILE + side) for side in _SIDE_FILES}
+    own = {memory.home / (PIPELINE_FILE + side) for side in SIDE_FILES}
     others = tuple(place for place in plan.places if place.path not in own)
     return replace(plan, holders=(*plan.holders, *also), places=(*others, *_places(memory, plan.masks)))
 

@@ -85,7 +85,7 @@ def test_all_above_a_confidence_takes_sure_additions_that_nothing_is_to_be_said_
             {"fact": "F3", "action": "add", "confidence": 0.9, "reason": "new"},
         ]},
     )  # fmt: skip
-    from core.pipeline.workers.accepting import above
+    from core.pipeline.database.proposals import above
 
     assert len(shadow.proposals(all=False)) == 4
     assert above(shadow.database.reading, 0.9) == (_proposed(shadow, DEPLOY),)
