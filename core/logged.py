@@ -248,31 +248,34 @@ class LoggedMemory:
 
         asked: whether this memory's author asked for it, so that their `undo` takes it back.
         """
+
+        def drafted(draft: Draft) -> tuple[_Result, ChangeSet]:
+            result = edit(draft)
+            return result, draft.change_set(reason, author=author)
+
         made_by = "" if asked else author.signature
         with self._guard:
             self.refresh(patient=False)
-            for left in reversed(range(_DRAFTS)):
-                draft = self.draft()
-                result = edit(draft)
-                try:
-                    change_set = draft.change_set(reason, author=author)
-                    return result, self._apply_deciding(change_set, None, made_by)
-                except ConflictError:
-                    if not left:
-                        raise
-                    self._adopt(self._store.present)
-        raise AssertionError("the last try either returned or raised")
+            return self._apply_drafted(
+                drafted, lambda change_set: self._apply_deciding(change_set, None, made_by), made_by
+            )
 
     def _apply_drafted(
-        self, drafted: Callable[[Draft], tuple[_Result, ChangeSet]]
+        self,
+        drafted: Callable[[Draft], tuple[_Result, ChangeSet]],
+        at_last: Callable[[ChangeSet], ChangeSet] | None = None,
+        made_by: str = "",
     ) -> tuple[_Result, ChangeSet]:
-        """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`."""
+        """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`.
+
+        at_last: how the last try is applied; None: as `apply` does. made_by: see `Store.apply`, "" for the author.
+        """
         for left in reversed(range(_DRAFTS)):
             result, change_set = drafted(self.draft())
             if not left:
-                return result, self.apply(change_set)
+                return result, (at_last or self.apply)(change_set)
             try:
-                return result, self._apply_deciding(change_set, None)
+                return result, self._apply_deciding(change_set, None, made_by)
             except ConflictError:
                 # The very state that it met, with what was restored for its sake.
                 self._adopt(self._store.present)
