@@ -44,23 +44,11 @@ def decided(
         "factCount": context.fact_count,
         "entityCount": context.entity_count,
     }
-    history.append(
-        writer,
-        at=now,
-        event="none",
-        changed_by=context.changed_by,
-        reason=outcome.reason,
-        raw_id=proposal.raw_id,
-        proposal_id=proposal.id,
-        fact_id=outcome.fact_id,
-        note_id=outcome.note_id,
-        old_content=proposal.target_content,
-        new_content=proposal.content,
-        model=proposal.model,
-        prompt_version=prompt_version,
-        latency_ms=context.latency_ms,
+    _put_down(
+        writer, proposal, outcome, prompt_version, now, event="none", changed_by=context.changed_by,
+        reason=outcome.reason, old_content=proposal.target_content, latency_ms=context.latency_ms,
         metadata=_metadata(proposal, outcome) | common,
-    )
+    )  # fmt: skip
     if outcome.done == "add":
         created(writer, proposal, outcome, prompt_version, now)
 
@@ -69,21 +57,10 @@ def created(
     writer: sqlite3.Connection, proposal: StoredProposal, outcome: Outcome, prompt_version: str, now: int
 ) -> None:
     """The row of a fact that was made."""
-    history.append(
-        writer,
-        at=now,
-        event="created",
-        changed_by=WRITER,
-        reason=CREATED,
-        raw_id=proposal.raw_id,
-        proposal_id=proposal.id,
-        fact_id=outcome.fact_id,
-        note_id=outcome.note_id,
-        new_content=proposal.content,
-        model=proposal.model,
-        prompt_version=prompt_version,
+    _put_down(
+        writer, proposal, outcome, prompt_version, now, event="created", changed_by=WRITER, reason=CREATED,
         metadata={"type": proposal.type, "confidence": proposal.fact_confidence},
-    )
+    )  # fmt: skip
 
 
 def settled(
@@ -97,24 +74,47 @@ def settled(
     now: int,
 ) -> None:
     """The row of what a person said, and one more where a fact was made by that."""
+    _put_down(
+        writer, proposal, outcome, prompt_version, now, event="accepted" if accepted else "refused", changed_by=by,
+        reason=outcome.reason, old_content=outcome.former or proposal.target_content,
+        metadata=_metadata(proposal, outcome),
+    )  # fmt: skip
+    if outcome.done == "add":
+        created(writer, proposal, outcome, prompt_version, now)
+
+
+def _put_down(
+    writer: sqlite3.Connection,
+    proposal: StoredProposal,
+    outcome: Outcome,
+    prompt_version: str,
+    now: int,
+    *,
+    event: str,
+    changed_by: str,
+    reason: str,
+    metadata: dict[str, object],
+    old_content: str = "",
+    latency_ms: int | None = None,
+) -> None:
+    """A row about a proposal and what became of it."""
     history.append(
         writer,
         at=now,
-        event="accepted" if accepted else "refused",
-        changed_by=by,
-        reason=outcome.reason,
+        event=event,
+        changed_by=changed_by,
+        reason=reason,
         raw_id=proposal.raw_id,
         proposal_id=proposal.id,
         fact_id=outcome.fact_id,
         note_id=outcome.note_id,
-        old_content=outcome.former or proposal.target_content,
+        old_content=old_content,
         new_content=proposal.content,
         model=proposal.model,
         prompt_version=prompt_version,
-        metadata=_metadata(proposal, outcome),
+        latency_ms=latency_ms,
+        metadata=metadata,
     )
-    if outcome.done == "add":
-        created(writer, proposal, outcome, prompt_version, now)
 
 
 def _metadata(proposal: StoredProposal, outcome: Outcome) -> dict[str, object]:
