@@ -134,15 +134,6 @@ def ready(reader: sqlite3.Connection, now: int) -> tuple[JobType, ...]:
     )
 
 
-def next_run_after(reader: sqlite3.Connection, now: int) -> int | None:
-    """When the next waiting job may run (epoch ms), None when none waits."""
-    found: int | None = reader.execute(
-        "SELECT min(run_after) FROM jobs WHERE status = 'pending' AND run_after <= ? + ?",
-        (now, _LONGEST_REST_MS),
-    ).fetchone()[0]
-    return found
-
-
 def heartbeat(writer: sqlite3.Connection, job_id: int, token: str, *, now: int, lease_ms: int) -> bool:
     """Renews a lease by its whole length; False when it is lost."""
     return (

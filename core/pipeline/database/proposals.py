@@ -122,11 +122,6 @@ def above(reader: sqlite3.Connection, confidence: float) -> tuple[str, ...]:
     return tuple(row[0] for row in rows)
 
 
-def count_open(reader: sqlite3.Connection) -> int:
-    """How many proposals wait for a person."""
-    return int(reader.execute(f"SELECT count(*) FROM proposals WHERE {_OPEN}").fetchone()[0])
-
-
 def same(reader: sqlite3.Connection, nugget: str, content_hash: str) -> StoredProposal | None:
     """An addition of the same fact that waits for a person, else one that a person refused; None for neither."""
     row = reader.execute(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,13 +23,6 @@ VECTORS = {
 }
 NOW = 1_700_000_000_000
 LEASE = 300_000
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database.open(tmp_path)
-    yield opened
-    opened.close()
 
 
 def put_in(database: Database, target: str = "raw-1", *, held: bool = False, now: int = NOW) -> int | None:
@@ -219,7 +211,7 @@ def test_jitter_makes_the_rest_longer(database: Database) -> None:
     lease = take(database)
     assert lease is not None
     end_badly(database, lease, jitter_ms=400)
-    assert jobs.next_run_after(database.reading, NOW) == NOW + 10_401
+    assert [job.run_after for job in jobs.jobs(database.reading, "pending")] == [NOW + 10_401]
 
 
 def test_the_third_failure_is_the_end_and_the_text_is_failed(database: Database) -> None:

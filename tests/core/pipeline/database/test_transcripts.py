@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,13 +18,6 @@ from core.pipeline.intake.redaction import MARK, redact
 from core.pipeline.writes.remember import HandedIn, remember
 
 Keep = Callable[[str], str]
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database.open(tmp_path)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -78,13 +77,6 @@ class Model(ScriptedModel):
 @pytest.fixture(autouse=True)
 def _a_slow_machine_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("core.pipeline.models.ollama.AVAILABLE_SECONDS", 60.0)
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database.open(tmp_path)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture

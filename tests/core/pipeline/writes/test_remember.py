@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -37,13 +37,6 @@ Remember = Callable[..., Ingested]
 def vectors(name: str) -> Any:
     found = json.loads((FOLDER / f"{name}.json").read_text("utf-8"))
     return pytest.mark.parametrize("vector", found, ids=lambda vector: vector["id"])
-
-
-@pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
-    opened = Database.open(tmp_path)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
