@@ -81,36 +81,12 @@ for number in range(start, start + 1000):
 AT_STEP = (
     SETTING
     + """
-import contextlib, shutil, traceback
-import core.storage.exchange as exchange, core.storage.ledger as ledger
-import core.pipeline.database.connection as connection
+import shutil, traceback
+from kill_steps import end_before_step
+from core.pipeline.database.connection import Database
 from core.pipeline.writes import outbox, remember
 from core.pipeline.workers import extract_job, runner
 import core.memory
-
-def before_steps(left):
-    def step():
-        nonlocal left
-        left -= 1
-        if left < 0:
-            os._exit(9)
-    def stepping(work):
-        def carried_out(*given, **named):
-            step()
-            return work(*given, **named)
-        return carried_out
-    def around(plain):
-        def transaction(self, **named):
-            step()
-            with plain(self, **named) as opened:
-                yield opened
-                step()
-        return contextlib.contextmanager(transaction)
-    exchange._swap = stepping(exchange._swap)
-    os.fsync, os.replace, os.link, os.unlink = map(stepping, (os.fsync, os.replace, os.link, os.unlink))
-    ledger.Ledger.begin, ledger.Ledger.finish = stepping(ledger.Ledger.begin), stepping(ledger.Ledger.finish)
-    ledger.Ledger.transaction = around(ledger.Ledger.transaction)
-    connection.Database.write = around(connection.Database.write)
 
 def work(home):
     pipeline = opened(home, 0)
@@ -127,7 +103,7 @@ for number in range(0, 10_000, stride):
     child = os.fork()
     if child == 0:
         try:
-            before_steps(number)
+            end_before_step(number, (Database, "write"))
             work(copy)
         except BaseException:
             traceback.print_exc()

@@ -47,35 +47,14 @@ for turn in range(start, start + 100_000):
 
 # Ends the process, as kill -9 would, right before the nth step that reaches the disk.
 AT_STEP = """
-import os, sqlite3, sys
-import core.storage.exchange as exchange, core.storage.files as files, core.storage.ledger as ledger
+import sys
+sys.path.insert(0, "tests")
+from kill_steps import end_before_step
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import hide_note
-left = int(sys.argv[2])
-def step():
-    global left
-    left -= 1
-    if left < 0:
-        os._exit(9)
-def stepping(work):
-    def carried_out(*given, **named):
-        step()
-        return work(*given, **named)
-    return carried_out
 memory = Memory.open(sys.argv[1])
-exchange._swap = stepping(exchange._swap)
-os.fsync, os.replace, os.link, os.unlink = map(stepping, (os.fsync, os.replace, os.link, os.unlink))
-begin, finish, abandon = ledger.Ledger.begin, ledger.Ledger.finish, ledger.Ledger.abandon
-ledger.Ledger.begin, ledger.Ledger.finish = stepping(begin), stepping(finish)
-def transaction(self, **named):
-    step()
-    with plain(self, **named) as connection:
-        yield connection
-        step()
-import contextlib
-plain = ledger.Ledger.transaction
-ledger.Ledger.transaction = contextlib.contextmanager(transaction)
+end_before_step(int(sys.argv[2]))
 memory.change("hide", lambda draft: hide_note(draft, "fact-memory-000000aa"))
 memory.change("remember", lambda draft: remember(draft, "fresh", "new", "value"))
 print("done", flush=True)
