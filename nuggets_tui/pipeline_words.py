@@ -83,6 +83,10 @@ MODES: Final = {
     "controlled-write": "writes what is new by itself",
     "full": "writes what is new by itself, proposes changes",
 }
+# The same where there is little room.
+SHORT_MODES: Final = {
+    "off": "off", "shadow": "shadow", "controlled-write": "writes by itself", "full": "writes by itself",
+}  # fmt: skip
 # Events of the audit that say what became of a fact; "": its reason does.
 _OUTCOMES: Final = {"none": "", "accepted": "accepted", "refused": "refused", "created": "written"}
 _KINDS: Final = get_args(AuthorKind)

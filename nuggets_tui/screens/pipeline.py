@@ -20,7 +20,7 @@ from nuggets_tui.notices import say_error
 from nuggets_tui.pipeline_desk import PipelineDesk, PipelineView
 from nuggets_tui.pipeline_help import FIRST_KEYS, HERE, KEYS, NARROW_KEYS, NO_PROPOSAL_KEYS
 from nuggets_tui.pipeline_sign import LIGHTS, WORDS
-from nuggets_tui.pipeline_words import counts, model_state
+from nuggets_tui.pipeline_words import SHORT_MODES, counts, model_state
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.pipeline_entities import PipelineEntities
@@ -200,7 +200,7 @@ class PipelineScreen(PipelineEntities):
         status = shown.status
         light = str(status.light) if shown.begun else "off"
         sign, style = LIGHTS[light]
-        parts = [Content(str(status.mode).replace("-", " "))]
+        parts = [Content(SHORT_MODES[str(status.mode)])]
         if counts(status):
             parts.append(Content(counts(status)))
         provider = status.provider

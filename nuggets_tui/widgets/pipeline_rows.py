@@ -11,6 +11,7 @@ from textual.content import Content
 from nuggets_tui.pipeline_words import (
     ACTIONS,
     JOB_TYPES,
+    SHORT_MODES,
     STATES,
     age,
     job_state,
@@ -106,7 +107,7 @@ def entity_row(entity: Entity) -> Row:
 
 def health_rows(status: PipelineStatus, now: datetime) -> list[Row]:
     """The model, what it may still be asked today, what was written, and what is wrong with the configuration."""
-    rows = [_health("mode", "Mode", "frozen" if status.frozen else str(status.mode).replace("-", " "), "")]
+    rows = [_health("mode", "Mode", "frozen" if status.frozen else SHORT_MODES[str(status.mode)], "")]
     provider = status.provider
     if provider is None:
         rows.append(_health("model", "Model", "none", ""))
