@@ -237,8 +237,10 @@ def _verbatim(
     phrase, title = np.zeros(len(state), dtype=bool), np.zeros(len(state), dtype=bool)
     if not query.phrase:
         return phrase, title
+    notes, longest = state.notes, 2 * len(query.phrase)
     for row in titled.tolist():
-        title[row] = _is_title(state.notes[row].title, query.phrase)
+        if len(notes[row].title) <= longest:
+            title[row] = _is_title(notes[row].title, query.phrase)
     if query.is_phrase and len(read):
         beginning = _beginning(query)
         for place, row in enumerate(read.tolist()):
@@ -274,6 +276,4 @@ def _with_pairs(query: Query, rows: Numbers, holdings: Holdings) -> Numbers:
 
 
 def _is_title(title: str, phrase: str) -> bool:
-    if abs(len(title) - len(phrase)) > len(phrase):
-        return False
     return " ".join(fold(title).split()) == phrase

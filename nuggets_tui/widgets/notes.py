@@ -185,6 +185,7 @@ class NotesPane(RowList):
         from nuggets_tui.widgets.results import result_rows
 
         assert after.found is not None
+        self.paint_soon()
         self._shown = after
         same = before.found is not None and before.found.query == after.found.query
         if same and before.found is not None and before.found.recall is None and self.cursor <= 0:

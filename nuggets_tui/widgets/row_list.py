@@ -15,6 +15,7 @@ from textual.reactive import reactive
 from textual.strip import Strip
 
 from nuggets_tui.widgets.content_size import resize_content
+from nuggets_tui.widgets.prompt_frames import PromptFrames
 from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
 from nuggets_tui.widgets.row_selection import Selecting
 from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
@@ -22,7 +23,7 @@ from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
 __all__ = ["GUTTER", "Row", "RowLine", "RowList", "RowSource"]
 
 
-class RowList(Selecting, can_focus=True):
+class RowList(Selecting, PromptFrames, can_focus=True):
     """A list of rows with a cursor, headings, optional multi-select, and marks that glow for a moment.
 
     Rows have one or more lines. Signs stand in a gutter before the rows, so that the list reads without
@@ -208,6 +209,7 @@ class RowList(Selecting, can_focus=True):
         return self._source.nearest_selectable(min(cursor, self.count - 1))
 
     def watch_cursor(self, old: int, new: int) -> None:
+        self.paint_soon()
         for index in (old, new):
             self._refresh_row(index)
         if new >= 0:

@@ -19,6 +19,7 @@ from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View
+from nuggets_tui.widgets.prompt_frames import PromptFrames
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
@@ -66,7 +67,7 @@ class Earlier:
         return self._searches[self._at]
 
 
-class SearchBox(Input):
+class SearchBox(Input, PromptFrames):
     """One line to type into. `offered`: what may stand at the cursor, the one that tab takes first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -102,6 +103,7 @@ class SearchBox(Input):
 
     def _watch_value(self, value: str) -> None:
         self._typing = True
+        self.paint_soon()
         try:
             super()._watch_value(value)
         finally:
