@@ -158,22 +158,19 @@ def _graph_of(
     bom: bytes,
     progress: Progress | None = None,
 ) -> GraphDocument:
-    known = _former_notes(former, raws)
-    notes: list[Note | None] = []
+    notes = _former_notes(former, raws)
+    new = [place for place, note in enumerate(notes) if note is None]
     problems: list[Problem] = []
     set_aside: set[str] = set()
-    for place, raw in enumerate(raws if progress is None else _counted(raws, progress)):
-        note = known[place]
-        if note is None:
-            try:
-                note = _sharing(read_note(raw, rules))
-            except ItemError as error:
-                where = f"{path}: note {place + 1}" + (f" ({error.id})" if error.id else "")
-                problems.append(
-                    Problem(where, f"cannot be read ({error}); its bytes stay in the file", str(path))
-                )
-                set_aside.update({error.id} - {""})
-        notes.append(note)
+    for place in new if progress is None else _counted(new, progress):
+        try:
+            notes[place] = _sharing(read_note(raws[place], rules))
+        except ItemError as error:
+            where = f"{path}: note {place + 1}" + (f" ({error.id})" if error.id else "")
+            problems.append(
+                Problem(where, f"cannot be read ({error}); its bytes stay in the file", str(path))
+            )
+            set_aside.update({error.id} - {""})
     return GraphDocument(
         path=path,
         fingerprint=fingerprint,
@@ -187,10 +184,10 @@ def _graph_of(
     )
 
 
-def _counted(raws: list[bytes], progress: Progress) -> Iterator[bytes]:
+def _counted(places: list[int], progress: Progress) -> Iterator[int]:
     from core.model.progress import counted
 
-    return counted(raws, progress)
+    return counted(places, progress)
 
 
 def _sharing(note: Note) -> Note:

@@ -23,6 +23,9 @@ _PIECE: Final = 1 << 20
 _LONGEST_HEAD: Final = 1 << 16
 _BETWEEN_ITEMS: Final = b"\n    },\n    {"
 _INDENT: Final = b"\n    "
+_MARK: Final = b"," + _INDENT
+# So many items are compared in one go: other threads get their turn in between.
+_COMPARED: Final = 256
 _CLOSING: Final = {b"{": b"}", b"[": b"]"}
 _FIELDS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _ITEMS: Final = msgspec.json.Decoder(list[msgspec.Raw])
@@ -129,23 +132,9 @@ def _between_known(text: bytes, place: int, end: int, known: Sequence[bytes]) ->
     What is left between them is read as a list of its own. So the three parts are lists, one after the other, and
     there is one way only to read them as one.
     """
-    first = 0
-    for raw in known:
-        mark = b"," + _INDENT if first else _INDENT
-        if not (text.startswith(mark, place) and text.startswith(raw, place + len(mark))):
-            break
-        place += len(mark) + len(raw)
-        first += 1
+    first, place = _known_ahead(text, place, known)
     # The line break before the closing bracket.
-    stop = end - len(b"\n  ")
-    last = len(known)
-    mark = b"," + _INDENT
-    while first < last and text.endswith(known[last - 1], 0, stop):
-        begun = stop - len(known[last - 1]) - len(mark)
-        if begun < place or not text.startswith(mark, begun):
-            break
-        stop = begun
-        last -= 1
+    last, stop = _known_behind(text, place, end - len(b"\n  "), known, first)
     if last == len(known):
         stop = end
     comma = b"," if first else b""
@@ -157,6 +146,38 @@ def _between_known(text: bytes, place: int, end: int, known: Sequence[bytes]) ->
         place = stop
     between = _in_pieces(text, place, stop) if place < stop else []
     return [*known[:first], *between, *known[last:]]
+
+
+def _known_ahead(text: bytes, place: int, known: Sequence[bytes]) -> tuple[int, int]:
+    """How many of the known items follow each other from a place on, and where the last of them ends."""
+    first, step = 0, _COMPARED
+    while step and first < len(known):
+        block = known[first : first + step]
+        written = (_MARK if first else _INDENT) + _MARK.join(block)
+        if text.startswith(written, place):
+            place += len(written)
+            first += len(block)
+        else:
+            # Fewer at a time, until it is one that differs.
+            step //= 4
+    return first, place
+
+
+def _known_behind(text: bytes, place: int, stop: int, known: Sequence[bytes], first: int) -> tuple[int, int]:
+    """The first of the known items that stand one after the other up to `stop`, and where the comma before it does.
+
+    Those before `first` are spoken for, and so is what lies before `place`.
+    """
+    last, step = len(known), _COMPARED
+    while step and first < last:
+        block = known[max(last - step, first) : last]
+        written = _MARK + _MARK.join(block)
+        if text.endswith(written, place, stop):
+            stop -= len(written)
+            last -= len(block)
+        else:
+            step //= 4
+    return last, stop
 
 
 def _in_pieces(text: bytes, place: int, end: int) -> list[bytes]:

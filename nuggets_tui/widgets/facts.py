@@ -40,10 +40,9 @@ class FactsPane(RowList):
                 self.select(after.selected)
             said = f" · {len(after.selected):,} selected" if after.selected else ""
             self.border_title = Content.assemble("1 Facts", (said, "$text-accent"))
-        if (
-            before.snapshot.notes is after.snapshot.notes
-            and before.snapshot.nuggets is after.snapshot.nuggets
-        ):
+        was, now = before.snapshot, after.snapshot
+        same = was.nuggets is now.nuggets
+        if same and (was.notes is now.notes or was.fact_notes is now.fact_notes):
             return
         self._fact_rows = rows = FactRows(after.snapshot.nuggets, after.snapshot.fact_notes)
         self.set_source(rows.count, rows.row, height=rows.height, key_at=rows.key, mark_at=rows.mark)

@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
 from textual import on, work
+from textual.cache import LRUCache
 from textual.content import Content
 from textual.reactive import reactive
 
@@ -24,6 +25,7 @@ from nuggets_tui.words import ago
 if TYPE_CHECKING:
     from datetime import datetime
 
+_ROWS_KEPT: Final = 512
 _NONE_THEN: Final = Content("There was no note at this moment.")
 
 
@@ -70,6 +72,10 @@ def _asks_the_same(one: View, other: View) -> bool:
     return wanted == now
 
 
+def _title(note: Note) -> Content:
+    return Content.assemble(note_marks(note), content(note.title, title_style(note)))
+
+
 def _age(stamp: str, now: datetime) -> str:
     """How old a note is. Ages in the list move on every half a minute: seconds would stand still."""
     age = ago(stamp, now)
@@ -91,6 +97,7 @@ class NotesPane(RowList):
         self._shown = View()
         self._listing_wanted: View | None = None
         self._unseen = False
+        self._drawn: LRUCache[str, tuple[Note, tuple[str, str], Row]] = LRUCache(_ROWS_KEPT)
         # The note that the cursor came to, while the screen has not heard of it.
         self.unheard = ""
 
@@ -124,6 +131,11 @@ class NotesPane(RowList):
         if _listed(self.view):
             return id in self._listing.places
         return self.view.found is not None and any(hit.note.id == id for hit in self.view.found.hits)
+
+    def make_rows_anew(self) -> None:
+        """Also for those drawn before."""
+        self._drawn.clear()
+        super().make_rows_anew()
 
     def on_show(self) -> None:
         """Comes from behind another pane: scrolls to the cursor if that was moved meanwhile."""
@@ -232,18 +244,25 @@ class NotesPane(RowList):
             self.post_message(NotesSelected("notes"))
 
     def _note_row(self, note: Note) -> Row:
-        now = self.view.now
-        title = Content.assemble(note_marks(note), content(note.title, title_style(note)))
         if self._shown.order == "care":
             reasons = care_reasons(note, self._shown.snapshot)
-            return Row(note.id, (with_reasons(title, reasons),), data=note.id)
-        return Row(note.id, (sides(title, self._aside(note, now)),), data=note.id)
+            return Row(note.id, (with_reasons(_title(note), reasons),), data=note.id)
+        words = self._aside(note, self.view.now)
+        # A row that would say the same is the same one, and is not drawn again when others came in above it.
+        drawn = self._drawn.get(note.id)
+        if drawn is not None and drawn[0] is note and drawn[1] == words:
+            return drawn[2]
+        new, said = words
+        right = Content.assemble((new, "bold $text-success"), (said, MUTED))
+        row = Row(note.id, (sides(_title(note), right),), data=note.id)
+        self._drawn[note.id] = note, words, row
+        return row
 
-    def _aside(self, note: Note, now: datetime | None) -> Content:
+    def _aside(self, note: Note, now: datetime | None) -> tuple[str, str]:
+        """What stands at the right end: whether the note is new, and its age or how often it was recalled."""
         stamp = max(note.updated_at, note.created_at)
         said = f"×{note.hits}" if self._shown.order == "recalls" else _age(stamp, now) if now else ""
-        new = "new " if self._is_news(note, stamp) else ""
-        return Content.assemble((new, "bold $text-success"), (said, MUTED))
+        return "new " if self._is_news(note, stamp) else "", said
 
     def _is_news(self, note: Note, stamp: str) -> bool:
         """Whether a note was made or changed by others since the person was here before."""

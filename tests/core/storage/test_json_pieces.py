@@ -25,6 +25,7 @@ OTHERS = st.dictionaries(st.sampled_from(["version", "x", "notes ", "other"]), V
 @pytest.fixture(autouse=True)
 def _short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(json_text, "_PIECE", 8)
+    monkeypatch.setattr(json_text, "_COMPARED", 4)
 
 
 def whole(text: bytes) -> tuple[dict[str, bytes], list[bytes]] | None:
