@@ -117,8 +117,8 @@ async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
         await app.press("escape")
         await app.until(slow.ended.is_set, "stopped")
         await app.until(lambda: not app.view.busy, "the sign goes")
+        await app.until(lambda: "Stopped. Nothing was changed." in app.notices, "it is said")
         assert slow.stopped
-        assert "Stopped. Nothing was changed." in app.notices
         assert app.app.screen is app.main
         assert (_files(home), app.view.snapshot) == (before, snapshot)
 
