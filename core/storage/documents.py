@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from operator import eq
 from pathlib import Path
 from sys import intern
@@ -88,7 +89,7 @@ class NuggetDocument:
         """The facts."""
         return self.facts
 
-    @property
+    @cached_property
     def nugget(self) -> Nugget:
         """The nugget that the file holds."""
         facts = tuple(fact for fact in self.facts if fact is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from operator import is_
 from pathlib import Path
 from typing import Final, cast
 
@@ -178,9 +179,13 @@ def assembled(
         if first is not document:
             where, what = str(document.path), f"a second file of the nugget {document.meta.name}"
             problems.append(Problem(where, f"{what}; {first.path.name} is used", where, document.meta.name))
+    found = tuple(named[name].nugget for name in sorted(named))
+    # Nothing was done to the facts where these are the same objects, and that is told by the tuple alone.
+    known = former.snapshot.nuggets if former is not None else ()
+    same = len(found) == len(known) and all(map(is_, found, known))
     snapshot = Snapshot(
         notes=_legible(graph),
-        nuggets=tuple(named[name].nugget for name in sorted(named)),
+        nuggets=known if same else found,
         problems=tuple(problems),
         home=str(home),
         read_only=read_only,

@@ -13,6 +13,7 @@ from nuggets_tui.safe_text import content
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.audit_rows import TAKEN_BACK as TAKEN_BACK
 from nuggets_tui.widgets.audit_rows import WAITS, AuditRows
+from nuggets_tui.widgets.borders import say_in_border
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.row_text import MUTED
 
@@ -77,8 +78,8 @@ class AuditPane(RowList):
         about = [content(f"of {note.title if note else scope.note_id}")] if scope.note_id else []
         about += [Content("with recalls")] if scope.recalls else []
         about += [content(scope.told(), "$text-warning")] if scope.filtered else []
-        self.border_title = Content(" · ").join([Content("6 Audit log"), *about])
-        self.border_subtitle = Content("   ").join(_asides(view))
+        title = Content(" · ").join([Content("6 Audit log"), *about])
+        say_in_border(self, title, Content("   ").join(_asides(view)))
 
     @property
     def _in_use(self) -> bool:

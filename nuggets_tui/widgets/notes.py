@@ -17,6 +17,7 @@ from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted
 from nuggets_tui.safe_text import content
 from nuggets_tui.threads import aside
 from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between
+from nuggets_tui.widgets.borders import say_in_border
 from nuggets_tui.widgets.empty_words import empty_words
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style, with_reasons
@@ -226,7 +227,7 @@ class NotesPane(RowList):
                 here = {hit.note.id: hit.rank for hit in found.hits}
             away = len(view.selected) - sum(map(here.__contains__, view.selected))
             said = f" · {len(view.selected):,} selected" + (f" ({away:,} not here)" if away else "")
-            self.border_title = Content.assemble(name, (said, "$text-accent"))
+            say_in_border(self, Content.assemble(name, (said, "$text-accent")))
             return
         if not _listed(view):
             order = "best first"
@@ -234,7 +235,7 @@ class NotesPane(RowList):
             order = f"sorting: {ORDER_NAMES[view.order]} …"
         else:
             order = ORDER_NAMES[view.order] + (" · hidden too" if view.show_hidden and found is None else "")
-        self.border_title = Content.assemble(name, (f" · {order}", MUTED))
+        say_in_border(self, Content.assemble(name, (f" · {order}", MUTED)))
 
     @on(RowList.SelectionChanged)
     def tell_selection(self, event: RowList.SelectionChanged) -> None:

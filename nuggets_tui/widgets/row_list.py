@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -19,6 +20,8 @@ from nuggets_tui.widgets.prompt_frames import PromptFrames
 from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
 from nuggets_tui.widgets.row_selection import Selecting
 from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
+
+Shown = tuple[Row, int, RowState]
 
 __all__ = ["GUTTER", "Row", "RowLine", "RowList", "RowSource"]
 
@@ -99,6 +102,9 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         self._painter = RowPainter(self)
         self._keep_selected = keep_selected
         self._seen_height = 0
+        self._painting = True
+        # What each line in view shows on the screen.
+        self._painted: dict[int, Shown | None] = {}
         self.set_reactive(RowList.cursor, self._source.selectable_from(0, 1))
 
     # What the list holds ----------------------------------------------------------------------------
@@ -152,6 +158,15 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         self.refresh()
 
     def _replace(self, source: RowSource, keep_cursor: bool) -> None:
+        with self._unpainted():
+            told = self._exchange(source, keep_cursor)
+        if self._running:
+            self._paint_others()
+        if told:
+            self._tell_highlight()
+
+    def _exchange(self, source: RowSource, keep_cursor: bool) -> bool:
+        """Puts other rows in the place of the present ones; whether the cursor was taken to another row."""
         old, index = self._source, self.cursor
         key = old.key(index) if 0 <= index < old.count else None
         anchor = self._anchor() if keep_cursor else None
@@ -165,13 +180,12 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         self.set_reactive(RowList.cursor, found)
         self._drop_lost_selection()
         self._fit_virtual_size()
-        if self._running:
-            self._scroll_after(anchor)
-            self.refresh()
-            # A row that goes takes nobody anywhere: what its loss puts under the cursor was not chosen.
-            lost = keep_cursor and key is not None
-            if found >= 0 and source.key(found) != key and not lost:
-                self._tell_highlight()
+        if not self._running:
+            return False
+        self._scroll_after(anchor)
+        # A row that goes takes nobody anywhere: what its loss puts under the cursor was not chosen.
+        lost = keep_cursor and key is not None
+        return found >= 0 and source.key(found) != key and not lost
 
     def _anchor(self) -> tuple[str, int, int] | None:
         """Key and index of the row to hold still, and its line on the screen; None at the top of the list."""
@@ -310,14 +324,47 @@ class RowList(Selecting, PromptFrames, can_focus=True):
 
     def render_line(self, y: int) -> Strip:
         width = self.scrollable_content_region.width
-        source = self._source
-        if not source.count:
+        if not self._source.count:
+            self._painted.clear()
             return self._painter.empty_line(self.empty_text, y, width)
-        line = y + self.scroll_offset.y
-        index = source.at_line(line)
-        if index < 0:
+        self._painted[y] = shown = self._shown_at(y)
+        if shown is None:
             return self._painter.blank(width)
-        return self._painter.line(source.row(index), line - source.top(index), width, self._state(index))
+        row, line, state = shown
+        return self._painter.line(row, line, width, state)
+
+    def _shown_at(self, y: int) -> Shown | None:
+        """The row on a line in view, which of its lines, and in which state; None below the last row."""
+        source, line = self._source, y + self.scroll_offset.y
+        index = source.at_line(line)
+        return (source.row(index), line - source.top(index), self._state(index)) if index >= 0 else None
+
+    @contextmanager
+    def _unpainted(self) -> Iterator[None]:
+        """Nothing that is done inside has the list painted anew."""
+        self._painting = False
+        try:
+            yield
+        finally:
+            self._painting = True
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """As every widget's, but for lines that may turn out to show what they showed before."""
+        if not self._painting and not layout and not recompose:
+            return self
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+
+    def _paint_others(self) -> None:
+        """Has the lines painted that show another row than is painted there."""
+        height = self.scrollable_content_region.height
+        others = [y for y in range(height) if not _same(self._shown_at(y), self._painted.get(y))]
+        if not self.count or len(others) > height // 2:
+            self.refresh()
+        else:
+            for y in others:
+                self.refresh(Region(0, y, self.size.width, 1))
 
     def _state(self, index: int) -> RowState:
         state = RowState(0)
@@ -355,3 +402,9 @@ class RowList(Selecting, PromptFrames, can_focus=True):
             self._scroll_to_line(top)
         elif bottom > at + height:
             self._scroll_to_line(bottom - height)
+
+
+def _same(one: Shown | None, other: Shown | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one[0] is other[0] and one[1:] == other[1:]
