@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import random
 from pathlib import Path
 from typing import Any
 
@@ -92,3 +93,56 @@ async def test_results_do_not_wait_for_the_clock(home: Path, monkeypatch: pytest
         await asyncio.wait_for(shown.wait(), 30)
         assert app.view.found is not None
         assert app.view.found.hits
+
+
+def painted(app: App[None], rows: RowList) -> list[str]:
+    """The lines of a list as they stand on the screen."""
+    region = rows.region
+    strips = app.screen._compositor.render_strips()[region.y : region.bottom]
+    return [str(strip.crop(region.x, region.right)._segments) for strip in strips]
+
+
+@pytest.mark.parametrize("seed", range(6))
+async def test_whatever_rows_come_and_go_the_screen_shows_those_that_are_there(seed: int) -> None:
+    dice = random.Random(seed)
+    app = Lists()
+    kept = [Row(str(number), (content(f"Row {number}"),) * dice.choice((1, 1, 2))) for number in range(60)]
+    async with app.run_test(size=(40, 12)) as pilot:
+        for _ in range(60):
+            begin = dice.randrange(40)
+            shown = kept[begin : begin + dice.choice((0, 3, 12, 40))]
+            if dice.random() < 0.3:
+                dice.shuffle(shown)
+            if shown and dice.random() < 0.3:
+                other = dice.randrange(len(shown))
+                shown[other] = Row(shown[other].key, (content(f"Other {dice.random()}"),))
+            app.rows.set_rows(shown, keep_cursor=dice.random() < 0.8)
+            for _ in range(dice.randrange(4)):
+                dice.choice((app.rows.action_cursor_down, app.rows.action_page_down, app.rows.action_first))()
+            if dice.random() < 0.2:
+                app.rows.glow({row.key for row in shown[:2]}, 0)
+            if dice.random() < 0.5:
+                await pilot.pause()
+        await pilot.pause()
+        before = painted(app, app.rows)
+        app.rows.refresh()
+        await pilot.pause()
+        assert before == painted(app, app.rows)
+
+
+async def test_rows_that_show_what_they_showed_are_not_painted_again() -> None:
+    app = Lists()
+    rows = [Row(str(number), (content(f"Row {number}"),)) for number in range(99)]
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.rows.set_rows(rows)
+        app.rows.action_last()
+        await pilot.pause()
+        drawn: list[int] = []
+        render = app.rows.render_line
+        app.rows.render_line = lambda y: (drawn.append(y), render(y))[1]  # type: ignore[method-assign]
+        app.rows.set_rows([Row("new", (content("New"),)), *rows])
+        await pilot.pause()
+        assert drawn == []
+        app.rows.set_rows([*rows[:-1], Row("98", (content("Changed"),))])
+        await pilot.pause()
+        assert drawn == [11]
