@@ -49,6 +49,8 @@ _FAREWELL = 1.0
 _QUIET_SECONDS = 3.0
 # A frame without notes that is drawn anew at once costs more than waiting this long for them.
 _FRAME_PATIENCE = 0.1
+# Panes whose scroll bar stays: one that came and went while somebody types would have the screen laid out anew.
+_LASTING_BARS = "#notes, #note, #neighbours"
 
 
 class MainOpening(MainElsewhere):
@@ -168,6 +170,8 @@ class MainOpening(MainElsewhere):
         self.query_one(NotePane).plainly = False
         for pane in self.query(RowList):
             pane.make_rows_anew()
+        for pane in self.query(_LASTING_BARS):
+            pane.styles.overflow_y = "scroll"
         await aside(import_module, _GRAPH_MODULE)
         # Data is bound to the pane from the screen's own turn alone.
         self.call_later(self._draw_graph)
