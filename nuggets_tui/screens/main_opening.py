@@ -170,8 +170,8 @@ class MainOpening(MainElsewhere):
         self.query_one(NotePane).plainly = False
         for pane in self.query(RowList):
             pane.make_rows_anew()
-        for pane in self.query(_LASTING_BARS):
-            pane.styles.overflow_y = "scroll"
+        for scrolling in self.query(_LASTING_BARS):
+            scrolling.styles.overflow_y = "scroll"
         await aside(import_module, _GRAPH_MODULE)
         # Data is bound to the pane from the screen's own turn alone.
         self.call_later(self._draw_graph)
