@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, cast
 
 from textual.actions import ActionParseResult
-from textual.app import App, SystemCommand
+from textual.app import App, ScreenStackError, SystemCommand
 from textual.css.query import NoMatches
 from textual.dom import DOMNode
 from textual.driver import Driver
@@ -22,6 +22,8 @@ from textual.notifications import Notify
 from textual.reactive import Initialize, Reactive
 from textual.screen import Screen, SystemModalScreen
 from textual.theme import Theme
+from textual.widget import MountError
+from textual.worker import WorkerFailed
 
 from core.settings import Settings
 from nuggets_tui import garbage
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 # What a shell is told of a program that was asked to end.
 _TERMINATED: Final = 128 + signal.SIGTERM
+# What a dialog meets that is still being made when the app leaves: its widgets are gone, or will never be there.
+_TOO_LATE: Final = (NoMatches, MountError, ScreenStackError)
 
 
 def _catalogue() -> type[Provider]:
@@ -156,6 +160,14 @@ class NuggetsApp(KeysInTurn):
         """
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
         self.exit(return_code=_TERMINATED)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual's own way with an error, but for one that comes of leaving."""
+        cause = error.error if isinstance(error, WorkerFailed) else error
+        if self._exit and isinstance(cause, _TOO_LATE):
+            self.log.error(error)
+            return
+        super()._handle_exception(error)
 
     def action_command_palette(self) -> None:
         """Opens the palette, once."""

@@ -67,14 +67,14 @@ class MainPast(MainCommands):
     def do_time(self) -> None:
         """Looks back; once looking back, asks for a moment to be typed."""
         if self.view.past is None:
-            self._look_back()
+            self._look_back(self.focused)
             return
         from nuggets_tui.screens.moment import MomentScreen
 
         self.app.push_screen(MomentScreen(self.desk.clock()), self._moment_typed)
 
     @work(group="past", exclusive=True, exit_on_error=False)
-    async def _look_back(self) -> None:
+    async def _look_back(self, asked_in: Widget | None) -> None:
         from nuggets_tui.past import LookingBack, PastSearch
 
         desk = self.desk
@@ -88,9 +88,9 @@ class MainPast(MainCommands):
             )
             return
         # Data is bound to the slider from the screen's own turn alone.
-        self.call_later(self._begin, looking, PastSearch(desk.memory, desk.clock))
+        self.call_later(self._begin, looking, PastSearch(desk.memory, desk.clock), asked_in)
 
-    async def _begin(self, looking: LookingBack, search: PastSearch) -> None:
+    async def _begin(self, looking: LookingBack, search: PastSearch, asked_in: Widget | None) -> None:
         from nuggets_tui.widgets.time_line import TimeLine
 
         if self.view.past is not None or looking.memory is not self.desk.memory:
@@ -102,7 +102,9 @@ class MainPast(MainCommands):
         await self.mount(line, before="#panes")
         past, snapshot = looking.told(0), looking.timeline.at(0)
         self.view = self.view.with_(past=past, snapshot=snapshot, fresh=frozenset())
-        line.focus()
+        # Who went elsewhere meanwhile, to the search maybe, goes on there.
+        if self.focused in (asked_in, None):
+            line.focus()
         self.refresh_bindings()
 
     def leave_past(self) -> None:

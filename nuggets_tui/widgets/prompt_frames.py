@@ -26,6 +26,7 @@ class PromptFrames(Widget):
             self.call_next(self._ask_for_frame)
 
     def _ask_for_frame(self) -> None:
-        if self.is_attached:
-            # What a tick of the clock calls too.
-            self.screen.call_later(self.screen._on_timer_update)
+        # What a tick of the clock calls too. It is no promise of Textual's; without it the clock is waited for.
+        tick = getattr(self.screen, "_on_timer_update", None) if self.is_attached else None
+        if tick is not None:
+            self.screen.call_later(tick)

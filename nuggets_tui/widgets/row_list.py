@@ -360,7 +360,8 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         """Has the lines painted that show another row than is painted there."""
         height = self.scrollable_content_region.height
         others = [y for y in range(height) if not _same(self._shown_at(y), self._painted.get(y))]
-        if not self.count or len(others) > height // 2:
+        # Nothing is known of what stands there when there were no rows: words, maybe.
+        if not self.count or not self._painted or len(others) > height // 2:
             self.refresh()
         else:
             for y in others:

@@ -148,3 +148,18 @@ def test_o_opens_the_file_that_a_note_names_at_its_line_and_comes_back(
     assert (tmp_path / "told").read_text().split() == ["+2", str(project / "src" / "a.py")]
     terminal.until("src/a.py:2")
     assert terminal.leave() == 0
+
+
+@pytest.mark.parametrize("key", ["i", "\x10"])
+def test_a_program_that_ends_the_app_while_a_dialog_opens_is_told_of_no_fault(home: Path, key: str) -> None:
+    terminal = Terminal(home)
+    terminal.until("Auth middleware")
+    terminal.until("no links yet")
+    terminal.press(key)
+    terminal.read(0.03)
+    os.kill(terminal.child.pid, signal.SIGTERM)
+    while terminal.child.isalive():
+        terminal.read(0.1)
+    assert b"Traceback" not in terminal.output
+    # By the app, or by the system where the app had not begun to listen.
+    assert terminal.child.exitstatus == 128 + signal.SIGTERM or terminal.child.signalstatus == signal.SIGTERM

@@ -120,6 +120,21 @@ def test_bytes_that_are_no_utf_8_do_not_end_the_app(tmp_path: Path, stray: bytes
     assert terminal.leave() == 0
 
 
+@pytest.mark.parametrize("code", ["1114112u", "99999999999u", "27;5;99999999999~", "97:65;2u"])
+def test_a_key_that_names_no_character_does_not_end_the_app(tmp_path: Path, code: str) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    terminal = Terminal(home)
+    terminal.until("Auth middleware")
+    terminal.press("/red")
+    terminal.until("red")
+    terminal.child.send(f"\x1b[{code}")
+    terminal.press("is cafe")
+    terminal.until("redis cafe")
+    terminal.press("\x1b\x1b")
+    assert terminal.leave() == 0
+
+
 def test_what_is_typed_before_the_app_is_there_is_obeyed_as_a_whole(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     small_memory(home)

@@ -247,6 +247,17 @@ async def test_going_back_to_all_of_it_is_reviewed_first_and_can_be_undone(home:
         await app.until(lambda: shown(app) == now)
 
 
+async def test_who_searches_before_the_slider_is_there_goes_on_typing(home: Path) -> None:
+    async with opened(home) as app:
+        app.main.do_time()
+        search = app.main.query_one(Input)
+        search.focus()
+        await app.until(lambda: app.view.past is not None, "the past")
+        await app.until(lambda: bool(app.main.query(TimeLine)), "the slider")
+        await app.pilot.pause()
+        assert app.main.focused is search
+
+
 async def test_without_a_log_there_is_no_past_and_it_is_said(tmp_path: Path) -> None:
     from memory_files import note_object, write_graph
 

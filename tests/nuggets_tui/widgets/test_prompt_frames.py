@@ -127,6 +127,20 @@ async def test_whatever_rows_come_and_go_the_screen_shows_those_that_are_there(s
             assert before == painted(app, app.rows)
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+async def test_words_of_an_empty_list_go_when_rows_come(rows: int) -> None:
+    app = Lists()
+    app.rows.empty_text = "\n".join(f"Word {number}" for number in range(9))
+    async with app.run_test(size=(40, 12)) as pilot:
+        app.rows.set_rows([])
+        await pilot.pause()
+        assert "Word 8" in "".join(painted(app, app.rows))
+        app.rows.set_rows([Row(str(number), (content(f"Row {number}"),)) for number in range(rows)])
+        await pilot.pause()
+        assert "Row 0" in "".join(painted(app, app.rows))
+        assert "Word" not in "".join(painted(app, app.rows))
+
+
 async def test_rows_that_show_what_they_showed_are_not_painted_again() -> None:
     app = Lists()
     rows = [Row(str(number), (content(f"Row {number}"),)) for number in range(99)]
