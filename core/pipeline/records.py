@@ -155,6 +155,11 @@ class StoredProposal:
         """Whether a person may still accept or refuse it."""
         return self.status in ("proposed", "review")
 
+    @property
+    def sure(self) -> float:
+        """How sure it is altogether, 0 to 1: of the fact and of what to do with it."""
+        return min(self.fact_confidence, self.confidence)
+
 
 @dataclass(frozen=True, slots=True)
 class Accepted:

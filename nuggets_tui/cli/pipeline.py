@@ -345,7 +345,7 @@ def _proposal_lines(found: tuple[StoredProposal, ...], said: Mapping[str, str]) 
         yield "Nothing waits for you."
     for one in found:
         sign, _, _ = ACTIONS[one.action]
-        yield (f"{sign} ", Span(one.content, "bold"), Span(f"  {one.confidence:.2f}  {one.id}", "dim"))
+        yield (f"{sign} ", Span(one.content, "bold"), Span(f"  {one.sure:.2f}  {one.id}", "dim"))
         if one.target_content:
             yield Span(f"    about: {one.target_content}", "dim")
         if said.get(one.id):

@@ -71,7 +71,7 @@ def _item(proposal: StoredProposal, raw: RawMemory | None, target: Note | None, 
     title = safe_line(proposal.content or proposal.target_content, _TITLE)
     detail = reason_of(proposal, short=True) or f"{proposal.type} · {what}"
     lines = partial(proposal_lines, proposal, raw, target, now)
-    return ReviewItem(proposal.id, f"{sign} {proposal.fact_confidence:.0%}", title, detail, lines)
+    return ReviewItem(proposal.id, f"{sign} {proposal.sure:.0%}", title, detail, lines)
 
 
 def nothing_written() -> ChangeSet:

@@ -46,7 +46,7 @@ _WORK: Final = (
 def proposal_row(proposal: StoredProposal, now: datetime) -> Row:
     """What it says and how sure it is; below, of what kind it is or why it waits, or what became of it."""
     sign, style, _ = ACTIONS.get(proposal.action, ("?", MUTED, proposal.action))
-    sure = Content.styled(f"{proposal.fact_confidence:.0%}", MUTED)
+    sure = Content.styled(f"{proposal.sure:.0%}", MUTED)
     said = proposal.content or proposal.target_content
     head = Content.assemble(
         (f" {sign} ", f"bold {style}"), content(safe_line(said, _LINE), "" if proposal.open else MUTED)

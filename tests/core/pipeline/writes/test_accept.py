@@ -94,6 +94,11 @@ def test_all_above_a_confidence_takes_sure_additions_that_nothing_is_to_be_said_
         _proposed(shadow, "Fridays are for deploys"),
     }
     assert above(shadow.database.reading, 0.91) == ()
+    # What is shown of each is what counts here.
+    shown = {one.id: one.sure for one in shadow.proposals(all=False) if not one.review_needed}
+    for id in above(shadow.database.reading, 0.0):
+        assert id in above(shadow.database.reading, shown[id])
+        assert id not in above(shadow.database.reading, shown[id] + 0.001)
 
 
 def test_the_same_fact_of_two_proposals_is_written_once(tmp_path: Path) -> None:
