@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 _EVERY: Final = 60.0
 _SOON: Final = 0.25
-# Notes of a memory whose proposals are counted: a pass looks through ten thousand in a second of processor time.
-_MOST_COUNTED: Final = 20_000
+# Notes of a memory whose proposals are counted: a pass looks through them in half a second.
+_MOST_COUNTED: Final = 5_000
 
 
 class MainDaily(MainHistory):
