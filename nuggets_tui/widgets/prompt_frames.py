@@ -1,4 +1,4 @@
-"""Frames at once, for what somebody waits for.
+"""Frames at once, for what somebody waits for, and none for what turns out to look as before.
 
 Textual paints at the ticks of a clock, and one that has just ticked skips a beat: after a letter was painted, its
 results stood ready for up to two ticks, 33 ms, before they were.
@@ -6,6 +6,11 @@ results stood ready for up to two ticks, 33 ms, before they were.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Self
+
+from textual.geometry import Region
 from textual.widget import Widget
 
 
@@ -14,10 +19,28 @@ class PromptFrames(Widget):
     for styles at the first."""
 
     _awaited = False
+    _painting = True
 
     def paint_soon(self) -> None:
         """Has what changes in the message now worked on painted at its end, not at the next tick."""
         self._awaited = True
+
+    @contextmanager
+    def unpainted(self) -> Iterator[None]:
+        """Nothing that is done inside has the widget painted anew: who does it says afterwards what has to be."""
+        self._painting = False
+        try:
+            yield
+        finally:
+            self._painting = True
+
+    def refresh(
+        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
+    ) -> Self:
+        """As every widget's, but for what may turn out to look as before."""
+        if not self._painting and not layout and not recompose:
+            return self
+        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def on_idle(self) -> None:
         """Asks for the frame once the screen has been told what changed, which happens right after this."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -102,7 +101,6 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         self._painter = RowPainter(self)
         self._keep_selected = keep_selected
         self._seen_height = 0
-        self._painting = True
         # What each line in view shows on the screen.
         self._painted: dict[int, Shown | None] = {}
         self.set_reactive(RowList.cursor, self._source.selectable_from(0, 1))
@@ -158,7 +156,7 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         self.refresh()
 
     def _replace(self, source: RowSource, keep_cursor: bool) -> None:
-        with self._unpainted():
+        with self.unpainted():
             told = self._exchange(source, keep_cursor)
         if self._running:
             self._paint_others()
@@ -338,23 +336,6 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         source, line = self._source, y + self.scroll_offset.y
         index = source.at_line(line)
         return (source.row(index), line - source.top(index), self._state(index)) if index >= 0 else None
-
-    @contextmanager
-    def _unpainted(self) -> Iterator[None]:
-        """Nothing that is done inside has the list painted anew."""
-        self._painting = False
-        try:
-            yield
-        finally:
-            self._painting = True
-
-    def refresh(
-        self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False
-    ) -> Self:
-        """As every widget's, but for lines that may turn out to show what they showed before."""
-        if not self._painting and not layout and not recompose:
-            return self
-        return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
 
     def _paint_others(self) -> None:
         """Has the lines painted that show another row than is painted there."""
