@@ -8,10 +8,12 @@ from typing import Any, Final, NoReturn, Unpack
 import msgspec
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.model.build import waiting
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.entry import Conflict, Entry
 from core.model.note import replace
 from core.model.parts import chosen, parts, scope, scope_numbers
+from core.model.snapshot import Snapshot
 from core.model.standing import fallen
 from core.storage.ledger import Ledger
 from core.storage.ledger_archive import archived
@@ -326,9 +328,11 @@ class History:
         decide: Decide = take_ours if take == "ours" else take_theirs
         if text is not None:
             held, decide = _worded(held, entry.conflict, text), take_ours
-        elif take == "theirs" and held.kind == "restore" and entry.conflict is not None:
-            # What another program takes back again and again stands in no other change's way.
-            held = _without(held, entry.conflict.where)
+        elif take == "theirs" and held.kind == "restore":
+            # What another program made of it is to stand from now on, and is a person's wish.
+            held = held.inverse(id="", at=held.at, author=held.author, reason=held.reason, kind="restore")
+        if held.kind == "restore" or (held.kind == "outside" and take == "ours"):
+            held = _with_twins(held, self._store.load())
         new, at = self._stamp()
         change_set = msgspec.structs.replace(
             held,
@@ -391,14 +395,41 @@ def _worded(change_set: ChangeSet, conflict: Conflict | None, text: str) -> Chan
     )
 
 
-def _without(change_set: ChangeSet, where: str) -> ChangeSet:
-    """The change set without what a conflict at `where` is about."""
-    ids, keys = _concerned(change_set, where)
-    return msgspec.structs.replace(
-        change_set,
-        notes=tuple(change for change in change_set.notes if change.id not in ids),
-        facts=tuple(fact for fact in change_set.facts if (fact.nugget, fact.key) not in keys),
-    )
+def _with_twins(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
+    """The change set with the notes of its facts and the facts of its notes: they are decided on together."""
+    notes, facts = list(change_set.notes), list(change_set.facts)
+    noted = {change.id for change in notes}
+    stored = {(fact.nugget, fact.key) for fact in facts}
+    for fact in change_set.facts:
+        note = snapshot.fact_notes.get((fact.nugget, fact.key))
+        if note is None or note.hidden or note.id in noted:
+            continue
+        if fact.after is not None:
+            after = replace(note, content=fact.after.value)
+        elif fact.before is not None:
+            kept = waiting(fact.before, fact.index or 0)
+            after = replace(note, hidden=True, archived_at=change_set.at, hidden_fact=kept)
+        else:
+            continue
+        notes.append(NoteChange(id=note.id, before=note, after=after))
+    for change in change_set.notes:
+        wanted = change.after
+        if (
+            wanted is None
+            or not wanted.is_fact
+            or wanted.hidden
+            or (wanted.nugget_name, wanted.key) in stored
+        ):
+            continue
+        nugget = snapshot.by_name.get(wanted.nugget_name)
+        found = nugget.find(wanted.key) if nugget is not None else None
+        if found is not None:
+            place, held = found
+            now = msgspec.structs.replace(held, value=wanted.content)
+            facts.append(
+                FactChange(nugget=wanted.nugget_name, key=held.key, before=held, after=now, index=place)
+            )
+    return msgspec.structs.replace(change_set, notes=tuple(notes), facts=tuple(facts))
 
 
 def _concerned(change_set: ChangeSet, where: str) -> tuple[set[str], set[tuple[str, str]]]:
@@ -408,6 +439,7 @@ def _concerned(change_set: ChangeSet, where: str) -> tuple[set[str], set[tuple[s
     for change in change_set.notes:
         sides = [note for note in (change.before, change.after) if note is not None and note.is_fact]
         own = {(note.nugget_name, note.key) for note in sides}
+        keys |= {place for place in own if "{}: {}".format(*place) == where}
         if change.id in ids:
             keys |= own
         elif own & keys:

@@ -395,3 +395,19 @@ class LoggedMemory:
         """Settles a conflict of the log; see `History.settle`. Returns what was written."""
         with self._guard:
             return self._log.settle(id, take, text)
+
+    def settle_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:
+        """Settles every conflict that waits in the same way, oldest first; what was written for each.
+
+        One that cannot be settled goes on waiting, and the first error of that kind is raised once all were tried.
+        """
+        done: list[ChangeSet] = []
+        refused: NuggetsError | None = None
+        for entry in reversed(self.conflicts()):
+            try:
+                done.append(self.settle_conflict(entry.id, take))
+            except ConflictError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
+        return tuple(done)

@@ -97,7 +97,7 @@ def _conflict(entry: Entry) -> Conflict:
 
 def _change(change_set: ChangeSet, where: str) -> NoteChange | FactChange | None:
     for note in change_set.notes:
-        if note.id == where:
+        if where in (note.id, f"{note.note.nugget_name}: {note.note.key}" if note.note.is_fact else None):
             return note
     for fact in change_set.facts:
         if where in (f"{fact.nugget}: {fact.key}", f"{fact.nugget}: {fact.after.key if fact.after else ''}"):

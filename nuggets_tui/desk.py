@@ -205,6 +205,10 @@ class Desk:
         """Settles a conflict of the log, with a text in place of both where the conflict is about one."""
         return await self._written(self.memory.settle_conflict, id, take, text)
 
+    async def settle_all_conflicts(self, take: Side) -> tuple[ChangeSet, ...]:
+        """Settles every conflict that waits in the same way; errors as the memory's."""
+        return await self._written(self.memory.settle_all_conflicts, take)
+
     # Asking
 
     async def find(self, typed: str) -> Found | None:

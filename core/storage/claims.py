@@ -22,7 +22,6 @@ Finding = Literal["back", "out", "renamed", "anew", "forgotten"]
 
 # A file saved so soon after ours may have been read before it. In seconds.
 _WINDOW: Final = 5.0
-_PATIENCE: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,11 +78,6 @@ class Claim:
     facts: list[FactStep] = field(default_factory=list)
     instead: dict[str, str] = field(default_factory=dict)
     disputed: bool = False
-
-    @property
-    def tired(self) -> bool:
-        """Whether it was restored so often that a person is to decide."""
-        return self.finding != "forgotten" and self.own is not None and self.own.restored >= _PATIENCE
 
     @property
     def items(self) -> set[ItemKey]:

@@ -214,16 +214,17 @@ class Committing:
         if problems and problems != self._problems_kept:
             keep_unreadable(self.home, self._current(), self._clock())
             self._problems_kept = problems
-        give_up = False
         for _ in range(_TRIES):
-            due = note_outside(self._trace, self._current(), urgent, give_up=give_up)
+            due = note_outside(self._trace, self._current(), urgent)
             self._finish_pending()
             if not due.restorations and due.white_space is None:
                 return
             for restoration in due.restorations:
-                give_up = not self._restore(restoration, due) or give_up
-            if due.white_space is not None:
-                give_up = not self._put_back(due.white_space) or give_up
+                if not self._restore(restoration, due):
+                    # It stays owed: whoever looks next tries again.
+                    return
+            if due.white_space is not None and not self._put_back(due.white_space):
+                return
 
     def _finish_pending(self) -> None:
         for pending in self._trace.pending():
@@ -241,7 +242,7 @@ class Committing:
                 self._trace.tell(error)
 
     def _restore(self, restoration: ChangeSet, due: Due) -> bool:
-        """Whether it was written; what cannot be waits for a person."""
+        """False when the system refused it."""
         try:
             taken_back = due.taken_back(restoration)
             restored = self._commit(
@@ -249,13 +250,13 @@ class Committing:
             )
         except _BusyError:
             return True
-        except ConflictError as error:
-            self._trace.keep_conflict(restoration, RESTORER, error)
-            return False
+        except ConflictError:
+            # The files moved on: what is lost is judged anew.
+            return True
         except NuggetsError as error:
             self._trace.tell(error)
             return False
-        if restoration.kind != "hit" and not restored.change_set.empty:
+        if restoration.kind != "hit" and not restored.change_set.empty and not due.silent:
             self._trace.say(
                 f"{restoration.reason}; if that was meant, undo {restored.change_set.id} of the log"
             )

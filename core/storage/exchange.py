@@ -18,6 +18,7 @@ from core.storage.files import (
     refused,
     sync_folder,
 )
+from core.storage.open_writers import wait_for_writers
 
 _AT_FDCWD: Final = -100
 _RENAME_EXCHANGE: Final = 2  # linux/fs.h
@@ -43,6 +44,8 @@ def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = F
         return None
     try:
         sync_folder(staged.path.parent)
+        # Who opened it before the exchange still writes to the file that was replaced.
+        wait_for_writers(staged.temporary)
         replaced = fingerprint(staged.temporary)
         if replaced != expected:
             return staged.temporary

@@ -19,7 +19,7 @@ from core.storage.ledger_codec import (
     write_change_set,
     write_conflict,
 )
-from core.storage.ledger_filters import EntryFilters, says, which_entries
+from core.storage.ledger_filters import LARGEST, EntryFilters, says, which_entries
 from core.storage.ledger_rows import (
     ENTRY_COLUMNS,
     OwnEntry,
@@ -34,6 +34,7 @@ from core.storage.ledger_rows import (
     write_stages,
 )
 from core.storage.ledger_schema import connect, connect_to_read, told_apart
+from core.storage.lost_updates import Past
 from core.storage.sqlite_files import BUSY_SECONDS, code_of, in_one_step
 
 # Who restorations are put down to; nobody sits at a keyboard for them.
@@ -47,6 +48,7 @@ TAKEN_IN: Final = "taken in"
 # How far SQLite goes to have a transaction on disk when it ends.
 DURABLE = "FULL"
 RELAXED = "NORMAL"
+_AT_ONCE: Final = 20
 # What an open database goes on to answer after its cause is gone.
 _TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 
@@ -142,7 +144,9 @@ class Ledger:
         connection.execute(
             "UPDATE entry SET state = 'done', written_ns = ?, staged = NULL WHERE seq = ?", (written_ns, seq)
         )
-        connection.execute("DELETE FROM owed WHERE item IN (SELECT item FROM touched WHERE seq = ?)", (seq,))
+        for table in ("owed", "pending_restore"):
+            which = "item IN (SELECT item FROM touched WHERE seq = ?)"
+            connection.execute(f"DELETE FROM {table} WHERE {which}", (seq,))
         fold_recalls(connection, seq)
 
     def record(
@@ -305,6 +309,8 @@ class Ledger:
         for body, written, made_by in rows:
             if not made_by:
                 break
+            if made_by == STALE:
+                continue
             with contextlib.suppress(ValueError):
                 found.append(OwnEntry(read_change_set(body), written))
         return found
@@ -324,7 +330,53 @@ class Ledger:
                 break
         return count
 
+    def past(self, limit: int = 400, most_bytes: int = 4_000_000) -> Iterator[Past]:
+        """Entries that are in the files, newest first, as far as they are worth reading."""
+        size, before = 0, LARGEST
+        while limit > 0 and size < most_bytes:
+            rows = self.rows(
+                "SELECT seq, body, size, made_by, kind, written_ns FROM entry WHERE state = 'done' AND seq < ? "
+                "ORDER BY seq DESC LIMIT ?",
+                (before, min(limit, _AT_ONCE)),
+            )
+            if not rows:
+                return
+            for seq, body, length, by, kind, written in rows:
+                before, size, limit = seq, size + length, limit - 1
+                try:
+                    change_set = read_change_set(body)
+                except ValueError:
+                    return
+                restores = kind == "restore" and by in (RESTORER, IN_PASSING)
+                yield Past(change_set, by, written, restores, by == STALE)
+
     # What is owed
+
+    def pending_restores(self) -> dict[str, str]:
+        """Lost updates that are not restored yet, each with the id of the entry that says what the file has instead."""
+        return dict(self.rows("SELECT item, entry FROM pending_restore"))
+
+    def restorations_in_conflict(self) -> list[tuple[str, ChangeSet]]:
+        """Restorations that wait for a person, each with the id of its entry."""
+        rows = self.rows(
+            "SELECT id, body FROM entry WHERE state = 'conflict' AND kind = 'restore' AND made_by = ?",
+            (RESTORER,),
+        )
+        found = []
+        for id, body in rows:
+            with contextlib.suppress(ValueError):
+                found.append((id, read_change_set(body)))
+        return found
+
+    def conflict_about(self, wanted: Conflict) -> Entry | None:
+        """The newest conflict of the same kind about the same thing and text of ours, waiting or withdrawn."""
+        found = self._entries(
+            f"WHERE state IN ('conflict', 'settled') AND made_by = '{RESTORER}' ORDER BY seq DESC"
+        )
+        named = wanted.what, wanted.where, wanted.ours
+        return next(
+            (one for one in found if (c := one.conflict) and (c.what, c.where, c.ours) == named), None
+        )
 
     def owed(self) -> dict[str, str]:
         """Things that were seen taken back and wait to be restored, each with our newest entry of it then."""

@@ -49,6 +49,10 @@ _LISTED: Final = (
     "CREATE INDEX IF NOT EXISTS entry_listed ON entry "
     "(seq, at, kind, author_kind, author_name, state, about, id)"
 )
+# Lost updates that are not restored yet: each thing with the entry that says what the file has in its place.
+_PENDING: Final = (
+    "CREATE TABLE IF NOT EXISTS pending_restore (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID"
+)
 # Where the last note or fact of a file stood, without a look at all of them.
 _PLACED: Final = "CREATE INDEX IF NOT EXISTS seen_placed ON seen (file, place)"
 
@@ -166,8 +170,10 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 
 def _make_index(connection: sqlite3.Connection) -> None:
-    """Makes the indexes that ledgers of earlier versions do without. They are there for speed alone."""
-    for name, statement in (("entry_listed", _LISTED), ("seen_placed", _PLACED)):
+    """Makes what ledgers of earlier versions do without."""
+    for name, statement in (
+        ("entry_listed", _LISTED), ("seen_placed", _PLACED), ("pending_restore", _PENDING),
+    ):  # fmt: skip
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
             with contextlib.suppress(sqlite3.OperationalError):
                 connection.execute(statement)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 import time
+from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 import msgspec
 
-from core.model.change import PERSON, PROGRAM, Author, ChangeSet
+from core.model.change import PERSON, PROGRAM, ChangeSet
 from core.model.compare import Differences, differences
+from core.model.entry import Conflict
+from core.model.snapshot import Snapshot
+from core.storage.changed import changed_graph, changed_nugget
+from core.storage.claims import facts_of
 from core.storage.compare import outside_changes
 from core.storage.documents import Document
-from core.storage.ledger import IN_PASSING, RESTORER, Ledger
+from core.storage.ledger import IN_PASSING, RESTORER, STALE, Ledger
 from core.storage.ledger_codec import fact_item, items_of, note_item
 from core.storage.ledger_seen import (
     forget_file,
@@ -22,8 +27,15 @@ from core.storage.ledger_seen import (
     look_at_few,
     numbered,
 )
-from core.storage.own import item_names, known_versions, newest_entry, own_changes
+from core.storage.lost_updates import same
+from core.storage.own import (
+    item_names,
+    known_versions,
+    newest_entry,
+    own_changes,
+)
 from core.storage.reading import Loaded
+from core.storage.restoring import OURSELVES, Restoration, came_back, fights, restoration_of
 from core.storage.stale import Verdict, judge
 from core.storage.tracing import Trace
 
@@ -32,18 +44,22 @@ from core.storage.tracing import Trace
 QUIET_SECONDS: Final = 0.25
 # What was taken back again after it was restored: that time it was not quiet for long enough.
 _LONGER: Final = 4
-_OURSELVES: Final = Author("program", "nuggets")
+_LONGEST_SECONDS: Final = 2.0
+# What was restored so often is restored without a word each further time, and is a conflict while it has to wait.
+_TURNS: Final = 2
 
 
 class Due(NamedTuple):
     """What is to be written now. white_space: what the original squeezed, put back; no change that a log tells of.
     outside: all that came from outside, restored or not. made_by: how the ledger is to know the restorations.
+    silent: nobody needs to be told of them again.
     """
 
     restorations: tuple[ChangeSet, ...] = ()
     white_space: ChangeSet | None = None
     outside: tuple[ChangeSet, ...] = ()
     made_by: str = RESTORER
+    silent: bool = False
 
     def taken_back(self, restoration: ChangeSet) -> tuple[ChangeSet, ...]:
         """What another program did to the things that this restores."""
@@ -52,22 +68,24 @@ class Due(NamedTuple):
         return tuple(change_set for change_set in found if not change_set.empty)
 
 
-def note_outside(
-    trace: Trace, loaded: Loaded, urgent: frozenset[str] = frozenset(), *, give_up: bool = False
-) -> Due:
-    """Finds what changed in the files without us. Returns what restores that which was taken back from us; when
-    there is nothing to restore, the changes are logged.
+def note_outside(trace: Trace, loaded: Loaded, urgent: frozenset[str] = frozenset()) -> Due:
+    """Finds what changed in the files without us, logs it, and returns what restores that which was taken back.
 
     While another program is saving again and again, restoring waits for whoever looks when the files are quiet, but
-    for the things named in `urgent`, which are about to be changed. give_up: restores nothing, logs all.
+    for the things named in `urgent`, which are about to be changed.
     """
     ledger = trace.ledger
-    if ledger is None or not trace.moved(loaded, ledger):
+    if ledger is None:
+        return Due()
+    if not trace.moved(loaded, ledger):
         return Due()
     seen = trace.seen(loaded)
     found = differences(seen.snapshot, loaded.snapshot)
+    due = _lost_updates(trace, ledger, seen, loaded, found, urgent)
+    if due is not None:
+        return due
     verdict = _judged(trace, ledger, seen, loaded, found)
-    if give_up or not (verdict.restorations or verdict.white_space is not None):
+    if not (verdict.restorations or verdict.white_space is not None):
         _put_down(trace, ledger, seen, loaded, verdict, found)
         return Due()
     trace.quiet_seconds = QUIET_SECONDS * (_LONGER if verdict.tried else 1)
@@ -79,6 +97,106 @@ def note_outside(
     if not urgent:
         return Due()
     return Due(_judged(trace, ledger, seen, loaded, found, urgent).restorations, None, sets, IN_PASSING)
+
+
+# Lost updates
+
+
+def _lost_updates(
+    trace: Trace, ledger: Ledger, seen: Loaded, loaded: Loaded, found: Differences, urgent: frozenset[str]
+) -> Due | None:
+    """Logs what was really meant by a save that took something back unseen, and says what restores the rest.
+
+    None when nothing is surely lost.
+    """
+    made = restoration_of(ledger, seen, loaded, found, trace.ids, trace.at())
+    if made is None or made.restoring.empty:
+        return None
+    _log_what_was_meant(trace, ledger, seen, loaded, made)
+    _keep_conflicts(trace, ledger, made.conflicts)
+    turns = max((ledger.restored(name) for name in item_names(made.lost)), default=0)
+    trace.quiet_seconds = min(QUIET_SECONDS * 2**turns, _LONGEST_SECONDS)
+    silent = turns >= _TURNS
+    if is_quiet(loaded, trace.quiet_seconds):
+        return Due((made.restoring,), silent=silent)
+    if urgent & frozenset(items_of(made.restoring)):
+        return Due((made.restoring,), made_by=IN_PASSING, silent=silent)
+    if silent:
+        _keep_conflicts(trace, ledger, fights(made.restoring, lambda name: ledger.restored(name) >= _TURNS))
+    return Due()
+
+
+def _log_what_was_meant(
+    trace: Trace, ledger: Ledger, seen: Loaded, loaded: Loaded, made: Restoration
+) -> None:
+    """Puts down what another program wanted and what it took back, and remembers the former as seen."""
+    newest = _newest(loaded)
+    waiting = item_names(made.lost)
+    with ledger.transaction(durable=True) as connection:
+        for change_set in (*made.wishes, *made.merged):
+            ledger.record(connection, change_set, "", written_ns=newest)
+        _see_all(connection, trace, seen, loaded, waiting | item_names(made.left))
+        _see_merged(connection, trace, seen, made)
+        _log_what_came_back(connection, trace, ledger, loaded, waiting)
+        for change_set in made.stale:
+            _, kept = ledger.record(connection, change_set, STALE, written_ns=newest)
+            connection.executemany(
+                "INSERT OR REPLACE INTO pending_restore (item, entry) VALUES (?, ?)",
+                [(name, kept.id) for name in items_of(kept) if name in waiting],
+            )
+
+
+def _log_what_came_back(
+    connection: sqlite3.Connection, trace: Trace, ledger: Ledger, loaded: Loaded, waiting: frozenset[str]
+) -> None:
+    """What does not wait to be restored any more, since another program put it back, is logged and forgotten."""
+    if loaded.broken() or loaded.snapshot.problems:
+        return
+    gone = ledger.pending_restores().keys() - waiting
+    if gone:
+        back = came_back(ledger, gone, loaded.snapshot, trace.ids, trace.at())
+        if not back.empty:
+            ledger.record(connection, back, STALE, written_ns=_newest(loaded))
+        connection.executemany("DELETE FROM pending_restore WHERE item = ?", [(name,) for name in gone])
+
+
+def _see_merged(connection: sqlite3.Connection, trace: Trace, seen: Loaded, made: Restoration) -> None:
+    """Remembers what both changed as it is to be; no file shows it so yet."""
+    for change_set in made.merged:
+        names = frozenset(items_of(change_set))
+        documents: list[Document | None] = [changed_graph(seen.graph, change_set.notes)]
+        for document in seen.nuggets.values():
+            facts = [change for change in change_set.facts if change.nugget == document.meta.name]
+            documents.append(changed_nugget(document, facts) if facts else None)
+        for one in documents:
+            if one is not None:
+                look(connection, trace.name(one.path), one, None, fingerprint=None, only=names)
+
+
+def _keep_conflicts(trace: Trace, ledger: Ledger, conflicts: Iterable[tuple[ChangeSet, Conflict]]) -> None:
+    """One conflict a thing; one that was withdrawn before waits again."""
+    for change_set, conflict in conflicts:
+        known = ledger.conflict_about(conflict)
+        if known is None:
+            trace.keep_conflict(change_set, RESTORER, conflict)
+        elif known.state == "settled":
+            ledger.settle(known.id, "conflict")
+
+
+def _withdraw_conflicts(ledger: Ledger, loaded: Loaded) -> None:
+    """Nobody is asked any more about a change that stands in the files again."""
+    for id, change_set in ledger.restorations_in_conflict():
+        if _stands(change_set, loaded.snapshot):
+            ledger.settle(id, "settled")
+
+
+def _stands(change_set: ChangeSet, snapshot: Snapshot) -> bool:
+    return all(same(snapshot.by_id.get(change.id), change.after) for change in change_set.notes) and all(
+        same(facts_of(snapshot, change.nugget).get(change.key), change.after) for change in change_set.facts
+    )
+
+
+# Other changes
 
 
 def _judged(
@@ -96,7 +214,7 @@ def _judged(
         own_changes(ledger, loaded),
         ids=trace.ids,
         at=trace.at(),
-        author=_OURSELVES,
+        author=OURSELVES,
         known=known_versions(ledger),
         wanted=None if only is None else lambda items: bool(item_names(items) & only),
         found=found,
@@ -122,24 +240,48 @@ def _put_down(
             msgspec.structs.replace(one, author=PERSON, kind=mine.kind, reason=mine.reason) for one in sets
         )
     newest = _newest(loaded)
-    was, now = seen.documents(), loaded.documents()
     with ledger.transaction(durable=True) as connection:
         for change_set in sets:
             ledger.record(connection, change_set, made_by, written_ns=newest)
-        for path, document in now.items():
-            _see(connection, trace.name(path), was.get(path), document)
-        there = {trace.name(path) for path in {*now, *loaded.broken()}}
-        for (file,) in connection.execute("SELECT file FROM seen_file").fetchall():
-            if file not in there:
-                forget_file(connection, file)
+        _see_all(connection, trace, seen, loaded)
         connection.execute("DELETE FROM owed")
+        _log_what_came_back(connection, trace, ledger, loaded, frozenset())
     trace.remember(loaded)
-    for change_set, conflict in verdict.conflicts:
-        trace.keep_conflict(change_set, RESTORER, conflict)
+    _withdraw_conflicts(ledger, loaded)
+    _keep_conflicts(trace, ledger, verdict.conflicts)
 
 
-def _see(connection: sqlite3.Connection, file: str, was: Document | None, document: Document) -> None:
+def _see_all(
+    connection: sqlite3.Connection,
+    trace: Trace,
+    seen: Loaded,
+    loaded: Loaded,
+    but: frozenset[str] = frozenset(),
+) -> None:
+    """Remembers all files as they are now, but for the things named in `but`, which stay remembered as they were."""
+    was, now = seen.documents(), loaded.documents()
+    for path, document in now.items():
+        _see(connection, trace.name(path), was.get(path), document, but)
+    there = {trace.name(path) for path in {*now, *loaded.broken()}}
+    for (file,) in connection.execute("SELECT file FROM seen_file").fetchall():
+        if file not in there:
+            forget_file(connection, file)
+
+
+def _see(
+    connection: sqlite3.Connection,
+    file: str,
+    was: Document | None,
+    document: Document,
+    but: frozenset[str] = frozenset(),
+) -> None:
     """Remembers a file as it is now, that was last seen as `was`."""
+    if was is not None and but:
+        before, names = numbered(was), numbered(document)
+        if but & ({*before} | {*names}):
+            only = {*before, *names} - but - kept_names(document, before)
+            look(connection, file, document, before, fingerprint=None, only=only)
+            return
     if document is was:
         look_again(connection, file, document)
         return

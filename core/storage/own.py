@@ -26,10 +26,10 @@ _SHOWN: Final = ("title", "content", "tags", "hidden", "links", "source_key", "h
 
 def item_names(items: Iterable[ItemKey]) -> frozenset[str]:
     """How the ledger names these things."""
-    return frozenset(_name(item) for item in items)
+    return frozenset(item_name(item) for item in items)
 
 
-def _name(item: ItemKey) -> str:
+def item_name(item: ItemKey) -> str:
     return note_item(item[1]) if item[0] == "note" else fact_item(item[1], item[2])
 
 
@@ -48,7 +48,7 @@ def known_versions(ledger: Ledger) -> Callable[[ItemKey], Iterable[Note | Fact]]
 def _versions(ledger: Ledger, item: ItemKey) -> Iterator[Note | Fact]:
     rows = ledger.rows(
         "SELECT body FROM entry JOIN touched USING (seq) WHERE item = ? ORDER BY seq DESC LIMIT ?",
-        (_name(item), _VERSIONS),
+        (item_name(item), _VERSIONS),
     )
     for (body,) in rows:
         with contextlib.suppress(ValueError):
@@ -66,7 +66,7 @@ def newest_entry(ledger: Ledger, name: str) -> str:
 
 
 def _own_change(ledger: Ledger, loaded: Loaded, item: ItemKey, owed: Mapping[str, str]) -> OwnChange | None:
-    name = _name(item)
+    name = item_name(item)
     entries = ledger.own_changes(name)
     if not entries:
         return None
@@ -79,7 +79,7 @@ def _own_change(ledger: Ledger, loaded: Loaded, item: ItemKey, owed: Mapping[str
         entry=chosen.change_set.id,
         note=_note_change(chosen, last, item),
         fact=_fact_change(chosen, last, item),
-        seconds=(_written_at(loaded, item) - chosen.written_ns) / 1e9,
+        seconds=(written_at(loaded, item) - chosen.written_ns) / 1e9,
         restored=ledger.restored(name),
         # What was restored since, or changed again, is to be noticed anew.
         noticed=owed.get(name) in ("", last.change_set.id),
@@ -138,7 +138,7 @@ def _fact_change(first: OwnEntry, last: OwnEntry, item: ItemKey) -> FactChange |
     return msgspec.structs.replace(end, key=start.key, before=start.before)
 
 
-def _written_at(loaded: Loaded, item: ItemKey) -> int:
+def written_at(loaded: Loaded, item: ItemKey) -> int:
     """When the file that holds a thing was last written, in nanoseconds by the file system's clock."""
     if item[0] == "note":
         made = loaded.graph.fingerprint

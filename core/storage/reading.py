@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from operator import is_
@@ -26,6 +27,7 @@ from core.storage.documents import (
     unreadable_nugget,
 )
 from core.storage.files import Fingerprint, fingerprint, read_file
+from core.storage.open_writers import wait_until_whole
 
 _KEPT: Final = "nothing was written"
 
@@ -62,6 +64,8 @@ def read_folder(
 ) -> Loaded:
     """The folder as it is now; `former` itself when no file changed since.
 
+    A file that cannot be read while another program has it open for writing is waited for and read again.
+
     Raises BrokenFileError for a note graph that cannot be read (tolerant: the facts alone are loaded then) and
     StorageError when the system refuses.
     """
@@ -81,16 +85,23 @@ def _read_graph(
     path: Path, rules: InferenceSettings, former: GraphDocument | None, tolerant: bool
 ) -> GraphDocument:
     made: Fingerprint | None = None
+    begun = time.monotonic()
     try:
-        made = fingerprint(path)
-        if former is not None and former.fingerprint == made and (made is not None or not former.broken):
-            return former
-        found = read_file(path)
-        if found is None:
-            _check_folder(path.parent)
-            return GraphDocument(path=path)
-        data, made = found
-        return read_graph(path, data, made, rules, former)
+        while True:
+            made = fingerprint(path)
+            if former is not None and former.fingerprint == made and (made is not None or not former.broken):
+                return former
+            found = read_file(path)
+            if found is None:
+                _check_folder(path.parent)
+                return GraphDocument(path=path)
+            data, made = found
+            try:
+                return read_graph(path, data, made, rules, former)
+            except BrokenFileError:
+                # Closed in the meantime, it is as whole as it will be.
+                if not wait_until_whole(path, begun) and fingerprint(path) == made:
+                    raise
     except BrokenFileError as error:
         if not tolerant:
             raise
@@ -121,13 +132,25 @@ def _read_nuggets(home: Path, former: Mapping[Path, NuggetDocument]) -> dict[Pat
             if known is not None and known.fingerprint and known.fingerprint == fingerprint(path):
                 loaded[path] = known
                 continue
-            found = read_file(path)
-            if found is not None:
-                loaded[path] = read_nugget(path, *found)
+            document = _read_whole_nugget(path)
+            if document is not None:
+                loaded[path] = document
         except StorageError as error:
             refused = unreadable_nugget(path, error.what)
             loaded[path] = known if known is not None and known == refused else refused
     return loaded
+
+
+def _read_whole_nugget(path: Path) -> NuggetDocument | None:
+    """A fact file, read again while it is broken and being written; None for no file. Raises StorageError."""
+    begun = time.monotonic()
+    while True:
+        found = read_file(path)
+        document = read_nugget(path, *found) if found is not None else None
+        if document is None or found is None or not document.broken:
+            return document
+        if not wait_until_whole(path, begun) and fingerprint(path) == found[1]:
+            return document
 
 
 def nugget_files(home: Path) -> list[Path]:

@@ -11,6 +11,7 @@ import msgspec
 
 from core.errors import BrokenFileError
 from core.model.change import PROGRAM, ChangeSet
+from core.model.compare import differences
 from core.model.names import iso
 from core.settings import InferenceSettings
 from core.storage.compare import outside_changes
@@ -21,6 +22,7 @@ from core.storage.ledger_codec import fact_item, items_of, note_item
 from core.storage.own import item_names, known_versions, own_changes
 from core.storage.quarantine import set_aside
 from core.storage.reading import Loaded, assembled
+from core.storage.restoring import restoration_of
 from core.storage.stale import judge
 
 _PLACE: Final = "a version that another program wrote at the moment of a write of this program"
@@ -58,6 +60,10 @@ def wished(
     ledger: Ledger, base: Loaded, theirs: Loaded, ids: Callable[[], str], at: str
 ) -> tuple[ChangeSet, ...]:
     """What another program wanted when it made `theirs` of `base`, without what it took back unseen."""
+    found = differences(base.snapshot, theirs.snapshot)
+    made = restoration_of(ledger, base, theirs, found, ids, at)
+    if made is not None:
+        return made.wanted
     judged = judge(
         base.snapshot,
         theirs.snapshot,
@@ -66,11 +72,12 @@ def wished(
         at=at,
         author=PROGRAM,
         known=known_versions(ledger),
+        found=found,
     )
     unseen = item_names(judged.owed).union(*(items_of(change_set) for change_set, _ in judged.conflicts))
     unseen -= item_names(judged.disputed)
-    found = outside_changes(base.snapshot, theirs.snapshot, ids=ids, at=at, author=PROGRAM)
-    meant = (_without(change_set, unseen) for change_set in found)
+    sets = outside_changes(base.snapshot, theirs.snapshot, ids=ids, at=at, author=PROGRAM, found=found)
+    meant = (_without(change_set, unseen) for change_set in sets)
     return tuple(change_set for change_set in meant if not change_set.empty)
 
 

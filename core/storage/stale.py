@@ -23,7 +23,7 @@ from core.model.note import Link, Note, replace
 from core.model.snapshot import Snapshot
 from core.storage.claims import Case, Claim, FactStep, Finding, ItemKey, OwnChange, facts_of
 from core.storage.compare import HIT_FIELDS, UNSAID_FIELDS
-from core.storage.merging import conflict_of
+from core.storage.merging import conflict_of, take_ours
 from core.storage.rebase import rebase
 from core.storage.stale_facts import FactJudge, being_forgotten, hidden_facts_shown
 from core.storage.stale_notes import overwritten, taken_back
@@ -44,7 +44,7 @@ class Verdict:
     """What is to be done about changes from outside; each change set fits the files as they are after those before it.
 
     restorations: of kind "restore" (`about`: the entry that was taken back, if it was one alone), then lost recalls,
-    of kind "hit". conflicts: what was restored twice already, or cannot be, or was written over by a program that had
+    of kind "hit". conflicts: what cannot be restored, or was written over by a program that had
     not seen it: for a person to decide. disputed: what of it was written over; it is to be remembered as noticed
     until it is judged without restorations, since these are what tells of it. owed: what the
     restorations of kind "restore" put right. white_space: puts back the white space that the original squeezes in
@@ -85,7 +85,7 @@ def judge(
     claims = _claims(case)
     if wanted is not None:
         claims = [claim for claim in claims if wanted(claim.concerns)]
-    return _Drafting(case, ids, author).verdict(claims)
+    return Drafting(case, ids, author).verdict(claims)
 
 
 def _claims(case: Case) -> list[Claim]:
@@ -114,7 +114,7 @@ def _touched(claims: Iterable[Claim]) -> set[str]:
     return {change.id for claim in claims for change in claim.notes}
 
 
-class _Drafting:
+class Drafting:
     """Makes change sets of claims, each on top of those before it."""
 
     def __init__(self, case: Case, ids: Callable[[], str], author: Author) -> None:
@@ -125,8 +125,8 @@ class _Drafting:
 
     def verdict(self, claims: Sequence[Claim]) -> Verdict:
         """All that is to be done."""
-        due = [claim for claim in claims if not (claim.tired or claim.disputed)]
-        open_to_a_person = [claim for claim in claims if claim.tired or claim.disputed]
+        due = [claim for claim in claims if not claim.disputed]
+        open_to_a_person = [claim for claim in claims if claim.disputed]
         conflicts = [(self._draft([c], c.conflict.what), c.conflict) for c in open_to_a_person]
         restorations: list[ChangeSet] = []
         try:
@@ -146,6 +146,11 @@ class _Drafting:
             white_space=self._white_space(),
             tried=any(claim.own is not None and claim.own.restored > 0 for claim in due),
         )
+
+    def restoring(self, claims: Sequence[Claim]) -> ChangeSet:
+        """What puts right all that is claimed, whatever stands in its way; it fits the files as they are."""
+        draft = self._draft(claims, _reason(claims))
+        return rebase(draft, self._base, take_ours)
 
     def _carried_out(self, claims: Sequence[Claim]) -> list[ChangeSet]:
         """The change set of the claims, rebased; none when there is nothing to do. Raises ConflictError."""

@@ -131,6 +131,13 @@ def hidden_renamed(case: Case, passed_over: Collection[tuple[str, str]]) -> Iter
             yield claim
 
 
+def renamed_things(case: Case) -> bool:
+    """Whether another program renamed keys, or made the notes of such facts anew."""
+    renamed = list(renamed_facts(case))
+    found = (*kept_notes(case, renamed), *swapped_notes(case), *hidden_renamed(case, ()))
+    return bool(renamed or found)
+
+
 def _claim(case: Case, note: Note, former: str, key: str) -> Claim:
     conflict = Conflict(
         what="another program keeps renaming this fact",

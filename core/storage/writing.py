@@ -31,6 +31,7 @@ from core.storage.files import (
     write_target,
 )
 from core.storage.ledger_rows import Stage
+from core.storage.open_writers import wait_for_writers
 from core.storage.reading import Loaded, assembled, nugget_files
 
 _KEPT: Final = "nothing was written"
@@ -100,6 +101,8 @@ class Write:
         slips: list[Slip] = []
         try:
             # Another program may not know our lock: the last look at the files comes right before the renames.
+            for step in self.steps:
+                wait_for_writers(step.path)
             moved = any(fingerprint(step.path) != step.fingerprint for step in self.steps)
             if moved and (self.going or not insisting):
                 return None

@@ -95,6 +95,7 @@ def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
         "nuggets resolve",
         "nuggets resolve 3f2a91c0",
         "nuggets resolve 3f2a91c0 --theirs",
+        "nuggets resolve --all --ours",
         "nuggets resolve 3f2a91c0 --text - < merged.md",
     ),
 )
@@ -104,20 +105,32 @@ def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
 @click.option(
     "--text", type=TEXT, metavar="TEXT", help="Write this in place of both; - reads standard input."
 )
+@click.option(
+    "--all", "every", is_flag=True, help="Settle every conflict that waits, with --ours or --theirs."
+)
 @dry_run_option
 @pass_call
 def resolve(
-    call: Invocation, /, id: str | None, ours: bool, theirs: bool, text: str | None, dry_run: bool
+    call: Invocation,
+    /,
+    id: str | None,
+    ours: bool,
+    theirs: bool,
+    text: str | None,
+    every: bool,
+    dry_run: bool,
 ) -> int:
     """Join the conflict copies that sync tools leave, and settle changes that met another one.
 
     Without ID it brings what stands in copies beside graph.json and the fact files into the memory, keeps each copy,
     and lists what waits in the log; exit code 3 when something does, else 1 when a copy could not be joined. With ID
     it settles that conflict, or shows it when nobody can be asked; ours is the change that had to wait, theirs what
-    the files hold.
+    the files hold. With --all it settles every one that waits.
     """
     if sum((ours, theirs, text is not None)) > 1:
         raise InvalidInputError("only one of --ours, --theirs, --text can be taken", where="resolve")
+    if every:
+        return _settle_all(call, id, ours, theirs, dry_run)
     if id is None:
         if ours or theirs or text is not None:
             raise InvalidInputError(
@@ -227,6 +240,31 @@ def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_
     call.answer(
         lambda: _document(memory, waiting=memory.conflicts(), settled=done),
         lambda: _settled_lines(done, side),
+    )
+    return 0
+
+
+def _settle_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_run: bool) -> int:
+    if id is not None or not (ours or theirs):
+        raise InvalidInputError(
+            "--all goes with --ours or --theirs, and with no ID", where="resolve", kept="nothing was written",
+            todo="nuggets resolve --all --ours writes every change that had to wait",
+        )  # fmt: skip
+    memory = call.memory
+    waiting = memory.conflicts()
+    if dry_run:
+        call.answer(
+            lambda: _document(memory, waiting=waiting),
+            lambda: [f"Would settle {plural(len(waiting), 'conflict')}."],
+        )
+        return _CONFLICT if waiting else 0
+    done = memory.settle_all_conflicts("ours" if ours else "theirs")
+    call.answer(
+        lambda: (
+            _document(memory, waiting=memory.conflicts())
+            | {"changeSets": [applied_document(memory, change_set) for change_set in done]}
+        ),
+        lambda: [f"Settled {plural(len(done), 'conflict')}."],
     )
     return 0
 

@@ -46,6 +46,7 @@ class ConflictScreen(TypedDialog[Settled]):
         Binding("y", "take('ours')", "take yours", show=False),
         Binding("t", "take('theirs')", "take theirs", show=False),
         Binding("e", "edit", "edit the result", show=False),
+        Binding("a", "all", "all that wait alike", show=False),
         Binding("ctrl+s", "save", "save", show=False, priority=True),
     ]
     about = (
@@ -60,8 +61,13 @@ class ConflictScreen(TypedDialog[Settled]):
         *,
         typed: Mapping[str, str] | None = None,
         keeping: Keeping | None = None,
+        waiting: int = 1,
     ) -> None:
+        """waiting: how many conflicts wait in all."""
         super().__init__(classes="full")
+        self._waiting = waiting
+        # Whether all that wait are settled as this one.
+        self.alike = False
         self.typed = typed
         self.keeping = keeping if clash.textual else None
         self.heading = f"Conflict: {clash.title}"
@@ -175,6 +181,11 @@ class ConflictScreen(TypedDialog[Settled]):
             self._set_result(version.text)
         self._show_choice()
 
+    def action_all(self) -> None:
+        """Settles all that wait as this one, or this one alone again."""
+        self.alike = not self.alike and self._waiting > 1
+        self._show_choice()
+
     def action_edit(self) -> None:
         """The cursor goes into the result."""
         if self._clash.textual:
@@ -211,7 +222,11 @@ class ConflictScreen(TypedDialog[Settled]):
         if self._typing:
             return key_content(f"ctrl+s  save {taken} · esc  leave the field")
         edit = " · e  edit" if self._clash.textual else ""
-        return key_content(f"y  yours · t  theirs{edit} · ctrl+s  save {taken} · esc  leave it waiting")
+        if self.alike and not self.edited:
+            saved = f"save {taken} in all {self._waiting} · a  in this one alone"
+        else:
+            saved = f"save {taken}" + (f" · a  in all {self._waiting}" if self._waiting > 1 else "")
+        return key_content(f"y  yours · t  theirs{edit} · ctrl+s  {saved} · esc  leave it waiting")
 
     def say_keys(self) -> None:
         """As in every dialog; the focus comes before everything stands."""
@@ -227,7 +242,9 @@ class ConflictScreen(TypedDialog[Settled]):
     def action_save(self) -> None:
         """Writes what was decided."""
         text = self.result
-        if text is not None and self.edited:
+        if self.alike and not self.edited:
+            self._save_all()
+        elif text is not None and self.edited:
             text = squeeze(text) if self._clash.field in LINES else normalise_content(text)
             if not text:
                 warn(self, "The result is empty. Take yours with y or theirs with t, or write a text.")
@@ -241,6 +258,13 @@ class ConflictScreen(TypedDialog[Settled]):
         done = await self.attempt(self._desk.settle_conflict(self._clash.entry.id, self.choice, text))
         if done is not None:
             self.dismiss((done, "Settled: your result is saved" if text else _DECIDED[self.choice]))
+
+    @work(group="save", exclusive=True, exit_on_error=False)
+    async def _save_all(self) -> None:
+        done = await self.attempt(self._desk.settle_all_conflicts(self.choice))
+        if done:
+            side = _SIDE_NAMES[self.choice]
+            self.dismiss((done[-1], f"Settled {plural(len(done), 'conflict')}: {side} in each"))
 
     def action_close(self) -> None:
         """Leaves the field, then leaves the conflict waiting; asks first when the result was edited."""

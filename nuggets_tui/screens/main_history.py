@@ -121,7 +121,10 @@ class MainHistory(MainOpening):
         clash = await self.attempt(self.desk.clash(entry_id))
         if clash is not None:
             keeping = self.keeping("conflict", entry_id, clash.title)
-            self.app.push_screen(ConflictScreen(self.desk, clash, keeping=keeping), self._settled)
+            waiting = max(1, len(self.view.log.waiting))
+            self.app.push_screen(
+                ConflictScreen(self.desk, clash, keeping=keeping, waiting=waiting), self._settled
+            )
 
     def _settled(self, settled: tuple[ChangeSet, str] | None) -> None:
         if settled is None:

@@ -314,36 +314,18 @@ def test_a_fact_that_is_stored_again_after_that_stands(scene: Scene) -> None:
     assert_sound(scene)
 
 
-# No fighting
+# Again and again
 
 
-def test_a_value_that_was_restored_twice_is_a_conflict_and_said_once(scene: Scene) -> None:
+def test_a_value_and_a_new_fact_are_restored_as_often_as_a_list_in_memory_drops_them(scene: Scene) -> None:
     other = scene.original()
     _change_city(scene)
-    for session in ("a", "b"):
-        other.recall("user:name", session)
-        assert len(scene.judged(HOURS).restorations) == 1
-    other.recall("user:name", "c")
-    verdict = scene.judged(HOURS)
-    assert verdict.restorations == ()
-    ((change_set, conflict),) = verdict.conflicts
-    assert (conflict.where, conflict.field) == ("memory: user:city", "value")
-    assert (conflict.base, conflict.ours, conflict.theirs) == ("Paris", "Rome", "Paris")
-    other.recall("user:name", "d")
-    assert scene.judged(HOURS) == Verdict()
-    scene.put(change_set, ours=True)
-    assert scene.facts()["user:city"] == "Rome"
-
-
-def test_a_fact_that_is_dropped_again_and_again_is_a_conflict_in_the_end(scene: Scene) -> None:
-    other = scene.original()
     scene.ours(lambda draft: remember(draft, "memory", "user:car", "a bike"))
-    verdicts = []
-    for session in ("a", "b", "c", "d"):
+    for session in ("a", "b", "c", "d", "e"):
         other.recall("user:name", session)
-        verdicts.append(scene.judged(HOURS))
-    assert [len(verdict.restorations) for verdict in verdicts] == [1, 1, 0, 0]
-    assert [len(verdict.conflicts) for verdict in verdicts] == [0, 0, 1, 0]
+        verdict = scene.judged(HOURS)
+        assert (len(verdict.restorations), verdict.conflicts) == (1, ())
+        assert (scene.facts()["user:city"], scene.facts()["user:car"]) == ("Rome", "a bike")
 
 
 # Recalls

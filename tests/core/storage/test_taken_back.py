@@ -51,10 +51,11 @@ def test_a_change_that_another_program_took_back_is_restored_once_and_said(home:
     assert "note-memory-00000009" in notes_of(home)
     assert [notice.partition(";")[0] for notice in again.take_notices()] == [RESTORED_ONE]
     assert again.take_notices() == ()
-    assert kinds(again) == [("edit", "done"), ("outside", "done"), ("restore", "done"), ("outside", "done")]
-    restored = again.log()[1].change_set
+    assert kinds(again) == [("edit", "done"), ("outside", "done"), ("outside", "done"), ("restore", "done")]
+    restored, taken_back, meant = (entry.change_set for entry in again.log()[:3])
     assert (restored.about, [change.id for change in restored.notes]) == (done.id, [ONE])
-    assert [change.id for change in again.log()[0].change_set.notes] == ["note-memory-00000009"]
+    assert [change.id for change in taken_back.notes] == [ONE]
+    assert [change.id for change in meant.notes] == ["note-memory-00000009"]
     for _ in range(2):
         assert Memory.open(home).take_notices() == ()
     assert len(Memory.open(home).log()) == 4
@@ -77,47 +78,92 @@ def test_a_memory_that_stays_open_restores_at_its_next_look(home: Path) -> None:
     assert [change_set.kind for change_set in memory.history] == ["edit", "outside", "restore"]
 
 
-def test_what_was_restored_twice_waits_for_a_person_the_third_time(home: Path) -> None:
+def test_what_is_taken_back_again_and_again_is_restored_each_time_and_said_twice(home: Path) -> None:
     memory = Memory.open(home)
     stale = read_graph(home)
     memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
-    for _ in range(2):
+    said: list[str] = []
+    for _ in range(6):
         save_stale(home, stale)
         memory.refresh()
         assert content_of(home) == "Ours."
-    save_stale(home, stale)
-    memory.refresh()
-    assert content_of(home) == "Content of note 1."
-    (entry,) = memory.conflicts()
-    assert entry.conflict is not None
-    assert (entry.conflict.where, entry.conflict.field) == (ONE, "content")
-    assert (entry.conflict.ours, entry.conflict.theirs) == ("Ours.", "Content of note 1.")
-    # Once more: it waits already.
-    for _ in range(2):
-        save_stale(home, stale)
-        memory.refresh()
-    assert len(memory.conflicts()) == 1
-    memory.settle_conflict(entry.id, "ours")
-    assert content_of(home) == "Ours."
+        said += memory.take_notices()
+    assert len(said) == 2
     assert memory.conflicts() == ()
-    # A person has decided: from here on it is restored again.
-    save_stale(home, stale)
-    memory.refresh()
-    assert content_of(home) == "Ours."
+    assert Memory.open(home)._store.settled
 
 
-def test_a_conflict_about_what_is_taken_back_again_and_again_may_be_left_as_theirs(home: Path) -> None:
+def test_what_has_to_wait_once_more_is_one_conflict_until_it_stands(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     memory = Memory.open(home)
     stale = read_graph(home)
     memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
-    for _ in range(3):
+    for _ in range(2):
         save_stale(home, stale)
         memory.refresh()
-    memory.settle_conflict(memory.conflicts()[0].id, "theirs")
+    for turn in range(2):
+        with monkeypatch.context() as patch:
+            never_quiet(patch)
+            for _ in range(3):
+                save_stale(home, stale)
+                memory.refresh(patient=False)
+            assert content_of(home) == "Content of note 1."
+            (entry,) = memory.conflicts()
+            assert entry.conflict is not None
+            assert (entry.conflict.where, entry.conflict.field) == (ONE, "content")
+            assert (entry.conflict.ours, entry.conflict.theirs) == ("Ours.", "Content of note 1.")
+        memory.refresh()
+        assert content_of(home) == "Ours."
+        assert memory.conflicts() == (), turn
+    assert len(memory.log(limit=None, text="took back")) == len(memory.log(limit=None, kind="restore"))
+
+
+def _fought_over(home: Path, monkeypatch: pytest.MonkeyPatch, path: str = str(GRAPH)) -> tuple[Memory, str]:
+    """A change of ours that another program took back again and again and that has to wait; the conflict's id."""
+    memory = Memory.open(home)
+    old = (home / path).read_bytes()
+    if path == NUGGET:
+        memory.change("edit", lambda draft: remember(draft, "memory", "user:a", "Ours."))
+    else:
+        memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    for _ in range(2):
+        write_later(home / path, lambda: replace_bytes(home / path, old))
+        memory.refresh()
+    never_quiet(monkeypatch)
+    write_later(home / path, lambda: replace_bytes(home / path, old))
+    memory.refresh(patient=False)
+    (entry,) = memory.conflicts()
+    return memory, entry.id
+
+
+def test_a_conflict_about_what_is_taken_back_again_and_again_may_be_left_as_theirs(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory, conflict = _fought_over(home, monkeypatch)
+    memory.settle_conflict(conflict, "theirs")
     assert content_of(home) == "Content of note 1."
     assert memory.conflicts() == ()
-    assert Memory.open(home).conflicts() == ()
-    assert content_of(home) == "Content of note 1."
+    monkeypatch.undo()
+    for _ in range(2):
+        assert Memory.open(home).conflicts() == ()
+        assert content_of(home) == "Content of note 1."
+
+
+@pytest.mark.parametrize("take", ["ours", "theirs"])
+def test_settling_a_conflict_about_a_fact_writes_the_fact_and_its_note(
+    home: Path, monkeypatch: pytest.MonkeyPatch, take: Any
+) -> None:
+    memory, conflict = _fought_over(home, monkeypatch, NUGGET)
+    (entry,) = memory.conflicts()
+    assert entry.conflict is not None
+    assert entry.conflict.where == "memory: user:a"
+    memory.settle_conflict(conflict, take)
+    monkeypatch.undo()
+    again = Memory.open(home)
+    assert values_of(home)["user:a"] == ("Ours." if take == "ours" else "a value")
+    assert_facts_and_notes_are_one(again.snapshot)
+    assert again.verify() == ()
 
 
 @pytest.mark.parametrize("seconds", [1.0, 3.0, 100.0])
@@ -232,7 +278,8 @@ def test_facts_and_their_notes_outlive_a_stale_save_of_either_file(home: Path, e
         stale["notes"][1] |= {"content": "News.", "updatedAt": "2030-01-01T00:00:00.000Z"}
         save_stale(home, stale)
         memory.refresh()
-        memory.undo(memory.log(author="program", limit=1)[0].id)
+        news = next(e for e in memory.log(author="program") if any(c.id == TWO for c in e.change_set.notes))
+        memory.undo(news.id)
     memory.refresh()
     assert _without_times(memory.snapshot) == after
     assert len(memory.take_notices()) == 1
@@ -412,17 +459,12 @@ def test_what_was_restored_in_vain_is_restored_again_only_after_a_longer_silence
     [("ours", None, "Ours."), ("theirs", None, "Content of note 1."), ("ours", "Both.", "Both.")],
 )
 def test_a_change_that_is_taken_back_again_and_again_is_settled_as_a_person_says(
-    home: Path, take: Any, text: str | None, content: str
+    home: Path, monkeypatch: pytest.MonkeyPatch, take: Any, text: str | None, content: str
 ) -> None:
-    memory = Memory.open(home)
-    stale = read_graph(home)
-    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
-    for _ in range(3):
-        save_stale(home, stale)
-        memory.refresh()
-    (entry,) = memory.conflicts()
-    memory.settle_conflict(entry.id, take, text)
+    memory, conflict = _fought_over(home, monkeypatch)
+    memory.settle_conflict(conflict, take, text)
     assert content_of(home) == content
+    monkeypatch.undo()
     assert Memory.open(home).conflicts() == ()
     assert content_of(home) == content
 

@@ -1,0 +1,268 @@
+"""Lost updates: changes that another program took back by saving a copy it had read before them.
+
+A program without a lock reads a file, thinks, and saves all of it. What it saved is its own change on top of the
+version it had read (its base), and the log knows every version that there was. So the base is looked for: going
+back in the log entry by entry, the version that the saved file differs from least. Everything that changed after the
+base is not in the saved file and is no wish of the program's; what differs from the base is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from core.model.change import ChangeSet
+from core.model.compare import Differences, alike, facts_are_whole
+from core.model.fact import Fact
+from core.model.note import FILE_NAMES, Note
+from core.model.snapshot import Snapshot
+from core.storage.claims import ItemKey, facts_of
+from core.storage.compare import HIT_FIELDS, UNSAID_FIELDS
+
+# How old the copy may be that a program saved, in seconds: when changes of ours, or several, are missing in it, and
+# when a single one of another program's is, which that program may as well have removed.
+HELD_SECONDS: Final = 60.0
+_HELD_SECONDS_OF_OTHERS: Final = 10.0
+_MEANING: Final = tuple(
+    name for name in FILE_NAMES if name != "id" and name not in HIT_FIELDS and name not in UNSAID_FIELDS
+)
+Version = Note | Fact | None
+
+
+class Past(NamedTuple):
+    """One entry of the log. `made_by` is "" for another program's; `written_ns`: when the files bore it, 0 if unknown.
+
+    restores: it put back what was taken back. stale: it says what was taken back.
+    """
+
+    change_set: ChangeSet
+    made_by: str
+    written_ns: int
+    restores: bool = False
+    stale: bool = False
+
+
+def find_lost_updates(
+    baseline: Snapshot,
+    now: Snapshot,
+    found: Differences,
+    history: Iterable[Past],
+    written_ns: Callable[[ItemKey], int],
+    pending: Mapping[ItemKey, Version],
+) -> dict[ItemKey, Version]:
+    """The differences between the baseline and the files that are lost updates: each thing with the version that the
+    program which saved the file had read.
+
+    baseline: the memory as it is to be. history: entries of the log, newest first. written_ns: when the file that
+    holds a thing was written. pending: what is known as lost and not restored yet, with the version that the file
+    had when it was last seen. What cannot be read as a whole is left out.
+    """
+    bases: dict[ItemKey, Version] = {}
+    past = _Replayed(history)
+    for group in _groups(baseline, now, found):
+        wanted = dict(group.then)
+        # A program reads what stands in the file, so its base is a former state of the file.
+        known = {item: pending[item] for item in group.then if item in pending}
+        group.then.update(known)
+        cut = _best_cut(group, past)
+        read = known | (cut.bases(group) if cut is not None and _is_proven(group, cut, written_ns) else {})
+        bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
+    return bases
+
+
+@dataclass
+class _Group:
+    """The things of one file that differ: as they were when it was last seen, and now."""
+
+    kind: tuple[str, ...]
+    then: dict[ItemKey, Version]
+    now: dict[ItemKey, Version]
+    visible: Callable[[ItemKey], Version]
+
+    def file_version(self, item: ItemKey) -> Version:
+        return self.now[item] if item in self.now else self.visible(item)
+
+
+def _groups(baseline: Snapshot, now: Snapshot, found: Differences) -> Iterable[_Group]:
+    if found.notes and not (now.graph_problem or now.set_aside or now.namesakes or baseline.namesakes):
+        changes = {("note", change.id): change for change in found.notes}
+        yield _Group(
+            ("note",),
+            {item: change.before for item, change in changes.items()},
+            {item: change.after for item, change in changes.items()},
+            lambda item: now.by_id.get(item[1]),
+        )
+    for nugget in dict.fromkeys(change.nugget for change in found.facts):
+        before, after = baseline.by_name.get(nugget), now.by_name.get(nugget)
+        if before is None or after is None or before.problem or after.problem:
+            continue
+        then, present = facts_of(baseline, nugget), facts_of(now, nugget)
+        doubled = len(then) < len(before.facts) or len(present) < len(after.facts)
+        if doubled or not facts_are_whole(now, nugget):
+            continue
+        keys = {
+            key
+            for c in found.facts
+            if c.nugget == nugget
+            for key in (c.key, c.after.key if c.after else c.key)
+        }
+        items: set[ItemKey] = {("fact", nugget, key) for key in keys}
+        yield _Group(
+            ("fact", nugget),
+            {item: then.get(item[2]) for item in items},
+            {item: present.get(item[2]) for item in items},
+            lambda item, present=present: present.get(item[2]),  # type: ignore[misc]
+        )
+
+
+class _Replayed:
+    """The log read backwards, each entry once, however many files ask."""
+
+    def __init__(self, history: Iterable[Past]) -> None:
+        self._rest = iter(history)
+        self._read: list[Past] = []
+
+    def __iter__(self) -> Iterator[Past]:
+        place = 0
+        while True:
+            while place >= len(self._read):
+                entry = next(self._rest, None)
+                if entry is None:
+                    return
+                self._read.append(entry)
+            yield self._read[place]
+            place += 1
+
+
+class _Step(NamedTuple):
+    """An entry that was gone back over: what each thing of the file was before it."""
+
+    entry: Past
+    before: dict[ItemKey, Version]
+
+
+@dataclass
+class _Cut:
+    """The version that the file in place differs from least. steps: the entries after it, newest first.
+
+    cost: how many things differ from it; at_first: how many differ from the baseline.
+    """
+
+    steps: list[_Step]
+    cost: int
+    at_first: int
+
+    def bases(self, group: _Group) -> dict[ItemKey, Version]:
+        """The version of each differing thing that changed after the cut."""
+        found: dict[ItemKey, Version] = {}
+        for step in self.steps:
+            found.update((item, version) for item, version in step.before.items() if item in group.then)
+        return {item: base for item, base in found.items() if not same(base, group.then[item])}
+
+
+def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
+    """None when no former version is nearer to the file than the baseline."""
+    differs = {item: not same(group.then[item], group.now[item]) for item in group.then}
+    cost = best_cost = at_first = sum(differs.values())
+    if not cost:
+        return None
+    steps: list[_Step] = []
+    best: int | None = None
+    for entry in past:
+        if entry.change_set.kind == "mask":
+            break
+        before = _before(entry.change_set, group.kind)
+        for item, version in before.items():
+            differed = differs.get(item, False)
+            differs[item] = not same(version, group.file_version(item))
+            cost += differs[item] - differed
+        steps.append(_Step(entry, before))
+        if cost < best_cost or (
+            best == len(steps) - 1 and cost == best_cost and _was_written_over(group, before)
+        ):
+            best, best_cost = len(steps), cost
+        if best_cost == 0:
+            break
+    return _Cut(steps[:best], best_cost, at_first) if best is not None else None
+
+
+def _was_written_over(group: _Group, before: Mapping[ItemKey, Version]) -> bool:
+    """Whether the file has another value where an entry changed a fact.
+
+    A program keeps its facts in memory for long: one that had not seen a later change had hardly seen this one.
+    """
+    return group.kind[0] == "fact" and any(
+        item in group.then and not same(group.then[item], group.now[item]) for item in before
+    )
+
+
+def _before(change_set: ChangeSet, kind: tuple[str, ...]) -> dict[ItemKey, Version]:
+    """What each thing of one file was before a change set."""
+    found: dict[ItemKey, Version] = {}
+    if kind[0] == "note":
+        for change in change_set.notes:
+            found["note", change.id] = change.before
+        return found
+    for fact in change_set.facts:
+        if fact.nugget == kind[1]:
+            if fact.after is not None and fact.after.key != fact.key:
+                found.setdefault(("fact", kind[1], fact.after.key), None)
+            found["fact", kind[1], fact.key] = fact.before
+    return found
+
+
+def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -> bool:
+    """Whether the file is surely a copy of that version and not somebody's wish to have it back."""
+    bases = cut.bases(group)
+    if not bases:
+        return False
+    concerned = [step.entry for step in cut.steps if any(item in bases for item in step.before)]
+    oldest = concerned[-1]
+    if oldest.restores:
+        # The very version that was put right before.
+        return True
+    pairs = [(bases[item], group.now[item]) for item in bases]
+    if any(_recalled(base, now) for base, now in pairs):
+        # To recall what is not so any more is no wish to have it back.
+        return True
+    counted = (_recalled(group.then[item], group.now[item]) for item in group.then)
+    if not cut.cost and not any(counted):
+        return False
+    changed = [entry for entry in concerned if not entry.stale]
+    saved_ns = written_ns(next(iter(bases)))
+    ages = [(saved_ns - entry.written_ns) / 1e9 if entry.written_ns else math.inf for entry in changed]
+    several = cut.at_first - cut.cost > 1
+    known_to_us = any(entry.made_by for entry in changed)
+    limit = HELD_SECONDS if known_to_us or several else _HELD_SECONDS_OF_OTHERS
+    return bool(ages) and max(ages) <= limit
+
+
+def _recalled(base: Version, now: Version) -> bool:
+    return base is not None and now is not None and now.hits > base.hits
+
+
+def same(one: Version, other: Version) -> bool:
+    """Whether two versions say the same: recalls, white space and what every save moves do not count.
+
+    A later time on a note that is no fact's, without a recall, is somebody's own edit.
+    """
+    if one is None or other is None:
+        return one is other
+    if isinstance(one, Fact) or isinstance(other, Fact):
+        return isinstance(one, Fact) and isinstance(other, Fact) and alike(one.value, other.value)
+    if not one.is_fact and one.updated_at != other.updated_at and one.hits == other.hits:
+        return False
+    return one.extra == other.extra and all(
+        set(getattr(one, name)) == set(getattr(other, name))
+        if name == "tags"
+        else _links(one) == _links(other)
+        if name == "links"
+        else alike(getattr(one, name), getattr(other, name))
+        for name in _MEANING
+    )
+
+
+def _links(note: Note) -> set[tuple[str, str]]:
+    return {(link.to, link.reason) for link in note.links}

@@ -1,0 +1,288 @@
+"""Programs without a lock that go on and on: what a person did stays done, and what they did is there too.
+
+The runs of several processes are short here; NUGGETS_FOREIGN_SECONDS=60 makes them the full test.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import time
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from beside import NUGGET, values_of
+from memory_files import GRAPH, fact_object, note_object, notes_of, replace_bytes, write_graph, write_nugget
+from original_writer import Original
+from partners import Change, changes_of, missing, start
+
+from core import Memory
+from core.facts.edits import remember
+from core.graph.edits import create_note, edit_note, hide_note
+from core.storage import open_writers
+
+SECONDS = float(os.environ.get("NUGGETS_FOREIGN_SECONDS", "3"))
+ROUNDS = 100 if SECONDS >= 20 else 25
+
+
+def _age(home: Path, seconds: float = 10.0) -> None:
+    """The files as they are when nobody has written for so long."""
+    for path in (home / GRAPH, home / NUGGET):
+        found = path.stat()
+        os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns - int(seconds * 1e9)))
+
+
+# A program that keeps facts in memory and saves all of them
+
+
+def _after_quiet(memory: Memory) -> None:
+    _age(memory.home)
+    for _ in range(5):
+        memory.refresh()
+
+
+def test_a_hide_and_an_edit_outlive_an_agent_that_recalls_other_facts(tmp_path: Path) -> None:
+    write_graph(tmp_path, [])
+    write_nugget(tmp_path, "memory", [fact_object(f"user:k{number}", "old") for number in range(6)])
+    memory = Memory.open(tmp_path)
+    memory.repair()
+    agent = Original(tmp_path, load=True)
+    memory.refresh()
+    hidden = memory.snapshot.fact_notes["memory", "user:k0"].id
+    memory.change("hide", lambda draft: hide_note(draft, hidden))
+    memory.change("new", lambda draft: remember(draft, "memory", "user:k1", "new"))
+    memory.close()
+    for key in ("user:k2", "user:k3", "user:k4"):
+        agent.recall(key, "s-1")
+        _age(tmp_path, 1.0)
+        Memory.open(tmp_path).close()
+    again = Memory.open(tmp_path)
+    assert "user:k0" not in values_of(tmp_path)
+    assert values_of(tmp_path)["user:k1"] == "new"
+    assert again.snapshot.note(hidden).hidden
+    assert [fact.hits for fact in again.snapshot.nugget("memory").facts if fact.key == "user:k3"] == [1]
+    assert again.conflicts() == ()
+    assert again.verify() == ()
+
+
+@pytest.mark.parametrize("reopened", [0, 10, 1], ids=["never", "every tenth round", "every round"])
+@pytest.mark.timeout(300)
+def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_hundred_rounds(
+    tmp_path: Path, reopened: int
+) -> None:
+    write_graph(tmp_path, [note_object(number) for number in range(3)])
+    keys = [f"user:k{number}" for number in range(40)]
+    write_nugget(tmp_path, "memory", [fact_object(key, f"old {key}") for key in keys])
+    memory = Memory.open(tmp_path)
+    memory.repair()
+    partner = Original(tmp_path, load=True)
+    memory.refresh()
+    chance, own = random.Random(reopened), {key: f"old {key}" for key in keys}
+    ours, theirs = iter(keys[:20]), itertools.cycle(keys[20:])
+    gone: list[str] = []
+    for turn in range(ROUNDS):
+        if reopened and turn % reopened == 0:
+            partner = Original(tmp_path, load=True)
+            memory.refresh(patient=False)
+        if turn % 5 == 0:
+            key = next(ours, "")
+            if key and turn % 2:
+                note = memory.snapshot.fact_notes["memory", key]
+                memory.change("hide", partial(hide_note, id=note.id))
+                own.pop(key)
+                gone.append(key)
+            elif key:
+                memory.change("edit", partial(remember, nugget="memory", key=key, value=f"ours {turn}"))
+                own[key] = f"ours {turn}"
+        if turn % 3 == 0:
+            key, value = f"user:theirs {turn}", f"theirs {turn}"
+            partner.remember(key, value)
+            own[key] = value
+        else:
+            partner.recall(next(theirs), f"s-{turn}")
+        if chance.random() < 0.8:
+            _age(tmp_path, chance.uniform(0, 3))
+            memory.refresh(patient=False)
+    _after_quiet(memory)
+    assert values_of(tmp_path) == own
+    assert all(memory.snapshot.fact_notes["memory", key].hidden for key in gone)
+    places = [entry.conflict.where for entry in memory.conflicts() if entry.conflict]
+    assert len(places) == len(set(places))
+    assert memory.verify() == ()
+    assert Memory.open(tmp_path)._store.settled
+
+
+@pytest.mark.parametrize("take", ["ours", "theirs"])
+def test_a_fact_that_both_edited_ends_with_ours_in_the_file_and_theirs_in_a_conflict(
+    tmp_path: Path, take: Any
+) -> None:
+    write_graph(tmp_path, [])
+    write_nugget(tmp_path, "memory", [fact_object(f"user:k{number}", "old") for number in range(4)])
+    memory = Memory.open(tmp_path)
+    memory.repair()
+    partner = Original(tmp_path, load=True)
+    memory.refresh()
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:k0", "ours"))
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:k1", "ours too"))
+    partner.remember("user:k0", "theirs")
+    _after_quiet(memory)
+    assert values_of(tmp_path)["user:k1"] == "ours too"
+    texts = {values_of(tmp_path)["user:k0"]}
+    for entry in memory.conflicts():
+        assert entry.conflict is not None
+        texts |= {entry.conflict.ours, entry.conflict.theirs}
+    assert {"ours", "theirs"} <= texts
+    assert len(memory.conflicts()) == 1
+    assert values_of(tmp_path)["user:k0"] == "ours"
+    memory.settle_conflict(memory.conflicts()[0].id, take)
+    assert values_of(tmp_path)["user:k0"] == ("theirs" if take == "ours" else "ours")
+    assert memory.verify() == ()
+
+
+# Several programs at once
+
+
+def _run(home: Path, writers: Sequence[tuple[str, str]], seconds: float) -> tuple[list[Change], list[Change]]:
+    """Three writers of ours beside programs without a lock, and the app open; what ours and what the others did."""
+    write_graph(home, [note_object(number * 1000 + own) for number in range(3) for own in range(40)])
+    facts = [fact_object(f"user:kept {number * 100 + own}") for number in range(3) for own in range(60)]
+    write_nugget(home, "memory", facts)
+    memory = Memory.open(home)
+    memory.repair()
+    own = [start(home, "ours", number, seconds, "0.2") for number in range(3)]
+    others = [start(home, role, number, seconds, hold) for number, (role, hold) in enumerate(writers)]
+    while any(process.poll() is None for process in (*own, *others)):
+        memory.refresh(patient=False)
+        time.sleep(0.02)
+    made = [change for process in own for change in changes_of(process)]
+    theirs = [change for process in others for change in changes_of(process)]
+    _after_quiet(memory)
+    return made, theirs
+
+
+@pytest.mark.parametrize(
+    "writers",
+    [
+        [("rename", "1"), ("holding", "1")],
+        [("rename", "9"), ("holding", "9")],
+        [("inplace", "1"), ("holding", "1")],
+        [("slow", "1"), ("holding", "1")],
+        [("rename", "1"), ("rename", "1")],
+    ],
+    ids=["rename", "held for up to 9 s", "in place", "slowly in place", "two of one kind"],
+)
+@pytest.mark.timeout(300)
+def test_every_change_of_ours_stands_beside_programs_without_a_lock(
+    tmp_path: Path, writers: list[tuple[str, str]]
+) -> None:
+    made, theirs = _run(tmp_path, writers, SECONDS)
+    memory = Memory.open(tmp_path)
+    waiting = {
+        name
+        for entry in memory.conflicts()
+        for name in (
+            *(change.id for change in entry.change_set.notes),
+            *(fact.key for fact in entry.change_set.facts),
+        )
+    }
+    gone = missing(tmp_path, made)
+    assert [change for change in gone if not {change.get("id"), change.get("key")} & waiting] == []
+    # What one of them wrote over the other before anybody could see it is not ours to keep.
+    seen = {change.id for entry in memory.log(limit=None) for change in entry.change_set.notes}
+    keys = {fact.key for entry in memory.log(limit=None) for fact in entry.change_set.facts}
+    lost = missing(tmp_path, theirs)
+    assert [change for change in lost if change.get("id") in seen or change.get("key") in keys] == []
+    if [role for role, _ in writers].count("rename") < 2:
+        assert lost == []
+    ours = {change.get("key", "") for change in made} | {f"user:kept {number}" for number in range(300)}
+    findings = [f for f in memory.verify() if any(key in f.where for key in ours if key)]
+    assert [f for f in findings if f.kind != "conflict"] == []
+    assert memory._store.settled
+
+
+# Files that are written in place
+
+
+def test_a_note_written_in_place_by_who_opened_the_file_before_our_exchange_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_graph(tmp_path, [note_object(number) for number in range(3)])
+    memory = Memory.open(tmp_path)
+    shaped = notes_of(tmp_path)
+    waits = iter(range(1000))
+    handle = (tmp_path / GRAPH).open("r+b")
+
+    def look(seconds: float) -> None:
+        # The other program goes on while ours waits for it.
+        if next(waits) == 3:
+            import json
+
+            notes = [*shaped.values(), note_object(9)]
+            data = json.dumps({"version": 3, "notes": notes}, indent=2).encode()
+            handle.seek(0)
+            handle.write(data)
+            handle.truncate()
+            handle.close()
+
+    if open_writers.is_open_to_write(tmp_path / GRAPH) is None:
+        pytest.skip("this system does not tell who has a file open")
+    monkeypatch.setattr(open_writers.time, "sleep", look)
+    memory.change("new", lambda draft: create_note(draft, "memory", "Ours", "Text."))
+    titles = sorted(note["title"] for note in notes_of(tmp_path).values())
+    assert titles == ["Ours", "Title 0", "Title 1", "Title 2", "Title 9"]
+    assert memory.conflicts() == ()
+
+
+def test_a_file_that_is_being_written_in_place_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_graph(tmp_path, [note_object(number) for number in range(3)])
+    whole = (tmp_path / GRAPH).read_bytes()
+    memory = Memory.open(tmp_path)
+    if open_writers.is_open_to_write(tmp_path / GRAPH) is None:
+        pytest.skip("this system does not tell who has a file open")
+    handle = (tmp_path / GRAPH).open("wb")
+    handle.write(whole[: len(whole) // 2])
+    handle.flush()
+
+    def go_on(seconds: float) -> None:
+        if not handle.closed:
+            handle.write(whole[len(whole) // 2 :].replace(b"Content of note 2.", b"Theirs."))
+            handle.close()
+
+    monkeypatch.setattr(open_writers.time, "sleep", go_on)
+    memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content="Ours."))
+    assert {n["content"] for n in notes_of(tmp_path).values()} == {"Content of note 0.", "Ours.", "Theirs."}
+    assert not (tmp_path / "quarantine").exists()
+
+
+def test_a_restoration_that_the_system_refuses_is_tried_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.errors import StorageError
+    from core.storage import committing
+
+    write_graph(tmp_path, [note_object(number) for number in range(3)])
+    one = "note-memory-00000001"
+    memory = Memory.open(tmp_path)
+    old = (tmp_path / GRAPH).read_bytes()
+    memory.change("edit", lambda draft: edit_note(draft, one, content="Ours."))
+    replace_bytes(tmp_path / GRAPH, old)
+    _age(tmp_path, 1.0) if (tmp_path / NUGGET).exists() else os.utime(
+        tmp_path / GRAPH, (time.time() - 1,) * 2
+    )
+    with monkeypatch.context() as patch:
+
+        def full(*_: object) -> None:
+            raise StorageError("cannot be written (No space left on device)", where="graph.json")
+
+        patch.setattr(committing, "prepare", full)
+        memory.refresh()
+        assert notes_of(tmp_path)[one]["content"] != "Ours."
+        assert "No space left" in "".join(memory.take_notices())
+    memory.refresh()
+    assert notes_of(tmp_path)[one]["content"] == "Ours."
