@@ -31,7 +31,8 @@ def outside_changes(
     author: Author,
     found: Differences | None = None,
 ) -> tuple[ChangeSet, ...]:
-    """What another program did between two snapshots: recalls as a change set of kind "hit", the rest as "outside".
+    """What another program did between two snapshots: recalls as a change set of kind "hit", the times at which a
+    reflection looked at notes as another one, the rest as "outside".
 
     None of them is empty. White space of a text, times and vector recipes alone are no change: the original moves
     them whenever it loads or saves. `ids` gives the id of each change set. found: the differences, where known already.
@@ -39,14 +40,18 @@ def outside_changes(
     found = found or differences(before, after)
     notes = [_split(change) for change in found.notes]
     facts = [_split(change) for change in found.facts]
+    hits = [hit for hit, _ in notes if hit is not None]
     recalled = ChangeSet(
         id="",
         at=at,
         author=author,
         reason="",
         kind="hit",
-        notes=tuple(hit for hit, _ in notes if hit is not None),
+        notes=tuple(hit for hit in hits if is_recall(hit)),
         facts=tuple(hit for hit, _ in facts if hit is not None),
+    )
+    looked_at = msgspec.structs.replace(
+        recalled, notes=tuple(hit for hit in hits if not is_recall(hit)), facts=()
     )
     changed = ChangeSet(
         id="",
@@ -60,7 +65,7 @@ def outside_changes(
     )
     return tuple(
         msgspec.structs.replace(change_set, id=ids(), reason=say(change_set))
-        for change_set, say in ((recalled, _recalls), (changed, _summary))
+        for change_set, say in ((recalled, _recalls), (looked_at, _looks), (changed, _summary))
         if not change_set.empty
     )
 
@@ -90,6 +95,17 @@ def _spaced_otherwise(name: str, before: Note | Fact, after: Note | Fact) -> boo
 def _recalls(change_set: ChangeSet) -> str:
     names = [change.note.key for change in change_set.notes] or [change.key for change in change_set.facts]
     return f"recalled {names[0]}" if change_set.size == 1 else f"recalled {change_set.size} memories"
+
+
+def is_recall(change: NoteChange) -> bool:
+    """Whether a change of kind "hit" counts a recall; a reflection that looks at a note moves a time alone."""
+    before, after = change.before, change.after
+    return any(getattr(before, name) != getattr(after, name) for name in HIT_FIELDS - {"last_rewritten_at"})
+
+
+def _looks(change_set: ChangeSet) -> str:
+    size = len(change_set.notes)
+    return f"reflection looked at {size} {'note' if size == 1 else 'notes'}"
 
 
 def _summary(change_set: ChangeSet) -> str:

@@ -13,6 +13,7 @@ import msgspec
 
 from core.model.change import ChangeSet, joined
 from core.model.entry import Conflict, Entry, EntryState
+from core.storage.compare import is_recall
 from core.storage.files import Fingerprint
 from core.storage.ledger_codec import (
     items_of,
@@ -108,9 +109,12 @@ def fold_recalls(connection: sqlite3.Connection, seq: int) -> None:
     if not _close_together(before[1], newest[1]):
         return
     try:
-        joint = joined(read_change_set(before[6]), read_change_set(newest[6]))
+        both = read_change_set(before[6]), read_change_set(newest[6])
     except ValueError:
         return
+    if not all(map(is_recall, (change for one in both for change in one.notes))):
+        return
+    joint = joined(*both)
     delete_entry(connection, before[0])
     body = write_change_set(joint)
     connection.execute(

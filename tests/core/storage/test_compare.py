@@ -13,8 +13,10 @@ from drafts import make_fact_note, make_link, make_note
 from hypothesis import given
 from hypothesis import strategies as st
 from memory_files import fact_object, note_object, notes_of, tree, write_graph, write_nugget
+from original_writer import Original
 
 from core import Memory
+from core.graph.edits import edit_note
 from core.model.change import Author, ChangeSet
 from core.model.compare import differences, laid_over
 from core.model.fact import Fact, Nugget, NuggetMeta
@@ -312,3 +314,20 @@ def test_laying_over_keeps_what_a_change_set_does_not_touch() -> None:
     assert over.notes == (linked, two)
     assert over.home == "/h"
     assert over.nugget("memory").facts == (Fact(key="a", value="1"),)
+
+
+def test_a_recall_and_a_reflection_that_looked_at_notes_are_two_entries(tmp_path: Path) -> None:
+    write_graph(tmp_path, [note_object(number) for number in range(4)])
+    memory = Memory.open(tmp_path)
+    memory.change("tag", lambda draft: edit_note(draft, "note-memory-00000003", add_tags=["x"]))
+    other = Original(tmp_path, load=False)
+    other.record_hit("note-memory-00000001", "s-1")
+    memory.refresh()
+    with other.graph() as graph:
+        for note in graph["notes"]:
+            note["lastRewrittenAt"] = "2030-01-01T00:00:00.000Z"
+    memory.refresh()
+    assert [entry.change_set.reason for entry in memory.log(author="program")] == [
+        "reflection looked at 4 notes", "recalled Title 1",
+    ]  # fmt: skip
+    assert memory.snapshot.note("note-memory-00000001").hits == 1

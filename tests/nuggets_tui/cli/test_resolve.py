@@ -357,3 +357,25 @@ def test_a_merge_of_conflicts_alone_names_the_file_that_keeps_its_own(nuggets: A
     result = nuggets("merge-file", *map(str, paths))
     assert f"1 conflict: there {paths[1]} keeps what it had." in result.stderr
     assert "Nothing to merge" not in result.stdout
+
+
+# All that wait
+
+
+@pytest.mark.parametrize(("side", "content"), [("--ours", "Monday"), ("--theirs", "Sunday")])
+def test_all_conflicts_that_wait_are_settled_at_once(
+    waiting: tuple[Any, str], side: str, content: str
+) -> None:
+    nuggets, _ = waiting
+    assert len(nuggets.json("resolve", code=3)["conflicts"]) == 1
+    assert "Would settle 1 conflict." in nuggets("resolve", "--all", side, "--dry-run").stdout
+    done = nuggets.json("resolve", "--all", side)
+    assert (done["conflicts"], len(done["changeSets"])) == ([], 1)
+    assert nuggets.notes()[0]["content"] == content
+
+
+def test_settling_all_says_what_it_needs(waiting: tuple[Any, str]) -> None:
+    nuggets, id = waiting
+    for arguments in (["--all"], [id, "--all", "--ours"], ["--all", "--text", "x"]):
+        assert nuggets("resolve", *arguments).exit_code == 2
+    assert len(nuggets.json("resolve", code=3)["conflicts"]) == 1

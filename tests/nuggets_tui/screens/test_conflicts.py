@@ -352,3 +352,18 @@ async def test_a_text_from_an_editor_outside_waits_when_it_meets_another(
         await app.press("E")
         screen = await app.screen(ConflictScreen)
         assert screen.result == "Mine from outside"
+
+
+async def test_all_conflicts_that_wait_are_settled_alike(home: Path) -> None:
+    note = stored(home, "Session store").id
+    for number in range(3):
+        texts(home, f"Mine {number}", f"Theirs {number}")
+    async with opened(home) as app:
+        screen = await waiting_conflict(app)
+        await app.press("t")
+        await app.press("a")
+        assert "in all 3" in str(screen.key_line())
+        await app.press("ctrl+s")
+        await app.until(lambda: not app.view.log.waiting)
+    assert Memory.open(home).snapshot.note(note).content == "Theirs 2"
+    assert Memory.open(home).conflicts() == ()
