@@ -12,23 +12,16 @@ from typing import Final, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from core.errors import InvalidInputError
 from core.facts import certainty
+from core.facts.feasible import FEW_ROLES as _FEW_ROLES
+from core.facts.feasible import FEW_ROLES_UNFOLDED as _FEW_ROLES_UNFOLDED
+from core.facts.feasible import MOST_THREADS, ROWS_AT_ONCE, check_decodable
 from core.fhrr.keys import PhaseArray, keys_from_stream, role_key, seed_of_name
 from core.fhrr.operations import decorrelate, limit, sharpen, softmax
 from core.model.fact import NuggetMeta
 
-MAX_CELLS: Final = 2**26
-MAX_WORK: Final = 2.0**40
 KEPT: Final = 6
-_ROWS_AT_ONCE: Final = 16
-_MOST_THREADS: Final = 4
 _FACTS_AT_ONCE: Final = 256
-_MANY: Final = 10**12
-_STEP_COST: Final = 1e6
-# Where a matrix product stops being faster than Fourier transforms (measured for D = 16,384).
-_FEW_ROLES: Final = 64
-_FEW_ROLES_UNFOLDED: Final = 256
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,34 +57,6 @@ class Similarities:
     evidence: NDArray[np.float32]
     prior: NDArray[np.float64]
     rivals: NDArray[np.intp]
-
-
-def check_decodable(meta: NuggetMeta, facts: int, vocabulary: int) -> None:
-    """Raises InvalidInputError when a nugget's numbers make no vectors or more than a machine can hold."""
-    rounds, more_ensembles = (min(max(n, 0), _MANY) for n in (meta.config.orth_iters, meta.ensembles - 1))
-    if meta.D < 1:
-        raise _undecodable(meta, f"D is {meta.D}, a phase vector needs at least one element")
-    cells = max((vocabulary + 1) * meta.D, facts * vocabulary, facts)
-    if cells > MAX_CELLS:
-        raise _undecodable(
-            meta, f"{facts} facts of D {meta.D} need {cells:.3g} elements, more than {MAX_CELLS:.3g}"
-        )
-    banks = min(max(meta.banks, 1), facts)
-    products = float(vocabulary) * meta.D * ((1 + rounds) * vocabulary + facts)
-    work = (1 + more_ensembles) * (products + _STEP_COST * (1 + rounds + banks))
-    if work > MAX_WORK:
-        raise _undecodable(
-            meta, f"{work:.3g} multiplications to decode {facts} facts, more than {MAX_WORK:.3g}"
-        )
-
-
-def _undecodable(meta: NuggetMeta, what: str) -> InvalidInputError:
-    return InvalidInputError(
-        f"the facts cannot be decoded: {what}",
-        where=meta.name,
-        kept="its file was left as it is",
-        todo="mend D, banks, ensembles or orth_iters in the nugget's file, or split it",
-    )
 
 
 def similarities(meta: NuggetMeta, values: Sequence[str]) -> Similarities:
@@ -245,15 +210,15 @@ def _compare_many(
     cosines = np.empty((roles.number, values), dtype=np.float32)
 
     def transform(first: int) -> None:
-        product = value_keys[first : first + _ROWS_AT_ONCE] * conjugate
+        product = value_keys[first : first + ROWS_AT_ONCE] * conjugate
         if folds > 1:
             product = product.reshape(len(product), folds, -1).sum(axis=1)
         spectrum = np.fft.ifft(product, axis=-1, norm="forward")
-        cosines[:, first : first + _ROWS_AT_ONCE] = spectrum.real[:, wanted].T
+        cosines[:, first : first + ROWS_AT_ONCE] = spectrum.real[:, wanted].T
 
     # Transforms of rows do not hold each other up: numpy lets other threads run meanwhile.
-    with ThreadPoolExecutor(min(os.cpu_count() or 1, _MOST_THREADS)) as pool:
-        deque(pool.map(transform, range(0, values, _ROWS_AT_ONCE)), maxlen=0)
+    with ThreadPoolExecutor(min(os.cpu_count() or 1, MOST_THREADS)) as pool:
+        deque(pool.map(transform, range(0, values, ROWS_AT_ONCE)), maxlen=0)
     return cosines
 
 

@@ -1,17 +1,22 @@
-"""Recall: a query is resolved to a key, the key's place is decoded, and the answer comes with how far to trust it."""
+"""Recall: a query is resolved to a key, the fact file holds its value, and decoding tells what the vectors make of it.
+
+The answer is always the value that stands in the file under the key that was meant. The vectors give it as well while
+a nugget is not overfull; where they do not, are not sure, or are not asked, the answer says so.
+"""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator
+from functools import cached_property
 from threading import RLock
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 import msgspec
 
 from core.errors import InvalidInputError
-from core.facts.resolve import KeyIndex, Match, Resolved
+from core.facts.feasible import check_decodable, why_not_decoded
+from core.facts.resolve import ExactKeys, KeyIndex, Match, Resolved
 from core.facts.wording import read_query
 from core.model.fact import Fact, FactConfig, Nugget
 from core.model.snapshot import Snapshot
@@ -20,10 +25,16 @@ from core.text.mask import all_masked
 if TYPE_CHECKING:
     from core.facts.decode import Decoded
 
-__all__ = ["Match", "Recall", "Recaller", "RunnerUp"]
+__all__ = ["Match", "Recall", "Recaller", "RunnerUp", "Skipped", "Undecoded"]
+
+Undecoded = Literal["", "overfull", "costly", "unsure"]
+"""Why the vectors did not give an answer: the nugget holds more than they can tell, decoding it would take too long or
+too much memory, or they are not sure of this one."""
 
 _KEPT_BYTES: Final = 2**25
 _KEPT_NUGGETS: Final = 256
+# Below this certainty a decoding tells nothing.
+_SURE: Final = 0.9
 
 _DecodeKey: TypeAlias = tuple[str, int, int, int, FactConfig, tuple[str, ...]]
 
@@ -36,12 +47,25 @@ class RunnerUp(msgspec.Struct, frozen=True):
     probability: float
 
 
-class Recall(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a query; with found=False everything else is empty.
+class Skipped(msgspec.Struct, frozen=True):
+    """A nugget that could have answered and was passed over. what: a sentence for people.
 
-    confidence and margin are the original's: softmax over all values at the nugget's temperature, in [0, 1].
-    certainty in [0, 1] is the probability that the answer is what was stored. key: the key that was meant.
-    via: "facts", "graph" or "". note_id: the note of the fact, or the note that answered.
+    reason: "unreadable" (its file cannot be read) or "undecodable" (numbers in it make no phase vectors).
+    """
+
+    nugget_name: str
+    reason: Literal["unreadable", "undecodable"]
+    what: str
+
+
+class Recall(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer to a query; with found=False everything else is empty, but for `skipped`.
+
+    confidence and margin are the original's: softmax over all values at the nugget's temperature, in [0, 1]; 0 where
+    the vectors give another value or are not asked. certainty in [0, 1] is the probability that the vectors give what
+    was stored; where `undecoded` is not "", the answer was read from the fact file alone, and it is the strength of
+    the match. key: the key that was meant. via: "facts", "graph" or "". note_id: the note of the fact, or the note
+    that answered. runners_up: other values that the vectors give.
     """
 
     answer: str | None = None
@@ -55,16 +79,29 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     via: str = ""
     note_id: str | None = None
     runners_up: tuple[RunnerUp, ...] = ()
+    undecoded: Undecoded = ""
+    skipped: tuple[Skipped, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Candidate:
+class _Candidate(NamedTuple):
     nugget: Nugget
     resolved: Resolved
 
     @property
     def rank(self) -> tuple[float, int]:
         return self.resolved.match.rank
+
+
+class _Keys:
+    """The keys of one nugget in two depths: by their text at once, by their words when that is not enough."""
+
+    def __init__(self, facts: tuple[Fact, ...], keys: tuple[str, ...]) -> None:
+        self.facts = facts
+        self.exact = ExactKeys(keys)
+
+    @cached_property
+    def index(self) -> KeyIndex:
+        return KeyIndex(self.exact.keys)
 
 
 class Recaller:
@@ -77,7 +114,7 @@ class Recaller:
 
     def __init__(self) -> None:
         self._guard = RLock()
-        self._indexes: OrderedDict[str, tuple[tuple[Fact, ...], KeyIndex]] = OrderedDict()
+        self._keys: OrderedDict[str, _Keys] = OrderedDict()
         self._decoded: OrderedDict[_DecodeKey, Decoded] = OrderedDict()
 
     def recall(
@@ -86,27 +123,42 @@ class Recaller:
         """The fact that a query means, over all nuggets or in one; any text may be asked.
 
         The strongest match wins, of equal ones the one decoded with more certainty, then the first. Nuggets that
-        could not be read are passed over, and so are, unless named, those whose numbers cannot be decoded. A value
-        that is masked answers nothing. begun: words of the query that are half typed ones of notes.
-        Raises NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named nugget that cannot
-        be decoded.
+        could not be read are passed over, and so are, unless named, those whose numbers make no vectors; the answer
+        names both. A value that is masked answers nothing. begun: words of the query that are half typed ones of
+        notes. Raises NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named nugget whose
+        numbers make no vectors.
         """
         with self._guard:
-            candidates = self._candidates(self._nuggets(snapshot, nugget), query, begun)
+            nuggets = tuple(self._nuggets(snapshot, nugget))
+            readable = [one for one in nuggets if one.facts and not one.problem]
+            skipped = [Skipped(one.name, "unreadable", one.problem) for one in nuggets if one.problem]
             best: Recall | None = None
-            best_rank = (0.0, 0)
-            for candidate in candidates:
-                if best is not None and candidate.rank < best_rank:
+            for candidates in self._candidates(readable, query, begun):
+                best = self._best(snapshot, candidates, skipped, nugget is not None)
+                if best is not None:
                     break
-                try:
-                    answer = self._answer(snapshot, candidate)
-                except InvalidInputError:
-                    if nugget is not None:
-                        raise
-                    continue
-                if best is None or answer.certainty > best.certainty:
-                    best, best_rank = answer, candidate.rank
-            return best or Recall()
+            return msgspec.structs.replace(best or Recall(), skipped=tuple(skipped))
+
+    def _best(
+        self, snapshot: Snapshot, candidates: Iterable[_Candidate], skipped: list[Skipped], named: bool
+    ) -> Recall | None:
+        """The answer of the strongest candidate that gives one; those that give none go to `skipped`."""
+        best: Recall | None = None
+        best_rank, best_decoded = (0.0, 0), 0.0
+        for candidate in candidates:
+            if best is not None and candidate.rank < best_rank:
+                break
+            try:
+                answer = self._answer(snapshot, candidate)
+            except InvalidInputError as error:
+                if named:
+                    raise
+                skipped.append(Skipped(candidate.nugget.name, "undecodable", error.what))
+                continue
+            decoded = 0.0 if answer.undecoded else answer.certainty
+            if best is None or decoded > best_decoded:
+                best, best_rank, best_decoded = answer, candidate.rank, decoded
+        return best
 
     def _nuggets(self, snapshot: Snapshot, name: str | None) -> Iterable[Nugget]:
         if name is None:
@@ -115,69 +167,75 @@ class Recaller:
             return ()
         return (snapshot.nugget(name),)
 
-    def _candidates(self, nuggets: Iterable[Nugget], query: str, begun: Collection[str]) -> list[_Candidate]:
-        """One candidate a nugget, the strongest first."""
-        reading = read_query(query)
-        found: list[_Candidate] = []
-        indexes = [(nugget, self._index(nugget)) for nugget in nuggets if nugget.facts and not nugget.problem]
-        known = {token for token in reading.stems if any(token in index.postings for _, index in indexes)}
-        begun = {
-            word
-            for word, token in zip(reading.words, reading.stems, strict=True)
-            if token not in known and (word in begun or any(index.begins(word) for _, index in indexes))
-        }
-        for nugget, index in indexes:
-            resolved = index.resolve(query, reading, begun)
-            if resolved is not None:
-                found.append(_Candidate(nugget, resolved))
-        found.sort(key=lambda candidate: candidate.rank, reverse=True)
-        return found
+    def _candidates(
+        self, nuggets: list[Nugget], query: str, begun: Collection[str]
+    ) -> Iterator[list[_Candidate]]:
+        """One candidate a nugget: those with the exact key, then the others, the strongest first.
 
-    def _index(self, nugget: Nugget) -> KeyIndex:
-        kept = self._indexes.get(nugget.name)
-        if kept is not None and kept[0] is nugget.facts:
-            self._indexes.move_to_end(nugget.name)
-            return kept[1]
-        # Places stay when a key is passed over: it is left blank.
-        keys = tuple("" if all_masked(fact.value) else fact.key for fact in nugget.facts)
-        index = kept[1] if kept is not None and kept[1].keys == keys else KeyIndex(keys)
-        self._indexes[nugget.name] = (nugget.facts, index)
-        self._indexes.move_to_end(nugget.name)
-        while len(self._indexes) > _KEPT_NUGGETS:
-            self._indexes.popitem(last=False)
-        return index
+        Nothing is stronger than an exact key, so that the words of keys are read only where none of them answers.
+        """
+        exact: list[_Candidate] = []
+        others: list[tuple[Nugget, _Keys]] = []
+        for nugget in nuggets:
+            keys = self._keys_of(nugget)
+            resolved = keys.exact.find(query)
+            if resolved is not None:
+                exact.append(_Candidate(nugget, resolved))
+            else:
+                others.append((nugget, keys))
+        yield exact
+        yield _by_meaning([(nugget, keys.index) for nugget, keys in others], query, begun)
+
+    def _keys_of(self, nugget: Nugget) -> _Keys:
+        kept = self._keys.get(nugget.name)
+        if kept is None or kept.facts is not nugget.facts:
+            # Places stay when a key is passed over: it is left blank.
+            keys = tuple("" if all_masked(fact.value) else fact.key for fact in nugget.facts)
+            if kept is not None and kept.exact.keys == keys:
+                kept.facts = nugget.facts
+            else:
+                kept = _Keys(nugget.facts, keys)
+            self._keys[nugget.name] = kept
+        self._keys.move_to_end(nugget.name)
+        while len(self._keys) > _KEPT_NUGGETS:
+            self._keys.popitem(last=False)
+        return kept
 
     def _answer(self, snapshot: Snapshot, candidate: _Candidate) -> Recall:
         nugget, place = candidate.nugget, candidate.resolved.place
-        decoded = self._decode(nugget)
-        values = [decoded.vocabulary[number] for number in decoded.best[place].tolist()]
-        similarity, probability = decoded.similarity[place].tolist(), decoded.probability[place].tolist()
-        key = nugget.facts[place].key
-        note = snapshot.fact_notes.get((nugget.name, key))
-        return Recall(
-            answer=values[0],
-            confidence=float(decoded.confidence[place]),
-            certainty=min(max(probability[0], 0.0), 1.0),
-            margin=float(decoded.margin[place]),
+        fact = nugget.facts[place]
+        note = snapshot.fact_notes.get((nugget.name, fact.key))
+        answer = Recall(
+            answer=fact.value,
+            certainty=candidate.resolved.match.strength,
             found=True,
-            key=key,
+            key=fact.key,
             match=candidate.resolved.match,
             nugget_name=nugget.name,
             via="facts",
             note_id=note.id if note is not None else None,
-            runners_up=tuple(
-                RunnerUp(*other) for other in zip(values[1:], similarity[1:], probability[1:], strict=True)
-            ),
         )
+        decoded = self._decode(nugget)
+        if isinstance(decoded, str):
+            return msgspec.structs.replace(answer, undecoded=decoded)
+        return _with_decoding(answer, decoded, place)
 
-    def _decode(self, nugget: Nugget) -> Decoded:
-        # Loaded when something is decoded: numpy takes longer to start than most commands to run.
-        from core.facts.decode import decode
+    def _decode(self, nugget: Nugget) -> Decoded | Undecoded:
+        """What the vectors give, or why they are not asked.
 
+        Raises InvalidInputError for numbers that make no vectors of a single fact.
+        """
         meta, values = nugget.meta, tuple(fact.value for fact in nugget.facts)
+        check_decodable(meta, 1, 1)
+        why_not = why_not_decoded(meta, len(values), len(set(values)))
+        if why_not:
+            return why_not
         key = (meta.name, meta.D, meta.banks, meta.ensembles, meta.config, values)
         decoded = self._decoded.get(key)
         if decoded is None:
+            # Loaded when something is decoded: numpy takes longer to start than most commands to run.
+            from core.facts.decode import decode
+
             decoded = self._decoded[key] = decode(meta, values)
         self._decoded.move_to_end(key)
         held = sum(other.size for other in self._decoded.values())
@@ -185,3 +243,42 @@ class Recaller:
             _, dropped = self._decoded.popitem(last=False)
             held -= dropped.size
         return decoded
+
+
+def _by_meaning(
+    indexes: list[tuple[Nugget, KeyIndex]], query: str, begun: Collection[str]
+) -> list[_Candidate]:
+    """One candidate a nugget, the strongest first."""
+    reading = read_query(query)
+    found: list[_Candidate] = []
+    known = {token for token in reading.stems if any(token in index.postings for _, index in indexes)}
+    begun = {
+        word
+        for word, token in zip(reading.words, reading.stems, strict=True)
+        if token not in known and (word in begun or any(index.begins(word) for _, index in indexes))
+    }
+    for nugget, index in indexes:
+        resolved = index.resolve(query, reading, begun)
+        if resolved is not None:
+            found.append(_Candidate(nugget, resolved))
+    found.sort(key=lambda candidate: candidate.rank, reverse=True)
+    return found
+
+
+def _with_decoding(answer: Recall, decoded: Decoded, place: int) -> Recall:
+    """The answer as the file has it, with what the vectors make of it."""
+    values = [decoded.vocabulary[number] for number in decoded.best[place].tolist()]
+    columns = (values, decoded.similarity[place].tolist(), decoded.probability[place].tolist())
+    runners_up = tuple(RunnerUp(*other) for other in zip(*columns, strict=True) if other[0] != answer.answer)
+    if values[0] != answer.answer:
+        return msgspec.structs.replace(answer, undecoded="unsure", runners_up=runners_up)
+    probability = min(max(columns[2][0], 0.0), 1.0)
+    sure = probability >= _SURE
+    return msgspec.structs.replace(
+        answer,
+        confidence=float(decoded.confidence[place]),
+        certainty=probability if sure else answer.certainty,
+        margin=float(decoded.margin[place]),
+        undecoded="" if sure else "unsure",
+        runners_up=runners_up,
+    )

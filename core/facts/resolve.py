@@ -17,6 +17,7 @@ import msgspec
 
 from core.facts.wording import (
     Reading,
+    exact_form,
     is_beginning,
     is_filler,
     is_inflected,
@@ -98,21 +99,38 @@ class Resolved(NamedTuple):
         return (*self.match.rank, self.closeness)
 
 
+class ExactKeys:
+    """The keys of one nugget by their text alone: made in a moment, however many there are."""
+
+    def __init__(self, keys: Sequence[str]) -> None:
+        self.keys = tuple(keys)
+        self._same: dict[str, int] = {}
+        self._folded: dict[str, int] = {}
+        for place, key in enumerate(self.keys):
+            self._same.setdefault(key, place)
+            self._folded.setdefault(exact_form(key), place)
+
+    def find(self, query: str) -> Resolved | None:
+        """The key of exactly this text, else the first that differs by case and outer spaces alone."""
+        folded = exact_form(query)
+        if not folded:
+            return None
+        place = self._same.get(query, self._folded.get(folded))
+        return None if place is None else Resolved(place, Match("exact", 1.0))
+
+
 class KeyIndex:
     """The keys of one nugget, read once, for any number of queries."""
 
     def __init__(self, keys: Sequence[str]) -> None:
         self.keys = tuple(keys)
         self.readings = tuple(read_key(key) for key in self.keys)
-        self.same: dict[str, int] = {}
-        self.exact: dict[str, int] = {}
+        self._exact = ExactKeys(self.keys)
         self.bare: dict[str, list[int]] = {}
         self.postings: dict[str, list[int]] = {}
         self.spelt: dict[str, str] = {}
         self.pairs: dict[str, tuple[str, ...]] = {}
-        for place, (key, reading) in enumerate(zip(self.keys, self.readings, strict=True)):
-            self.same.setdefault(key, place)
-            self.exact.setdefault(reading.exact, place)
+        for place, reading in enumerate(self.readings):
             self.bare.setdefault(reading.bare, []).append(place)
             for word, token in zip(reading.words, reading.stems, strict=True):
                 self.postings.setdefault(token, []).append(place)
@@ -151,13 +169,9 @@ class KeyIndex:
         return bool(self._completions(word))
 
     def _exactly(self, query: str, asked: Reading) -> Resolved | None:
-        if not asked.exact:
-            return None
-        place = self.same.get(query)
-        if place is None:
-            place = self.exact.get(asked.exact)
-        if place is not None:
-            return Resolved(place, Match("exact", 1.0))
+        found = self._exact.find(query)
+        if found is not None or not asked.exact:
+            return found
         for place in self.bare.get(asked.bare, ()) if asked.bare else ():
             if not asked.scope or asked.scope == self.readings[place].scope:
                 return Resolved(place, Match("exact", 0.99))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,12 +15,13 @@ from nuggets_tui.cli.ingest import conversation_document, conversation_lines, co
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
 from nuggets_tui.cli.options import new_nugget, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
+from nuggets_tui.recall_words import how_sure, skipped_lines
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.facts.recall import Recall
+    from core.facts.recall import Recall, Skipped
     from core.model.draft import Draft
-    from core.model.fact import Fact
+    from core.model.fact import Fact, Nugget
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.pipeline.records import Conversation
@@ -71,7 +72,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
     )
 
 
-def _warning(holder: Any) -> Iterator[Line]:
+def _warning(holder: Nugget) -> Iterator[Line]:
     if holder.capacity_warning:
         yield Span(f"{holder.name}: {holder.capacity_warning}", "warn")
 
@@ -95,6 +96,9 @@ def recall(call: Invocation, /, query: str, nugget: str | None, session: str | N
         write_error("warning: the recall could not be counted; the answer stands")
     related = _related(call, found.note_id) if expand else []
     talks = _talks(call, found.note_id, related) if expand else ()
+    if not call.as_json:
+        for line in skipped_lines(found):
+            write_error(f"warning: {line}")
     if not found.found and not call.as_json:
         short = shorten(query, LONGEST)
         further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
@@ -130,7 +134,13 @@ def _recall_document(found: Recall) -> dict[str, object]:
         "nuggetName": found.nugget_name,
         "via": found.via,
         "noteId": found.note_id,
+        **({"undecoded": found.undecoded} if found.undecoded else {}),
+        **({"skipped": [_skipped_document(one) for one in found.skipped]} if found.skipped else {}),
     }
+
+
+def _skipped_document(one: Skipped) -> dict[str, str]:
+    return {"nuggetName": one.nugget_name, "reason": one.reason, "what": one.what}
 
 
 def _related(call: Invocation, note_id: str | None) -> list[tuple[Note, str]]:
@@ -170,7 +180,7 @@ def _recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Li
     parts = [found.nugget_name, found.key]
     if found.match:
         parts.append(f"{found.match.kind} match")
-    parts.append("from the notes" if found.via == "graph" else f"certainty {found.certainty:.2f}")
+    parts.append("from the notes" if found.via == "graph" else how_sure(found))
     yield Span(" · ".join(part for part in parts if part), "dim")
     for note, reason in related:
         yield ("", Span("→ ", "dim"), Span(note.title, "bold"), Span(f"  {reason}", "dim"))
@@ -220,7 +230,7 @@ def facts(call: Invocation, /, nugget: str) -> None:
     holder = snapshot.nugget(nugget)
     call.answer(
         lambda: [{"key": fact.key, "value": fact.value, "hits": fact.hits} for fact in holder.facts],
-        lambda: _fact_lines(holder.facts, nugget),
+        lambda: [*_fact_lines(holder.facts, nugget), *_warning(holder)],
     )
 
 

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from nuggets_tui.desk import Desk
+from nuggets_tui.recall_words import how_sure, skipped_lines
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.bars import bar
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _LABEL: Final = 12
 _BAR: Final = 16
 _MUTED: Final = "$text-muted"
+_OTHERS: Final = {False: "What came after it", True: "What the vectors give beside it"}
 
 
 class RecallScreen(Dialog[None]):
@@ -56,8 +58,9 @@ class RecallScreen(Dialog[None]):
 
 def recall_lines(found: Recall, width: int) -> Sequence[Content]:
     """A recall as lines of at most `width` cells."""
+    skipped = [content(line, "$text-warning") for line in skipped_lines(found)]
     if not found.found:
-        return wrapped([Content("Nothing matches this key.")], width)
+        return wrapped([Content("Nothing matches this key."), *skipped], width)
     matched = f"{found.match.kind}, strength {found.match.strength:.2f}" if found.match else ""
     sure = Content.assemble((bar(found.certainty, _BAR), "$text-success"), f" {found.certainty:.2f}")
     lines = [
@@ -68,8 +71,11 @@ def recall_lines(found: Recall, width: int) -> Sequence[Content]:
         _labelled("certainty", sure),
         _labelled("confidence", Content(f"{found.confidence:.4f}   margin {found.margin:.4f}")),
     ]
+    if found.undecoded:
+        lines[-1:] = [_labelled("", Content.styled(how_sure(found), "$text-warning"))]
+    lines += skipped
     if found.runners_up:
-        lines += [Content(""), Content.styled("What came after it", "bold")]
+        lines += [Content(""), Content.styled(_OTHERS[bool(found.undecoded)], "bold")]
         best = max((runner.similarity for runner in found.runners_up), default=0.0)
         top = max(best, 1e-9)
         for runner in found.runners_up:

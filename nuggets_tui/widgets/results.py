@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from core.model.snapshot import Snapshot
+from nuggets_tui.recall_words import skipped_lines
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import Found, answering
 from nuggets_tui.widgets.bars import score_bars
@@ -28,18 +29,23 @@ def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
     hits = found.hits
     blends = [*(hit.breakdown.blend for hit in hits[1:]), 0.0]
     rows = [_hit_row(hit, blend, snapshot) for hit, blend in zip(hits, blends, strict=False)]
-    if found.recall is not None and found.recall.found:
+    if found.recall is not None and (found.recall.found or any(skipped_lines(found.recall))):
         rows.insert(0, _recall_row(found.recall, snapshot))
     return rows
 
 
 def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
+    skipped = tuple(content(f"  {line}", "$text-warning") for line in skipped_lines(recall))
+    label = ("recall  ", "bold $text-success")
+    if not recall.found:
+        return Row(RECALL_KEY, (Content.assemble(label, ("nothing matches", MUTED)), *skipped))
     note = answering(recall, snapshot)
-    asked = Content.assemble(("recall  ", "bold $text-success"), content(recall.key))
-    sure = Content.styled(f"{recall.certainty:.2f} sure", "$text-success")
+    asked = Content.assemble(label, content(recall.key))
+    said = "read from the file" if recall.undecoded else f"{recall.certainty:.2f} sure"
+    sure = Content.styled(said, "$text-success")
     answer = Content.assemble(("  = ", MUTED), content(recall.answer or "", "bold"))
     # On a line of its own: behind a long key nothing of the answer would be left.
-    return Row(RECALL_KEY, (sides(asked, sure), answer), data=note.id if note else None)
+    return Row(RECALL_KEY, (sides(asked, sure), answer, *skipped), data=note.id if note else None)
 
 
 def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:

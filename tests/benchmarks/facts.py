@@ -17,7 +17,7 @@ from core.facts.recall import Recaller
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.snapshot import Snapshot
 
-FACTS, NUGGETS, ROUNDS = 512, 6, 5
+FACTS, NUGGETS, ROUNDS, OVERFULL = 512, 6, 5, 20_000
 TOPICS = ("port", "owner", "deadline", "region", "budget", "contact", "color", "version")
 
 
@@ -31,10 +31,10 @@ def milliseconds(work: Callable[[], object], rounds: int = 1) -> float:
     return median(times)
 
 
-def make_nugget(name: str) -> Nugget:
+def make_nugget(name: str, count: int = FACTS) -> Nugget:
     facts = tuple(
         Fact(key=f"user:{TOPICS[i % len(TOPICS)]} of {name} service{i}", value=f"value {i} of {name}")
-        for i in range(FACTS)
+        for i in range(count)
     )
     return Nugget(meta=NuggetMeta(name=name), facts=facts)
 
@@ -67,6 +67,10 @@ def main() -> None:
     wide = milliseconds(lambda: recaller.recall(all_of_them, worded), ROUNDS)
     nonsense = milliseconds(lambda: recaller.recall(all_of_them, "quantum chromodynamics for poets"), ROUNDS)
 
+    big = make_nugget("big", OVERFULL)
+    overfull = Snapshot(nuggets=(big,))
+    read = milliseconds(lambda: Recaller().recall(overfull, big.facts[-1].key), ROUNDS)
+
     print(f"{FACTS} facts, D {nuggets[0].meta.D}, {nuggets[0].meta.banks} banks")
     print(f"  right {right} of {FACTS}; certain (0.9 or more) {sure}")
     print(f"  first recall of the process    {fresh:8.1f} ms  (loads numpy)")
@@ -77,6 +81,9 @@ def main() -> None:
     )
     print(
         f"  a miss over {NUGGETS} nuggets         {nonsense:8.2f} ms  {nonsense / product:6.4f} x reference"
+    )
+    print(
+        f"  first recall among {OVERFULL} facts {read:7.1f} ms  {read / product:6.2f} x reference  (from the file)"
     )
     print(f"  reference: one complex64 product of {FACTS} keys with themselves {product:.1f} ms")
 

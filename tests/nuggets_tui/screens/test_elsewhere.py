@@ -8,10 +8,12 @@ from pathlib import Path
 import pytest
 from app_kit import NARROW, NOW, Driver, agent_on, opened, small_memory
 from hostile import HOSTILE
+from memory_files import fact_object, write_nugget
 from textual.content import Content
 
 from core.facts.edits import remember
 from core.graph.edits import delete_note, edit_note
+from core.memory import Memory
 from core.model.change import Author
 from core.model.note import Note
 from core.model.snapshot import Snapshot
@@ -198,3 +200,42 @@ async def test_what_the_frames_say_of_esc_the_mouse_does_too(tmp_path: Path) -> 
         await app.until(lambda: "esc back" in app.text, "the overview")
         await _click_words(app, "esc back")
         await app.until(lambda: "overview" not in app.text, "the panes")
+
+
+def _overfull(home: Path, **numbers: int) -> Memory:
+    facts = [fact_object(f"port of service{i}", f"value {i}") for i in range(1400)]
+    write_nugget(home, "big", facts, **({"D": 16384} | numbers))
+    return Memory.open(home)
+
+
+@pytest.mark.parametrize("width", [24, 40, 90])
+def test_the_recall_of_an_overfull_nugget_says_that_it_was_read(tmp_path: Path, width: int) -> None:
+    memory = _overfull(tmp_path / "memory")
+    lines = recall_lines(memory.recall("port of service77", "big", record=False), width)
+    said = " ".join(" ".join(line.plain for line in lines).split())
+    assert said.startswith("value 77")
+    assert "read from the fact file: this nugget holds more facts than its vectors can tell apart" in said
+    assert "confidence" not in said
+    assert all(line.cell_length <= width for line in lines)
+
+
+async def test_a_search_names_the_nugget_that_recall_passed_over(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    _overfull(home, D=0)
+    async with opened(home) as app:
+        await app.press("slash", *"port of service77")
+        await app.until(lambda: "big was passed over" in app.text, "the nugget")
+        assert app.view.found is not None
+        assert app.view.found.recall is not None
+        assert [one.nugget_name for one in app.view.found.recall.skipped] == ["big"]
+
+
+async def test_a_search_of_an_overfull_nugget_shows_what_its_file_holds(tmp_path: Path) -> None:
+    home = tmp_path / "memory"
+    small_memory(home)
+    _overfull(home)
+    async with opened(home) as app:
+        await app.press("slash", *"port of service77")
+        await app.until(lambda: "= value 77" in app.text, "the answer")
+        assert "read from the file" in app.text

@@ -1,0 +1,63 @@
+"""On the command line: nuggets that hold more than their vectors can tell, and those that are passed over."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from memory_files import fact_object, write_nugget
+
+
+@pytest.fixture
+def overfull(nuggets: Any) -> Any:
+    facts = [fact_object(f"port of service{i}", f"value {i}") for i in range(1400)]
+    write_nugget(nuggets.home, "big", facts, D=16384)
+    return nuggets
+
+
+def test_an_overfull_nugget_answers_from_its_file_and_says_so(overfull: Any) -> None:
+    for place in (0, 7, 1399):
+        answer = overfull.json("recall", f"port of service{place}", "--nugget", "big")
+        assert (answer["answer"], answer["found"], answer["via"]) == (f"value {place}", True, "facts")
+        assert (answer["certainty"], answer["undecoded"]) == (1.0, "overfull")
+    said = overfull.ok("recall", "port of service9").splitlines()
+    assert said[0] == "value 9"
+    assert "read from the fact file" in said[1]
+    assert "certainty" not in said[1]
+
+
+def test_facts_says_how_full_an_overfull_nugget_is(overfull: Any) -> None:
+    assert "critical: 273.4 % of capacity used" in overfull.ok("facts", "big").splitlines()[-1]
+    assert len(overfull.json("facts", "big")) == 1400
+    overfull.ok("remember", "small", "one", "1")
+    assert "capacity" not in overfull.ok("facts", "small")
+
+
+def test_a_nugget_that_was_passed_over_is_said_beside_the_answer(nuggets: Any) -> None:
+    write_nugget(nuggets.home, "odd", [fact_object("deploy command", "make odd")], D=0)
+    missed = nuggets.json("recall", "deploy command", code=1)
+    (skipped,) = missed["skipped"]
+    assert (skipped["nuggetName"], skipped["reason"]) == ("odd", "undecodable")
+    assert "D is 0" in skipped["what"]
+    result = nuggets("recall", "deploy command")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "odd was passed over" in result.stderr
+    nuggets.ok("remember", "sound", "deploy command", "make ship")
+    result = nuggets("recall", "deploy command")
+    assert result.stdout.splitlines()[0] == "make ship"
+    assert "odd was passed over" in result.stderr
+    assert nuggets.json("recall", "deploy command")["nuggetName"] == "sound"
+
+
+def test_a_nugget_that_cannot_be_read_is_named_in_the_answer(nuggets: Any) -> None:
+    nuggets.ok("remember", "sound", "deploy command", "make ship")
+    (nuggets.home / "torn.nugget.json").write_bytes(b'{"version": 4, "name": "torn", "facts": [{"key"')
+    answer = nuggets.json("recall", "deploy command")
+    assert answer["answer"] == "make ship"
+    assert [(one["nuggetName"], one["reason"]) for one in answer["skipped"]] == [("torn", "unreadable")]
+    assert "torn" in nuggets("recall", "deploy command").stderr
+
+
+def test_an_answer_that_was_decoded_has_no_more_fields(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test cmd", "pytest -q")
+    assert not {"undecoded", "skipped"} & set(nuggets.json("recall", "test cmd"))
