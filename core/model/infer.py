@@ -21,6 +21,8 @@ _CONFIDENCE: Final = {
     "system": 0.9,
 }
 _PREFIX: Final = re.compile(r"\s*(self|user|shared|project|session):", re.IGNORECASE)
+# What tools put before the name of a file that they saw or changed.
+_FILE_KEY: Final = re.compile(r"\s*(?:file|edited):", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -90,23 +92,49 @@ def said_scope(key: str) -> str:
     return prefix[1].lower() if prefix else ""
 
 
+def names_file(key: str) -> bool:
+    """Whether a key or title names a file as tools do: "file:main.ts", "edited:src/app.py", behind any scope."""
+    return bool(_FILE_KEY.match(_PREFIX.sub("", key, count=1)))
+
+
 def infer_scope(key: str, content: str, tags: Iterable[str], rules: InferenceSettings) -> str:
-    """Scope of a memory: explicit prefix, then words of the key, then of tags and content; "user" by default."""
+    """Scope of a memory: explicit prefix, then words of the key, then of tags and content; "user" by default.
+
+    What names a file is "shared", by its key or, where neither key nor tags say more, by a path for a content.
+    """
     said = said_scope(key)
     if said:
         return said
-    if key.strip().startswith("_") or key.lower().startswith("file:"):
+    if key.strip().startswith("_") or names_file(key):
         return "shared"
-    for text in (key, " ".join(tags), content):
-        for scope, words in (
-            ("self", rules.assistant_words),
-            ("project", rules.project_words),
-            ("shared", rules.shared_words),
-            ("user", rules.user_words),
-        ):
-            if has_word(text, words):
-                return scope
-    return "user"
+    for text in (key, " ".join(tags)):
+        scope = _scope_of_words(text, rules)
+        if scope:
+            return scope
+    if _is_path(content):
+        return "shared"
+    return _scope_of_words(content, rules) or "user"
+
+
+def _is_path(content: str) -> bool:
+    # Most contents need no look, and most programs never ask.
+    if not any(sign in content for sign in "/\\:#"):
+        return False
+    from core.text.file_references import is_path
+
+    return is_path(content)
+
+
+def _scope_of_words(text: str, rules: InferenceSettings) -> str:
+    for scope, words in (
+        ("self", rules.assistant_words),
+        ("project", rules.project_words),
+        ("shared", rules.shared_words),
+        ("user", rules.user_words),
+    ):
+        if has_word(text, words):
+            return scope
+    return ""
 
 
 def infer_meta(
@@ -122,7 +150,7 @@ def infer_meta(
     rules = rules or InferenceSettings()
     tags = tuple(tags)
     scope = given.scope or infer_scope(key, content, tags, rules)
-    source = given.source or ("agent_reflection" if scope == "self" else "explicit_user")
+    source = given.source or _infer_source(scope, key, content)
     confidence = given.confidence if given.confidence is not None else _CONFIDENCE.get(source, 0.9)
     return Meta(
         subject=given.subject or subject_of(scope),
@@ -134,8 +162,16 @@ def infer_meta(
     )
 
 
+def _infer_source(scope: str, key: str, content: str) -> str:
+    """Files are what tools observe; a path that a key keeps for a person or the assistant is what they said."""
+    if names_file(key) or (scope in ("shared", "project") and _is_path(content)):
+        return "tool_observation"
+    return "agent_reflection" if scope == "self" else "explicit_user"
+
+
 def _infer_type(kind: str, scope: str, key: str, tags: tuple[str, ...], rules: InferenceSettings) -> str:
-    said = " ".join((key, *tags))
+    # The name of a file says nothing of the memory: "file:style.css" is no matter of style.
+    said = " ".join(tags) if names_file(key) else " ".join((key, *tags))
     if has_word(said, rules.preference_words):
         return "preference"
     if has_word(said, ("reflection", "reflect")):
@@ -178,7 +214,7 @@ def semantic_tags(kind: str, key: str, type_: str, source: str) -> tuple[str, ..
         found.append("preferences")
     if type_ in ("style", "reflection"):
         found.append(type_)
-    if name.startswith("file:"):
+    if names_file(key):
         found.append("files")
     return tuple(found)
 

@@ -36,6 +36,21 @@ _NAMES: Final = frozenset(
 )
 
 
+# A folder, or a file without an ending, is told from "and/or", "/help" and "km/h" by how it begins or ends.
+_ROOT: Final = (
+    r"etc|usr|home|users|var|opt|tmp|mnt|media|srv|root|run|dev|proc|sys|bin|sbin|lib|boot|data"
+    r"|library|applications|volumes|private|system|nix|workspaces?|work|app"
+)
+_SEGMENTS: Final = r"(?:[/\\][\w.@+%$~=-]+)"
+_FOLDER: Final = re.compile(
+    rf"(?:(?:~[\w.-]*|\.{{1,2}}|\$\w+|\$\{{\w+\}}|%\w+%|[A-Za-z]:){_SEGMENTS}+|/(?:{_ROOT}){_SEGMENTS}*"
+    rf"|\.?[^\W\d][\w.@+-]*{_SEGMENTS}*(?=[/\\]\Z))[/\\]?",
+    re.IGNORECASE,
+)
+_BETWEEN: Final = re.compile(r"[\s,;]+")
+_AROUND: Final = "\"'`<>()[]“”‘’«»"
+
+
 @dataclass(frozen=True)
 class FileReference:
     """A file that a text speaks of. line and column count from 1, 0 where none is said; start and end: where in the
@@ -66,6 +81,29 @@ def file_references(text: str) -> tuple[FileReference, ...]:
         if len(found) >= _MOST:
             break
     return tuple(found[:_MOST])
+
+
+def is_path(text: str) -> bool:
+    """Whether a text is nothing but the path of a file or folder, or several of them; looked up nowhere.
+
+    A bare name without folder or line is none: "Node.js" and "example.org" look like "main.js" and "notes.org".
+    """
+    if len(text) > _LONGEST * 4:
+        return False
+    words = [word.strip(_AROUND).rstrip(".:") for word in _BETWEEN.split(text.strip())]
+    return any(words) and all(map(_is_path, filter(None, words)))
+
+
+def _is_path(word: str) -> bool:
+    word = word.removeprefix("file://")
+    if len(word) > _LONGEST:
+        return False
+    if _FOLDER.fullmatch(word):
+        return True
+    found = next(_in_token(word, 0), None)
+    if found is None or found.start > 0 or not (found.line or _PARTS.search(found.path)):
+        return False
+    return found.end == len(word) or word.startswith("::", found.end)
 
 
 def _in_token(token: str, start: int) -> Iterator[FileReference]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from core.model.infer import (
     infer_stability,
     is_scratch,
     semantic_tags,
+    subject_of,
 )
 from core.settings import InferenceSettings
 
@@ -161,6 +163,73 @@ def test_only_scratch_prefixes_that_end_at_a_word_boundary_are_temporary(key: st
     assert infer_meta("note", key, "").stability == stability
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "scope", "type_"),
+    [
+        ("file:main.ts", "src/server/main.ts", "shared", "fact"),
+        ("edited:src/app.py", "added the login form", "shared", "fact"),
+        ("  Edited: src/app.py", "my favorite form", "shared", "fact"),
+        ("shared:file:main.ts", "src/server/main.ts", "shared", "fact"),
+        ("project:edited:main.ts", "twice", "project", "project"),
+        ("user:file:main.ts", "x", "user", "fact"),
+        ("file:my-preferences.css", "x", "shared", "fact"),
+        ("edited:style/assistant.py", "x", "shared", "fact"),
+        ("auth handler", "src/auth/middleware.ts:47", "shared", "fact"),
+        ("login", "~/dev/my-app/assistant.py", "shared", "fact"),
+        ("entry", "src/a.ts, src/b.ts", "shared", "fact"),
+        ("logs", "/var/log/app/", "shared", "fact"),
+        ("project entry", "src/main.rs", "project", "project"),
+    ],
+)
+def test_what_tools_saw_of_files_is_shared_and_an_observation(
+    key: str, value: str, scope: str, type_: str
+) -> None:
+    meta = infer_meta("fact", key, value)
+    assert (meta.scope, meta.type, meta.source, meta.confidence) == (scope, type_, "tool_observation", 0.98)
+    assert (meta.subject, meta.stability) == (subject_of(scope), "durable")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "scope"),
+    [
+        ("user:editor setup", "~/.config/nvim/init.lua", "user"),
+        ("my notes", "/home/me/notes.md", "user"),
+        ("session:draft", "/tmp/draft.md", "session"),
+        ("framework", "Next.js", "user"),
+        ("website", "github.com/me", "user"),
+        ("profile: main", "blue and/or green", "user"),
+        ("the edited: text", "short", "user"),
+        ("where it is", "look into src/auth/main.ts first", "user"),
+    ],
+)
+def test_what_a_person_said_stays_theirs(key: str, value: str, scope: str) -> None:
+    meta = infer_meta("fact", key, value)
+    assert (meta.scope, meta.source, meta.confidence) == (scope, "explicit_user", 0.9)
+
+
+def test_given_metadata_of_a_file_wins() -> None:
+    meta = infer_meta("fact", "file:main.ts", "src/main.ts", (), MetaInput(scope="user", source="inferred"))
+    assert (meta.scope, meta.source, meta.confidence) == ("user", "inferred", 0.6)
+
+
+def test_file_facts_that_the_original_inferred_anew_get_the_same_from_us(golden: Path) -> None:
+    text = (golden / "store_after_loadall.json").read_text("utf-8")
+    found: list[dict[str, Any]] = []
+
+    def collect(value: dict[str, Any]) -> dict[str, Any]:
+        if "source" in value and "title" in value:
+            found.append(value)
+        return value
+
+    json.loads(text, object_hook=collect)
+    files = [note for note in found if "file:" in note["title"]]
+    assert files
+    for note in files:
+        meta = infer_meta("fact", note["title"], note["content"])
+        ours = {name: getattr(meta, name) for name in ("scope", "subject", "type", "source", "confidence")}
+        assert ours == {name: note[name] for name in ours}
+
+
 def test_given_values_win_and_the_rest_is_inferred_from_them() -> None:
     meta = infer_meta("fact", "user:x", "", (), MetaInput(scope="self", confidence=-1, stability="temporary"))
     assert (meta.scope, meta.subject, meta.source) == ("self", "assistant:self", "agent_reflection")
@@ -191,6 +260,7 @@ def test_words_with_signs_in_them_are_taken_literally() -> None:
         ("x", "preference", ("preferences",)),
         ("x", "style", ("style",)),
         ("file:main.ts", "fact", ("files",)),
+        ("edited:main.ts", "fact", ("files",)),
         ("x", "note", ()),
     ],
 )

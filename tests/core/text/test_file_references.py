@@ -7,7 +7,7 @@ from hostile import HOSTILE, RAW
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.text.file_references import FileReference, file_references
+from core.text.file_references import FileReference, file_references, is_path
 
 
 def read(text: str) -> list[str]:
@@ -104,3 +104,96 @@ def test_pieces_of_paths_in_any_order_are_read_without_harm(pieces: list[str]) -
 def test_a_long_text_names_so_many_files_at_most() -> None:
     assert len(file_references("src/a.py:1 " * 10_000)) == 200
     assert read("a/" * 50_000) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "src/auth/middleware.ts:47",
+        "src/server/main.ts",
+        "~/dev/foo",
+        "~/.zshrc",
+        "./run",
+        "../x",
+        "/etc/hosts",
+        "/usr/local/bin/",
+        "/home/me/cv.pdf",
+        "C:\\Users\\me\\x.txt",
+        "C:\\Users\\me",
+        "src/auth/",
+        "src/a.ts, src/b.ts",
+        "`src/a.ts`",
+        "tests/test_x.py::test_a",
+        "file:///home/me/x.py",
+        "$HOME/dev/x",
+        "app.py:47",
+        "/Users/me/My Documents/a.txt",
+        ".github/workflows/ci.yml",
+        ".github/",
+        "src/a.ts:10-20",
+        "src\\a.ts",
+        "${HOME}/x",
+        "/tmp",
+        "docs/a.md#L10",
+        "Übersicht/größe.md",
+    ],
+)
+def test_a_text_that_is_nothing_but_paths_is_told(text: str) -> None:
+    assert is_path(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "  ",
+        "and/or",
+        "/help",
+        "/deploy",
+        "24/7",
+        "km/h",
+        "TCP/IP",
+        "n/a",
+        "text/html",
+        "https://a.b/c.html",
+        "github.com/me/repo",
+        "Node.js",
+        "example.org",
+        "README.md",
+        "blue",
+        "see src/a.ts",
+        "npm run build",
+        "pytest tests/ -v",
+        "make",
+        "1/2",
+        "/",
+        "~",
+        "..",
+        "//",
+        "w/o",
+        "@scope/pkg",
+        "10.0.0.1/24",
+        "git@github.com:me/repo.git",
+        "user:pw@host/x",
+        "12:30",
+        "localhost:8080",
+        ",,",
+        "''",
+        "2026/01/02",
+        "yes / no",
+        "/api/users",
+    ],
+)
+def test_other_texts_are_no_paths(text: str) -> None:
+    assert not is_path(text)
+
+
+@given(st.text(max_size=80) | st.sampled_from(HOSTILE) | st.text('a1./\\~:# ,"$C-', max_size=30))
+def test_a_path_has_a_folder_or_a_line_whatever_the_text(text: str) -> None:
+    assert not is_path(text) or any(sign in text for sign in "/\\:#")
+
+
+@pytest.mark.parametrize("piece", ["/a", "a/", "~/.", "a.b/", "((", "C:\\", "src/a.py "])
+def test_a_long_text_is_no_path(piece: str) -> None:
+    assert not is_path(piece * 100_000)
+    assert not is_path(piece * 190 + "!")
