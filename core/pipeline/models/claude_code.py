@@ -1,22 +1,33 @@
-"""Claude Code as a model: its command, run for one answer."""
+"""Claude Code as a model: its command, run for one answer and without anything that could act on the text."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 from core.pipeline.config.parts import DEFAULT_MODELS
 from core.pipeline.guard import assert_outside_transaction
-from core.pipeline.models.commands import GRACE_SECONDS, Said, answered, answers_to_version, run
-from core.pipeline.models.provider import Answer, Availability, Schema
+from core.pipeline.models.commands import GRACE_SECONDS, Said, answered, run, version_of
+from core.pipeline.models.provider import AVAILABLE, Answer, Availability, Schema
 
 USUAL_SECONDS: Final = 60.0
 # Longer prompts stand on no command line, where everybody on the machine can read them.
 SHORT: Final = 200
 # What a command line may hold everywhere.
 _LONGEST_ARGUMENT: Final = 8_000
+# A text is read, never acted upon: no tools, no MCP servers, no hooks, no settings of a user or a project, no skills,
+# one turn. A command that does not know one of these options ends with an error before it reads the text.
+UNARMED: Final = (
+    "--tools", "", "--strict-mcp-config", "--mcp-config", '{"mcpServers":{}}', "--setting-sources", "",
+    "--settings", '{"disableAllHooks":true,"permissions":{"deny":["Read"]}}', "--disable-slash-commands",
+    "--max-turns", "1",
+)  # fmt: skip
+# The first version that was seen to take all of them.
+OLDEST: Final = (2, 0, 70)
+_VERSION: Final = re.compile(r"(?<![\d.])(\d{1,6})\.(\d{1,6})\.(\d{1,6})")
 # So that hooks of a memory do not answer to a session that only extracts.
 _NO_HOOKS: Final = ("NUGGETS_NO_HOOKS", "SIGNET_NO_HOOKS")
 
@@ -34,13 +45,9 @@ class ClaudeCode:
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
         """The model's answer; the schema is left out, since the command takes none. See `Provider.generate`."""
         assert_outside_transaction("asking Claude Code")
+        prompt = without_mentions(prompt)
         said = self._run(prompt, is_short(prompt), deadline)
-        if (
-            said.code != 0
-            and not is_short(prompt)
-            and _refuses_input(said)
-            and len(prompt) <= _LONGEST_ARGUMENT
-        ):
+        if said.code != 0 and not is_short(prompt) and _refuses_input(said) and _is_argument(prompt):
             said = self._run(prompt, True, deadline)
         return Answer(answered(self.name, said), self.model)
 
@@ -48,7 +55,7 @@ class ClaudeCode:
         """The command line. prompt: None when it comes on standard input."""
         return [
             self.command, "-p", *([] if prompt is None else [prompt]), *(["--model", self.model] if self.model else []),
-            "--no-session-persistence", "--output-format", "text",
+            "--no-session-persistence", "--output-format", "text", *UNARMED,
         ]  # fmt: skip
 
     @property
@@ -57,9 +64,18 @@ class ClaudeCode:
         return f"{self.name} {self.model}".rstrip()
 
     def available(self) -> Availability:
-        """Whether `claude --version` ends well."""
+        """Whether `claude --version` ends well and tells a version that can be kept from its tools."""
         assert_outside_transaction("asking Claude Code")
-        return answers_to_version(self.name, self.command, own_environ(self.environ))
+        told = version_of(self.name, self.command, own_environ(self.environ))
+        if isinstance(told, Availability):
+            return told
+        found = _VERSION.search(told)
+        if found is not None and tuple(map(int, found.groups())) >= OLDEST:
+            return AVAILABLE
+        oldest = ".".join(map(str, OLDEST))
+        said = f"{self.command} {found[0]}" if found else f"a {self.command} of unknown version"
+        why = f"{said} cannot be kept from its tools; update it to {oldest} or newer"
+        return Availability(False, "no_command", why)
 
     def _run(self, prompt: str, as_argument: bool, deadline: float) -> Said:
         arguments = self.arguments(prompt if as_argument else None)
@@ -78,9 +94,21 @@ def own_environ(environ: Mapping[str, str]) -> dict[str, str]:
     return kept | {"NO_COLOR": "1"} | dict.fromkeys(_NO_HOOKS, "1")
 
 
+def without_mentions(prompt: str) -> str:
+    """A prompt in which no "@" stands: the command reads each file that is named behind one, tools or not.
+
+    Texts stand in prompts as JSON strings, so that the escape says the same.
+    """
+    return prompt.replace("@", r"\u0040")
+
+
 def is_short(prompt: str) -> bool:
     """Whether a prompt goes on the command line: short, and nothing that would be read as an option there."""
-    return 0 < len(prompt) <= SHORT and not prompt.startswith("-") and "\0" not in prompt
+    return 0 < len(prompt) <= SHORT and _is_argument(prompt)
+
+
+def _is_argument(prompt: str) -> bool:
+    return len(prompt) <= _LONGEST_ARGUMENT and not prompt.startswith("-") and "\0" not in prompt
 
 
 def _refuses_input(said: Said) -> bool:

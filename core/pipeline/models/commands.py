@@ -16,7 +16,6 @@ from typing import Final, NamedTuple
 
 from core.pipeline.models.answers import excerpt
 from core.pipeline.models.provider import (
-    AVAILABLE,
     Availability,
     EmptyAnswerError,
     ModelError,
@@ -102,8 +101,8 @@ def answered(name: str, said: Said) -> str:
     return text
 
 
-def answers_to_version(name: str, command: str, environ: Mapping[str, str]) -> Availability:
-    """Whether a command can be run: `<command> --version` ends well within three seconds."""
+def version_of(name: str, command: str, environ: Mapping[str, str]) -> str | Availability:
+    """What `<command> --version` says within three seconds; why it says nothing, where it does not end well."""
     try:
         said = run(name, [command, "--version"], None, AVAILABLE_SECONDS, environ=environ)
     except ModelUnavailableError as error:
@@ -112,7 +111,7 @@ def answers_to_version(name: str, command: str, environ: Mapping[str, str]) -> A
         return Availability(False, "unreachable", error.message)
     if said.code != 0:
         return Availability(False, "unreachable", f"`{command} --version` ended with exit code {said.code}")
-    return AVAILABLE
+    return said.output
 
 
 def _started(

@@ -1,36 +1,28 @@
-"""OpenCode as a model: its command, run for one answer."""
+"""OpenCode, which is no model of ours: its command cannot be kept from the tools and servers of the person."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Final
 
-from core.pipeline.guard import assert_outside_transaction
-from core.pipeline.models.commands import GRACE_SECONDS, answered, answers_to_version, run
-from core.pipeline.models.provider import Answer, Availability, Schema
+from core.pipeline.models.provider import Answer, Availability, ModelUnavailableError, Schema
+
+# What was seen of 1.18: MCP servers of a user's folder start whatever the configuration handed over says, a bound on
+# turns is not kept, and an agent without tools that it does not know becomes its usual one with all of them.
+WHY: Final = "there is no command of OpenCode that reads a text without its tools and MCP servers"
+TODO: Final = 'set extraction.provider to "ollama" or "claude-code"'
 
 
 @dataclass(frozen=True, slots=True)
 class OpenCode:
-    """A model that the command `opencode` asks. model: "" for its own choice."""
+    """A provider that a configuration may name and that is never asked. No command is run."""
 
     model: str = ""
-    command: str = "opencode"
-    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
-    grace: float = GRACE_SECONDS
     name: str = "opencode"
 
     def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
-        """The model's answer; the schema is left out, since the command takes none. See `Provider.generate`."""
-        assert_outside_transaction("asking OpenCode")
-        environ = self._environ()
-        said = run(self.name, self.arguments(), prompt, deadline, environ=environ, grace=self.grace)
-        return Answer(answered(self.name, said), self.model)
-
-    def arguments(self) -> list[str]:
-        """The command line; the prompt comes on standard input."""
-        return [self.command, "run", *(["--model", self.model] if self.model else [])]
+        """Raises ModelUnavailableError."""
+        raise ModelUnavailableError(WHY, todo=TODO)
 
     @property
     def identity(self) -> str:
@@ -38,9 +30,5 @@ class OpenCode:
         return f"{self.name} {self.model}".rstrip()
 
     def available(self) -> Availability:
-        """Whether `opencode --version` ends well."""
-        assert_outside_transaction("asking OpenCode")
-        return answers_to_version(self.name, self.command, self._environ())
-
-    def _environ(self) -> dict[str, str]:
-        return dict(self.environ) | {"NO_COLOR": "1", "NUGGETS_NO_HOOKS": "1"}
+        """Never; it says what to choose instead."""
+        return Availability(False, "no_command", f"{WHY}; {TODO}")

@@ -34,7 +34,7 @@ from core.pipeline.records import ProviderHealth
 
 NO_MODEL: Final = "no model is configured"
 HOW_TO_CONFIGURE: Final = (
-    'set extraction.provider under [pipeline] in settings.toml to "ollama", "claude-code" or "opencode"'
+    'set extraction.provider under [pipeline] in settings.toml to "ollama" or "claude-code"'
 )
 # As long as looking takes at most, and a little more.
 _LOOK_MS: Final = 5_000

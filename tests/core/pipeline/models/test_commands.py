@@ -1,4 +1,4 @@
-"""Claude Code and OpenCode as models: how their commands are called, and what is made of each way to end."""
+"""Claude Code as a model: how its command is called, and what is made of each way to end; OpenCode is never called."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ import pytest
 from core.pipeline.config import read_configuration
 from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction
 from core.pipeline.models import commands
-from core.pipeline.models.claude_code import SHORT, USUAL_SECONDS, ClaudeCode, own_environ
-from core.pipeline.models.making import deadline_of
+from core.pipeline.models.claude_code import OLDEST, SHORT, UNARMED, USUAL_SECONDS, ClaudeCode, own_environ
+from core.pipeline.models.making import deadline_of, provider_of
 from core.pipeline.models.opencode import OpenCode
 from core.pipeline.models.provider import (
     EmptyAnswerError,
@@ -79,7 +79,7 @@ def test_the_command_line_is_that_of_the_vector(tmp_path: Path) -> None:
     given, expected = one["input"]["claude"], one["expected"]
     command, model = claude(tmp_path, "print('  hello \\n')", model=given["model"])
     assert model.generate(given["prompt"], None, SECONDS).text == "hello"
-    assert ["claude", *command.calls[0]["argv"]] == expected["argv"]
+    assert ["claude", *command.calls[0]["argv"]] == [*expected["argv"], *UNARMED]
     assert expected["timeout_ms"] == USUAL_SECONDS * 1000
     read = read_configuration({"pipeline": {"extraction": {"provider": "claude-code"}}}).configuration
     assert deadline_of(read) == USUAL_SECONDS
@@ -214,7 +214,8 @@ def test_a_prompt_stands_on_the_command_line_only_when_it_is_short_and_plain(
     assert model.generate(prompt, None, SECONDS).text == "well"
     (call,) = command.calls
     assert call["stdin"] == prompt
-    assert call["argv"] == ["-p", "--model", "haiku", "--no-session-persistence", "--output-format", "text"]
+    usual = ["-p", "--model", "haiku", "--no-session-persistence", "--output-format", "text"]
+    assert call["argv"] == [*usual, *UNARMED]
 
 
 def test_a_command_that_takes_no_standard_input_gets_the_prompt_as_an_argument(tmp_path: Path) -> None:
@@ -228,7 +229,70 @@ def test_a_command_that_takes_no_standard_input_gets_the_prompt_as_an_argument(t
     # What is too long for a command line is not put there.
     with pytest.raises(ModelHttpError, match="prompt argument"):
         model.generate(LONG * 100, None, SECONDS)
-    assert len(command.calls) == 3
+    # Nor what would be read as an option there.
+    with pytest.raises(ModelHttpError, match="prompt argument"):
+        model.generate(f"--tools={LONG}", None, SECONDS)
+    assert len(command.calls) == 4
+
+
+def test_a_text_reaches_no_tool_no_server_no_hook_no_settings_and_no_second_turn(tmp_path: Path) -> None:
+    command, model = claude(tmp_path, "print('well')")
+    for prompt in ("hi", LONG):
+        model.generate(prompt, None, SECONDS)
+    for call in command.calls:
+        argv = call["argv"]
+        after = {name: argv[place + 1] for place, name in enumerate(argv[:-1]) if name.startswith("--")}
+        assert after["--tools"] == ""
+        assert after["--setting-sources"] == ""
+        assert after["--max-turns"] == "1"
+        assert json.loads(after["--mcp-config"]) == {"mcpServers": {}}
+        assert json.loads(after["--settings"])["disableAllHooks"] is True
+        assert {"--strict-mcp-config", "--disable-slash-commands", "--no-session-persistence"} <= set(argv)
+        assert not [one for one in argv if "allow" in one.lower() or "skip" in one or "continue" in one]
+        assert call["files"] == []
+
+
+@pytest.mark.parametrize("text", ["@/etc/passwd", "see @~/.ssh/id_rsa, @../x", '@"a b"', "\\@/x"])
+def test_a_text_that_mentions_a_file_does_not_have_it_read(tmp_path: Path, text: str) -> None:
+    command, model = claude(tmp_path, "print('well')")
+    for prompt in (json.dumps(text), f"Text: {json.dumps(text * 100)}"):
+        model.generate(prompt, None, SECONDS)
+    for call in command.calls:
+        assert "@" not in call["stdin"] + " ".join(call["argv"])
+    # A model reads the same text.
+    assert json.loads(command.calls[1]["stdin"].removeprefix("Text: ")) == text * 100
+
+
+def test_an_older_command_that_knows_no_such_option_is_neither_offered_nor_asked(tmp_path: Path) -> None:
+    body = (
+        "if '--version' in sys.argv:\n    print('2.0.20 (Claude Code)')\nelse:\n"
+        "    sys.stderr.write(\"error: unknown option '--tools'\")\n    sys.exit(1)"
+    )
+    command, model = claude(tmp_path, body)
+    found = model.available()
+    assert (found.ok, found.reason) == (False, "no_command")
+    assert "2.0.20 cannot be kept from its tools" in found.told
+    with pytest.raises(ModelHttpError, match="unknown option"):
+        model.generate(LONG, None, SECONDS)
+    assert ["--tools" in call["argv"] for call in command.calls] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("said", "offered"),
+    [
+        (".".join(map(str, OLDEST)), True),
+        ("10.0.0 (Claude Code)", True),
+        ("2.0.9 (Claude Code)", False),
+        ("1.99.99", False),
+        ("a wrapper of mine", False),
+        ("", False),
+    ],
+)
+def test_only_a_version_that_is_known_to_take_every_option_is_offered(
+    tmp_path: Path, said: str, offered: bool
+) -> None:
+    _, model = claude(tmp_path, f"print({said!r})")
+    assert model.available().ok is offered
 
 
 def test_a_command_runs_in_an_empty_folder_that_is_gone_afterwards(tmp_path: Path) -> None:
@@ -246,10 +310,10 @@ def test_marks_for_a_terminal_are_no_part_of_an_answer(tmp_path: Path) -> None:
 
 def test_no_command_is_told_apart_from_one_that_fails(tmp_path: Path) -> None:
     nowhere = {**os.environ, "PATH": str(tmp_path)}
-    for model in (ClaudeCode(environ=nowhere), OpenCode(environ=nowhere)):
-        with pytest.raises(ModelUnavailableError, match="there is no command"):
-            model.generate(LONG, None, SECONDS)
-        assert model.available().reason == "no_command"
+    absent = ClaudeCode(environ=nowhere)
+    with pytest.raises(ModelUnavailableError, match="there is no command"):
+        absent.generate(LONG, None, SECONDS)
+    assert absent.available().reason == "no_command"
     _, broken = claude(tmp_path, "sys.exit(3)")
     assert broken.available().reason == "unreachable"
     assert "exit code 3" in broken.available().told
@@ -270,23 +334,22 @@ def test_a_command_is_there_when_it_tells_its_version(tmp_path: Path) -> None:
     assert command.calls[0]["argv"] == ["--version"]
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("", ["run"]), ("anthropic/some-model", ["run", "--model", "anthropic/some-model"])],
-)
-def test_opencode_takes_its_prompt_on_standard_input(tmp_path: Path, name: str, expected: list[str]) -> None:
-    command = Command(tmp_path, "opencode", "print(' {\"facts\": []}\\n')")
-    answer = OpenCode(name, environ=command.environ).generate("short", None, SECONDS)
-    assert (answer.text, answer.model) == ('{"facts": []}', name)
-    (call,) = command.calls
-    assert (call["argv"], call["stdin"]) == (expected, "short")
-
-
-def test_opencode_fails_with_the_same_errors(tmp_path: Path) -> None:
-    command = Command(tmp_path, "opencode", "sys.stderr.write('no key')\nsys.exit(2)")
-    with pytest.raises(ModelHttpError) as caught:
-        OpenCode(environ=command.environ).generate(LONG, None, SECONDS)
-    assert caught.value.what == "opencode exit 2: no key"
+def test_opencode_is_never_started_since_it_cannot_be_kept_from_its_tools(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = Command(tmp_path, "opencode", "print('well')")
+    for name, value in command.environ.items():
+        monkeypatch.setenv(name, value)
+    read = read_configuration({"pipeline": {"extraction": {"provider": "opencode"}}}).configuration
+    model = provider_of(read)
+    assert model is not None
+    found = model.available()
+    assert (found.ok, found.reason) == (False, "no_command")
+    assert '"ollama" or "claude-code"' in found.told
+    with pytest.raises(ModelUnavailableError, match="without its tools"):
+        model.generate(LONG, None, SECONDS)
+    assert OpenCode("a/b").identity == "opencode a/b"
+    assert not command.put_down.exists()
 
 
 def test_no_more_commands_run_at_once_than_a_machine_bears(
