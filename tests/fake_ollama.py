@@ -21,7 +21,7 @@ class Reply:
     text: what the model said. thinking: its thoughts beside that. done_reason: "length" for an answer that was cut.
     status: of the reply; with another than 200, text is the error. body: the reply's body instead of all this.
     drop: the connection is closed before the reply, or within its body. delay: seconds before anything is sent.
-    drip: seconds between the single bytes of the body. fields: put over those of the reply, None takes one out.
+    drip: seconds between the single bytes of the body, head_drip: of the head. fields: put over those of the reply, None takes one out.
     """
 
     text: str = ""
@@ -32,6 +32,7 @@ class Reply:
     drop: Literal["", "before", "within"] = ""
     delay: float = 0.0
     drip: float = 0.0
+    head_drip: float = 0.0
     prompt_tokens: int = 11
     answer_tokens: int = 7
     fields: dict[str, Any] = field(default_factory=dict)
@@ -156,6 +157,9 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, status: int, body: bytes, reply: Reply | None = None) -> None:
         try:
+            if reply is not None and reply.head_drip:
+                self._drip(b"HTTP/1.1 200 OK\r\nX-Slow: " + b"x" * 50_000, reply.head_drip)
+                return
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=utf-8")
             self.send_header("Content-Length", str(len(body)))

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import ipaddress
 import json
+import socket
 import threading
+import time
 from collections.abc import Callable, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
@@ -25,7 +28,12 @@ CONNECT_SECONDS: Final = 5.0
 MORE_TIME: Final = "give it more time (extraction.timeout) or choose a smaller model"
 INSTALL: Final = "pip install 'nuggets-tui[pipeline]'"
 
+# Calls that are under way at most, those that nobody waits for any more among them.
+MOST_AT_ONCE: Final = 8
+
 _T = TypeVar("_T")
+_turns: Final = threading.BoundedSemaphore(MOST_AT_ONCE)
+_own: Final = threading.local()
 
 
 class LibraryMissingError(ModelUnavailableError):
@@ -37,6 +45,31 @@ class Reply(NamedTuple):
 
     status: int
     body: bytes
+
+
+class _Connections:
+    """The connections of one call, for whoever waits for it to cut them; one that is opened later is cut at once."""
+
+    def __init__(self) -> None:
+        self._opened: list[socket.socket] = []
+        self._lock = threading.Lock()
+        self._over = False
+
+    def trace(self, event: str, told: Mapping[str, Any]) -> None:
+        """What the library tells of its steps: a connection is there once it is opened, again once it is secured."""
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            opened = told["return_value"].get_extra_info("socket")
+            with self._lock:
+                self._opened.append(opened)
+                if self._over:
+                    _cut(opened)
+
+    def cut(self) -> None:
+        """Ends every wait on them."""
+        with self._lock:
+            self._over = True
+            for opened in self._opened:
+                _cut(opened)
 
 
 def request(
@@ -59,7 +92,11 @@ def request(
     try:
         client = _client(_is_here(url), url.startswith("https:"))
         timeout = httpx2.Timeout(seconds, connect=min(seconds, CONNECT_SECONDS))
-        with client.stream(method, url, content=content, headers=headers, timeout=timeout) as reply:
+        connections: _Connections | None = getattr(_own, "connections", None)
+        extensions = {} if connections is None else {"trace": connections.trace}
+        with client.stream(
+            method, url, content=content, headers=headers, timeout=timeout, extensions=extensions
+        ) as reply:
             gathered = bytearray()
             for chunk in reply.iter_bytes():
                 gathered += chunk
@@ -79,26 +116,49 @@ def request(
 def within(seconds: float, late: str, where: str, call: Callable[[float], _T]) -> _T:
     """What a call gives, or a ModelTimeoutError saying `late` when it takes longer altogether.
 
-    The call gets the seconds, to bound each of its waits by; it runs in a thread of its own, which is left to end by
-    itself when it is late: a timeout of a connection counts from the last byte, so that a slow reply never ends.
+    The call gets the seconds, to bound each of its waits by; it runs in a thread of its own. A timeout of a
+    connection counts from the last byte, so that a reply that drips would never end: when the call is late its
+    connections are cut, and the thread ends. No more than MOST_AT_ONCE threads are there, whatever keeps one.
     """
+    ends = time.monotonic() + seconds
     results: list[_T] = []
     errors: list[BaseException] = []
+    connections = _Connections()
 
     def run() -> None:
+        _own.connections = connections
         try:
             results.append(call(seconds))
         except BaseException as error:
             errors.append(error)
+        finally:
+            _turns.release()
 
+    if not _turns.acquire(timeout=seconds):
+        raise ModelTimeoutError(late, where=where, todo=MORE_TIME)
     thread = threading.Thread(target=run, name="asking a model", daemon=True)
-    thread.start()
-    thread.join(seconds)
+    try:
+        thread.start()
+    except BaseException:
+        _turns.release()
+        raise
+    try:
+        thread.join(max(0.0, ends - time.monotonic()))
+        # Taken before the cut, which is an error of its own to the call.
+        error = next(iter(errors), None)
+    finally:
+        connections.cut()
     if results:
         return results[0]
-    if errors and not isinstance(errors[0], ModelTimeoutError):
-        raise errors[0]
+    if error is not None and not isinstance(error, ModelTimeoutError):
+        raise error
     raise ModelTimeoutError(late, where=where, todo=MORE_TIME)
+
+
+def _cut(opened: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        # Of a secured connection too the one below: what runs in the other thread keeps its state.
+        socket.socket.shutdown(opened, socket.SHUT_RDWR)
 
 
 @cache

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import math
+import socket
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -169,6 +172,49 @@ def test_the_deadline_is_for_the_whole_call(reply: Reply) -> None:
     assert error.what == "Ollama timeout after 300ms"
 
 
+@pytest.mark.parametrize(
+    "reply", [Reply("drop by drop" * 99, drip=0.01), Reply(head_drip=0.01), Reply(delay=60)]
+)
+def test_a_call_that_is_late_leaves_no_thread_behind(reply: Reply) -> None:
+    with FakeOllama([reply] * 3) as server:
+        for _ in range(3):
+            assert type(error_of(server, 0.2)) is ModelTimeoutError
+        for thread in threading.enumerate():
+            if thread.name == "asking a model":
+                thread.join(20)
+                assert not thread.is_alive()
+
+
+def test_a_connection_that_is_opened_too_late_is_cut_at_once() -> None:
+    mine, other = socket.socketpair()
+    with mine, other:
+        connections = http._Connections()
+        connections.cut()
+        connections.trace(
+            "connection.connect_tcp.complete",
+            {"return_value": SimpleNamespace(get_extra_info=lambda name: {"socket": mine}[name])},
+        )
+        assert other.recv(1) == b""
+
+
+def test_no_more_calls_are_under_way_than_are_allowed_whatever_keeps_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    never, began = threading.Event(), threading.Semaphore(0)
+    monkeypatch.setattr(http, "_turns", threading.BoundedSemaphore(2))
+
+    def stuck(seconds: float) -> None:
+        began.release()
+        never.wait()
+
+    for _ in range(5):
+        with pytest.raises(ModelTimeoutError, match="too late"):
+            http.within(0.05, "too late", "", stuck)
+    assert [began.acquire(blocking=False) for _ in range(3)] == [True, True, False]
+    never.set()
+    assert http.within(SECONDS, "late", "", lambda seconds: seconds) == SECONDS
+
+
 def test_a_server_that_is_not_there_is_told_apart_from_one_that_fails() -> None:
     with FakeOllama() as server:
         url = server.url
@@ -306,8 +352,6 @@ def test_errors_of_the_program_are_not_taken_for_the_model(monkeypatch: pytest.M
 
 
 def test_a_server_that_never_answers_holds_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    import threading
-
     never = threading.Event()
     call: Callable[[float], bool] = lambda seconds: never.wait()  # noqa: E731
     with pytest.raises(NuggetsError, match="too late"):
