@@ -37,6 +37,7 @@ REASONS: Final = {
     "empty_fact_content": "it says nothing",
     "duplicate_content": "a note says the same already",
     "ungrounded": "no sentence of the text says this: look closely",
+    "instruction": "it tells somebody what to do, or what they may or like: look closely",
     "destructive_mutations_disabled": "changing and hiding notes is not allowed (allowUpdateDelete)",
     "destructive_review": "it changes what is there: a person decides",
     "contradiction": "it contradicts a note",
@@ -50,6 +51,7 @@ REASONS: Final = {
 _SHORT_REASONS: Final = {
     "low_fact_confidence": "unsure",
     "ungrounded": "not in the text",
+    "instruction": "an instruction",
     "destructive_mutations_disabled": "not allowed",
     "destructive_review": "changes a note",
     "contradiction": "contradicts a note",

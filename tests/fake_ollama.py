@@ -21,7 +21,8 @@ class Reply:
     text: what the model said. thinking: its thoughts beside that. done_reason: "length" for an answer that was cut.
     status: of the reply; with another than 200, text is the error. body: the reply's body instead of all this.
     drop: the connection is closed before the reply, or within its body. delay: seconds before anything is sent.
-    drip: seconds between the single bytes of the body, head_drip: of the head. fields: put over those of the reply, None takes one out.
+    drip: seconds between the single bytes of the body, head_drip: of an endless head. fields: put over those of the
+    reply, None takes one out.
     """
 
     text: str = ""

@@ -26,6 +26,7 @@ class Reason(StrEnum):
     EMPTY = "empty_fact_content"
     DUPLICATE = "duplicate_content"
     UNGROUNDED = "ungrounded"
+    INSTRUCTION = "instruction"
     DESTRUCTIVE_DISABLED = "destructive_mutations_disabled"
     DESTRUCTIVE_REVIEW = "destructive_review"
     CONTRADICTION = "contradiction"

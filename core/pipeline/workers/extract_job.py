@@ -17,7 +17,9 @@ from core.pipeline.decision.result import Decisions, Proposal
 from core.pipeline.decision.run import decide
 from core.pipeline.extraction.result import Extraction, Limits
 from core.pipeline.extraction.run import extract
+from core.pipeline.intake.bearing import bearing, source_of
 from core.pipeline.intake.normalisation import normalise
+from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge.contradictions import check
 from core.pipeline.models.making import deadline_of
 from core.pipeline.models.provider import ModelError, Provider
@@ -178,6 +180,8 @@ def _planned(
         place: _told(decisions, place) for place in range(len(extraction.facts)) if place not in proposals
     }
     spans = source_spans(text, [fact.content for fact in extraction.facts])
+    # As the model saw it; a fact may hold the sign that stands for a credential.
+    source = source_of(redact(text).text)
     return [
         PlannedFact(
             place=place,
@@ -189,6 +193,7 @@ def _planned(
             contradiction=contradictions.get(place, ""),
             pinned=_pinned(graph, proposals.get(place)),
             span=spans[place],
+            bearing=bearing(source, fact.content, preference=fact.type == "preference"),
         )
         for place, fact in enumerate(extraction.facts)
     ]

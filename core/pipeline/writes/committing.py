@@ -158,6 +158,7 @@ def _ruled(course: _Course, planned: PlannedFact, proposal: StoredProposal) -> R
         grounded=proposal.grounded,
         contradictory=bool(planned.contradiction),
         pinned=planned.pinned,
+        bearing=planned.bearing,
         repeats=proposal.decided_by == "rule"
         and normalise(proposal.target_content).content_hash == planned.said.content_hash,
     )

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from core.pipeline.config import Mode
 from core.pipeline.config.modes import Destructive, destructive, writes_notes
 from core.pipeline.decision.result import Action
+from core.pipeline.intake.bearing import Bearing
 from core.pipeline.records import ProposalStatus, Reason
 
 
@@ -25,7 +26,7 @@ class Case:
 
     fact_confidence: the extraction's, in [0, 1]. normalised: the fact's content as it is compared. contradictory:
     whether the fact contradicts the text that it would change. pinned: whether that note bears a pin. repeats: whether
-    the very text is stored already.
+    the very text is stored already. bearing: what the text has to say to the fact.
     """
 
     action: Action
@@ -35,6 +36,12 @@ class Case:
     contradictory: bool = False
     pinned: bool = False
     repeats: bool = False
+    bearing: Bearing = "said"
+
+    @property
+    def borne_out(self) -> bool:
+        """Whether a sentence of the text says the fact."""
+        return self.grounded and self.bearing == "said"
 
 
 def ruling(case: Case, mode: Mode, least_confidence: float) -> Ruling:
@@ -56,8 +63,10 @@ def _addition(case: Case, mode: Mode, least_confidence: float) -> Ruling:
     if not case.normalised:
         return Ruling("skipped", Reason.EMPTY)
     if not writing:
-        return Ruling("proposed", Reason.SHADOW, not case.grounded)
-    return Ruling("applied", Reason.WRITTEN) if case.grounded else Ruling("review", Reason.UNGROUNDED, True)
+        return Ruling("proposed", Reason.SHADOW, not case.borne_out)
+    if case.borne_out:
+        return Ruling("applied", Reason.WRITTEN)
+    return Ruling("review", Reason.INSTRUCTION if case.bearing == "order" else Reason.UNGROUNDED, True)
 
 
 def _destruction(case: Case, mode: Mode) -> Ruling:

@@ -40,8 +40,9 @@ def test_what_a_person_took_back_is_not_learned_again_in_other_words(writes: Wri
     writes.memory.change("hidden", lambda draft: hide_note(draft, note_id))
     done = writes.learn("Anna once more", found(TEA.upper() + "!", "Anna, likes - green tea"))
     assert (done.written, writes.notes(), writes.rows("facts")) == (0, [], 1)
+    honey = "Anna likes green tea only on Sundays with honey"
     # Something else about the same is new, and not offered a hidden note as its target.
-    done = writes.learn("And now Anna", found("Anna likes green tea only on Sundays with honey"))
+    done = writes.learn(f"Now {honey}.", found(honey))
     assert (done.written, writes.proposal().decided_by) == (1, "rule")
 
 
@@ -66,7 +67,10 @@ def test_a_proposal_that_waits_already_is_not_made_twice(tmp_path: Path) -> None
 
 def test_text_that_looks_like_a_query_is_searched_as_words(writes: Writes) -> None:
     said = 'Use "uv", not -pip: tag:python (always) OR nugget:none'
-    writes.known(said)
+    writes.learn(said, found(said))
+    # An order waits for a person.
+    writes.accept(writes.proposal().id)
+    writes.flush()
     writes.learn("Tools of today", found(said.lower() + "!"))
     assert writes.proposal().status == "deduped"
 

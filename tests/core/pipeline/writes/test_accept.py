@@ -16,6 +16,7 @@ from core.pipeline.records import Reason
 TEA = "Anna likes green tea"
 COFFEE = "Anna likes green coffee"
 DEPLOY = "The deploy of checkout runs on Fridays"
+FRIDAYS = "The deploy runs on Fridays"
 TEXT = f"{TEA}. {COFFEE}. {DEPLOY}."
 
 
@@ -78,7 +79,7 @@ def test_all_above_a_confidence_takes_sure_additions_that_nothing_is_to_be_said_
     shadow.configuration = SHADOW
     shadow.learn(
         TEXT,
-        found(fact(DEPLOY, 0.9), fact(COFFEE, 0.99), fact("Zebras graze", 0.95), fact("Fridays are for deploys", 0.4)),
+        found(fact(DEPLOY, 0.9), fact(COFFEE, 0.99), fact("Zebras graze", 0.95), fact(FRIDAYS, 0.4)),
         {"decisions": [
             {"fact": "F1", "action": "update", "targetId": "C1", "confidence": 0.9, "reason": "newer"},
             {"fact": "F2", "action": "add", "confidence": 0.9, "reason": "new"},
@@ -91,7 +92,7 @@ def test_all_above_a_confidence_takes_sure_additions_that_nothing_is_to_be_said_
     assert above(shadow.database.reading, 0.9) == (_proposed(shadow, DEPLOY),)
     assert set(above(shadow.database.reading, 0.0)) == {
         _proposed(shadow, DEPLOY),
-        _proposed(shadow, "Fridays are for deploys"),
+        _proposed(shadow, FRIDAYS),
     }
     assert above(shadow.database.reading, 0.91) == ()
     # What is shown of each is what counts here.

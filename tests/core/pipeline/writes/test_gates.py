@@ -21,6 +21,7 @@ cases = st.builds(
     contradictory=st.booleans(),
     pinned=st.booleans(),
     repeats=st.booleans(),
+    bearing=st.sampled_from(["said", "unsaid", "order"]),
 )
 
 
@@ -33,6 +34,7 @@ def test_only_a_sure_grounded_addition_is_written_without_a_person(case: Case, m
         and case.fact_confidence >= LEAST
         and bool(case.normalised)
         and case.grounded
+        and case.bearing == "said"
     )
     assert (rule.status == "applied") is written
     assert (rule.reason is Reason.WRITTEN) is written
@@ -69,6 +71,13 @@ def test_confidence_is_no_gate_in_shadow() -> None:
         Reason.SHADOW,
         False,
     )
+
+
+def test_what_no_sentence_says_and_what_tells_somebody_what_to_do_waits_and_says_which() -> None:
+    for told, reason in (("unsaid", Reason.UNGROUNDED), ("order", Reason.INSTRUCTION)):
+        case = Case("add", 1.0, "anna likes tea", bearing=told)
+        assert ruling(case, Mode.CONTROLLED_WRITE, LEAST) == ("review", reason, True)
+        assert ruling(case, Mode.SHADOW, LEAST) == ("proposed", Reason.SHADOW, True)
 
 
 def test_the_gate_before_the_very_text_that_is_stored_says_duplicate() -> None:
