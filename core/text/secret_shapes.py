@@ -116,12 +116,19 @@ _LOGINS: Final = tuple(
         r"(?:^|[\s\"'`])[\w.*-]+:(?:5432|5433|6432):[\w*-]+:[\w-]+:([^\s:\"'`]{4,100})",
         r"\bsshpass\s+-p\s*[\"']?([^\s\"']{4,100})",
         r"\b(?:redis-cli|mongosh?|mongodump)\s[^\n]{0,120}?\s(?:-a|-p)\s+[\"']?([^\s\"']{4,100})",
+        r"(?i:\b(?:log(?:ged|ging|s)?[ -]?(?:in|on)|sign(?:ed|ing|s)?[ -]?(?:in|on)|connect(?:ed|ing|s)?|ssh(?:\sin)?|authenticates?|einloggen|anmelden|meldet?\s(?:dich|euch|sich|mich)(?:\san)?)"
+        r"(?:\s(?:to|into|at|on|bei|auf)\s(?:the\s|der\s|dem\s)?\S{1,60})?\s(?:as|als)\s[\"'`]?[\w.@+-]{1,60}[\"'`]?,?\s(?:with|using|and|mit|und)\s(?:the\s|dem\s)?(?:password\s|passwort\s|pass\s|pw\s)?)[\"'`]?([^\s\"'`,;]{4,99}[^\s\"'`,;.:)\]}>?])",
         r"\blogin\s+\S{1,80}\s+password\s+(\S{4,100})",
         r"(?i:\b(?:logins?|credentials?|creds|user/pass|zugangsdaten|identifiants|basic\sauth))"
         r"(?:\s?(?:is|are|sind|sont|:|=))?\s{1,3}[\w.@+-]{1,60}\s?[:/]\s?(?!/)([^\s\"'`,;]{5,100})",
     )
 )
-_LOGIN_HINTS: Final = (":5432:", ":5433:", ":6432:", "-u", "--user", " -p", "sshpass", "-cli", "ogin", "redential", "reds", "asic auth", "user/pass", "ugangsdaten", "dentifiants", "mongo")  # fmt: skip
+# What people log in with that is no password, though a number stands behind it.
+_WAYS: Final = re.compile(
+    r"(?:windows|chrome|firefox|safari|edge|office|outlook|keycloak|yubikey|passkey|okta|auth|fido|webauthn|face|touch|pin|java|php|ios|android|http|app|sso|mfa|otp|ldap|idp|cert|key|version|v)[-_]?\d.*",
+    re.IGNORECASE,
+)
+_LOGIN_HINTS: Final = (" as ", " als ", ":5432:", ":5433:", ":6432:", "-u", "--user", " -p", "sshpass", "-cli", "ogin", "redential", "reds", "asic auth", "user/pass", "ugangsdaten", "dentifiants", "mongo")  # fmt: skip
 
 
 def known_shapes(text: str) -> Iterator[Span]:
@@ -201,7 +208,7 @@ def _is_password(user: str, password: str) -> bool:
 
 
 def _is_login(value: str) -> bool:
-    return not value.isdigit() and mixed(value)
+    return not value.isdigit() and mixed(value) and not _WAYS.fullmatch(value)
 
 
 def _headers(text: str) -> Iterator[Span]:

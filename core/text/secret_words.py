@@ -122,8 +122,14 @@ _NO_SPACE_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(
-    r"(?P<quote>[\"'`])(?P<value>[^\"'`\n]{1,200})(?P=quote)|[«„“「『‘](?P<other>[^«»„“”「」『』‘’\n]{1,200})[»“”」』’]"
+    r"(?P<quote>[\"'`])(?P<value>(?:[^\"'`\n\\]|\\[^\n]){1,200}+)(?P=quote)|[«„“「『‘](?P<other>[^«»„“”「」『』‘’\n]{1,200})[»“”」』’]"
 )
+_CONTENT: Final = r"\s*(?:<!\[CDATA\[\s*)?(?P<value>[^\s<>](?:[^<>\"\n]{0,400}[^\s<>\"\]])?)\s*(?:\]\]>\s*)?"
+_ELEMENT: Final = re.compile(
+    r"<(?P<name>[A-Za-z_][\w:.-]{0,60})(?P<more>\s[^<>]{0,200})?>\s*(?:<value>)?" + _CONTENT + "</"
+)
+_ATTRIBUTE: Final = re.compile(r"""\s(?:key|name|id)\s?=\s?["']([^"'<>]{1,80})["']""", re.IGNORECASE)
+_PROPERTY: Final = re.compile(r"<key>(?P<name>[^<>]{1,80})</key>\s{0,40}<string>" + _CONTENT + "</string>")
 _BARE: Final = re.compile(r"[^\s\"'`,;<>«»„“”「」]{1,400}")
 _ASCII: Final = re.compile(r"[!-~]+")
 _TRAILING: Final = re.compile(r"(?:[.)\]}>*:]|\\[nr])+$")
@@ -179,6 +185,17 @@ def _begins(text: str, start: int, word: str, strength: _Strength) -> bool:
     if text[start].isupper() and before.islower():
         return True
     return len(word) > 5 and word.isascii() and strength != "key"
+
+
+def in_elements(text: str) -> Iterator[Span]:
+    """Start, end and kind of each value that stands between tags of XML of which one names a credential."""
+    for pattern in (_ELEMENT, _PROPERTY) if "</" in text else ():
+        for found in pattern.finditer(text):
+            said = _ATTRIBUTE.search(found["more"] or "") if pattern is _ELEMENT else None
+            name, value = said[1] if said is not None else found["name"], found["value"]
+            told = next(behind_words(f'{name}: "{value}"'), None)
+            if told is not None:
+                yield *found.span("value"), told[2]
 
 
 def _behind(text: str, start: int, end: int, strength: _Strength) -> Iterator[Span]:

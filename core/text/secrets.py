@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from core.text.mask import MASK, mask
+from core.text.secret_lines import over_lines
 from core.text.secret_shapes import Span, known_shapes
-from core.text.secret_words import behind_words
+from core.text.secret_words import behind_words, in_elements
+from core.text.spellings import View, beneath, unescaped, without_invisible
 
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
+# JSON within JSON within JSON. Paths of Windows and patterns, which hold backslashes too, are read as they are.
+_LAYERS: Final = 3
+_ESCAPED: Final = re.compile(r"\\[\"'/]|\\u[0-9a-fA-F]{4}")
 
 
 class Secret(NamedTuple):
@@ -26,13 +32,43 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
 
     Known shapes of keys and tokens, private key blocks, passwords inside web addresses, JWTs, what an
     Authorization header holds, values that look random right behind a word such as "token" or "api key", and
-    values that mix letters with digits or signs behind such a word and "is", "=" or ":". Digests of commits, paths,
-    names, addresses, placeholders and such words alone are no secrets.
+    values that mix letters with digits or signs behind such a word and "is", "=" or ":", or between the tags of XML.
+    They are found too where the text is escaped as in JSON, where a line ends within them, and where letters that
+    nobody sees stand in them. Digests of commits, paths, names, addresses, placeholders and such words alone are no
+    secrets.
     """
     if "[masked: " in text:
         # What a mask says is no key word, and it stands where a value stood.
         text = MASK.sub(lambda found: "[" + "*" * (len(found[0]) - 2) + "]", text)
-    return tuple(_apart([*known_shapes(text), *behind_words(text)]))
+    return tuple(_apart(list(_spans(text))))
+
+
+def _spans(text: str) -> Iterator[Span]:
+    visible = without_invisible(text)
+    shown = text if visible is None else visible.text
+    below = () if visible is None else (visible,)
+    yield from _through(below, _plainly(shown))
+    if _ESCAPED.search(shown) is None:
+        return
+    for _ in range(_LAYERS):
+        view = unescaped(below[-1].text if below else text)
+        if view is None:
+            return
+        below = (*below, view)
+        yield from _through(below, _plainly(view.text))
+
+
+def _plainly(text: str) -> Iterator[Span]:
+    yield from known_shapes(text)
+    yield from behind_words(text)
+    yield from in_elements(text)
+    yield from over_lines(text)
+
+
+def _through(below: tuple[View, ...], spans: Iterator[Span]) -> Iterator[Span]:
+    """Spans of the topmost view as spans of the text."""
+    for start, end, kind in spans:
+        yield (*(beneath(below, (start, end)) if below else (start, end)), kind)
 
 
 def _apart(spans: list[Span]) -> Iterator[Secret]:

@@ -162,6 +162,38 @@ _PLANTED: tuple[str, ...] = (
     "curl https://api.example.test/v1?api_key=⟦k3Jd9sLq0¦Zx7Wm2Vn5⟧&x=1",
     "--password ⟦hunt¦er2x⟧ --host db",
     "kubectl create secret generic db --from-literal=password=⟦S3cr¦etpw⟧",
+    # Elements of XML
+    "<password>⟦Tr0ub4¦dor&amp;3x⟧</password>",
+    "<server><username>ci</username><password>⟦d3pl0y¦Now!⟧</password></server>",
+    '<db:password type="plain">⟦kX9vQ¦2mZ7p⟧</db:password>',
+    '<entry key="password">⟦kX9vQ¦2mZ7p⟧</entry>',
+    '<string name="api_key">⟦k3Jd9sLq0¦Zx7Wm2Vn5⟧</string>',
+    '<setting name="ApiKey"><value>⟦k3Jd9sLq0¦Zx7Wm2Vn5⟧</value></setting>',
+    "<key>password</key>\n  <string>⟦kX9vQ¦2mZ7p⟧</string>",
+    "<secret><![CDATA[⟦q7Wm2Vn5¦xK9pL3⟧]]></secret>",
+    # Over lines
+    "password:\n  ⟦hunt¦er2!x⟧",
+    "api key:\n\n    ⟦k3Jd9sLq0¦Zx7Wm2Vn5⟧",
+    'token = "⟦q7Wm2¦Vn5xK9\\\n  pL3tRz8Yb1⟧"',
+    "⟦ghp¦_16C7e42F292c6912\nE7710c838347Ae178B4a⟧",
+    "use ⟦sk-¦ant-api03-xY7kL2mN9pQ4rS8tU1vW3\n  zA5bC6dE7fG8hI9jK0-AA⟧ in dev",
+    "⟦AKI¦AZQ3DRSTU\nVWXY2345⟧",
+    # Letters that nobody sees
+    "pass\u200bword: ⟦hun¦ter2x⟧",
+    "the pass\u00adword is ⟦hun¦\u200bter2x⟧",
+    "⟦ghp¦_16C7e42F292c69\u200b12E7710c838347Ae178B4a⟧",
+    # People who log in
+    "log in as admin with ⟦hunt¦er2⟧",
+    "Logged in to the console as anna with ⟦kX9v¦Q2mZ7p⟧.",
+    "sign in as `deploy` using ⟦d3pl0y¦Now⟧",
+    "melde dich als admin mit ⟦Blau3¦Katze⟧ an",
+    # Escaped
+    '{\\"password\\": \\"⟦kX9vQ¦2mZ7p⟧\\"}',
+    '{"password": "⟦a\\"b3¦xK9!⟧"}',
+    "password = '⟦it\\'s4¦Me!x⟧'",
+    '"config": "{\\"db\\": {\\"password\\": \\"⟦Tr0ub¦4dor&3⟧\\"}}"',
+    "p\\u0061ssword: ⟦hun¦ter2x⟧",
+    "password: ⟦\\u0068un¦ter2x⟧",
 )  # fmt: skip
 
 HARMLESS: tuple[str, ...] = (
@@ -210,6 +242,11 @@ HARMLESS: tuple[str, ...] = (
     "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAUAAAAFCAYAAACNbyblAAAAHElEQVQI12P4", "/9j/4AAQSkZJRgABAQEASABIAAD/2wBDAAMCAgMCAgMDAwMEAwMEBQgFBQQEBQoH",
     "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7", "UEsDBBQAAAAIAAAAIQC3", "TWFueSBoYW5kcyBtYWtlIGxpZ2h0IHdvcmsu", "eyJhbGciOiJIUzI1NiJ9", "the header decodes from eyJhbGciOiJSUzI1NiIsInR5cCI6IkpXVCJ9",
     "iVBORw0KGgoAAAANSUhEUgAA logo", "AAAAB3NzaC1yc2EAAAADAQABAAABgQDf",
+    # Elements of XML, lines that end, people who log in, escapes
+    "<password>required</password>", "<password/>", "<password></password>", "<password>{{ vault_pw1 }}</password>", "<password>${db.password2}</password>", "<label for=\"password\">Password of at least 12</label>", "<li>token</li>", "<token>string</token>", "<key>CFBundleVersion</key>\n<string>1.2.3</string>", "<version>2026.11.22</version>", "<apiKey>YOUR_API_KEY</apiKey>", "<entry key=\"port\">8443</entry>", "<h2>Password reset v2</h2>", "<td>secret</td><td>see vault</td>",
+    "passwords:\n- rotate them every 90days", "Password:\nminimum 12 characters", "tokens:\n  max: 4096", "token:\n\nOAuth2", "The token is wrapped\nversion2 of the parser handles it", "see hf_hub_download\nand then2 go on with the_rest_of_it_2026_11", "password:\n\n## Section2 of the guide", "AKIA is how they begin\nVWXY2345 is an id", "locale SK\n9f86d081884c7d659a2feaa0c55ad015", "ghp_ is the prefix\n16C7e42F292c6912E7710c838347Ae178B4a is the digest",
+    "log in as admin with SSO", "log in as admin with OAuth2", "sign in as bob@example.test with 2FA", "log in as root with ~/.ssh/id_ed25519", "logged in as anna with Firefox128", "sign in as guest with YubiKey5", "log in as admin with your password", "connect as app with psql -U app -d shop2", "works as expected with python3.11", "runs as root with systemd255", "we use it as cache with redis7", "log in as ci with the key of 1Password", "treats 3 as index with base64", "acts as proxy with http2",
+    "C:\\\\Users\\\\bob\\\\tmp8f3k2\\\\password.txt", "the pattern \\\\bpassword\\\\b: \\\\d+", "{\\\"password\\\": \\\"\\\"}", "{\\\"token\\\": \\\"string\\\", \\\"key\\\": \\\"value\\\"}", "say \\\"password\\\" twice", "zero\u200bwidth and password\u200b here",
     # The words alone
     "password", "reset the password", "the password was reset yesterday", "forgot password flow sends a link", "password manager: Bitwarden 2024.1",
     "the password is stored in 1Password", "password is required", "password is wrong!", "password is base64-encoded", "the password is hashed with argon2id",
