@@ -21,7 +21,9 @@ from core.settings import Settings
 from core.storage.cache_folder import cache_folder, remove_cache
 from core.storage.files import read_file, replace_file
 from core.storage.masking import REASON, Place, mask_folder, survey
+from core.storage.masking_proof import Left, file_left, files_left
 from core.storage.promotions import kept_targets
+from core.storage.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
 
 if TYPE_CHECKING:
@@ -154,13 +156,16 @@ def _masked_page(path: Path, masks: Masks) -> bytes | None:
     found = read_file(path)
     if found is None or not masks.may_hold(found[0]):
         return None
-    lines, inside, told = found[0].splitlines(keepends=True), False, []
-    for line in lines:
+    blocks: list[tuple[bool, list[bytes]]] = []
+    inside = False
+    for line in found[0].splitlines(keepends=True):
         text = line.decode("utf-8", "surrogateescape").rstrip("\r\n")
-        starts = read_title(text) is not None
-        inside = starts or (inside and is_continuation(text))
-        told.append(masks.data(line) if inside else line)
-    return None if told == lines else b"".join(told)
+        inside = read_title(text) is not None or (inside and is_continuation(text))
+        if not blocks or blocks[-1][0] != inside:
+            blocks.append((inside, []))
+        blocks[-1][1].append(line)
+    told = b"".join(masks.data(b"".join(lines)) if ours else b"".join(lines) for ours, lines in blocks)
+    return None if told == found[0] else told
 
 
 class Masker:
@@ -202,8 +207,21 @@ class Masker:
             remove_cache(cache)
         mask_unsaved(self._store.home, masking.masks)
         done = mask_folder(self._store, masking.masks, self._rules, told, self._author.signature)
+        if cache is not None:
+            # Another program may have kept it anew meanwhile.
+            remove_cache(cache)
         forget_texts()
         return done
+
+    def left(self, masking: Masking) -> tuple[Left, ...]:
+        """See `Memory.masking_left`."""
+        if not masking.masks:
+            return ()
+        home = self._store.home
+        outside = (cache_folder(home, os.environ), unsaved_folder(home, os.environ))
+        folders = [home, *(folder for folder in outside if folder is not None)]
+        pages = (file_left(path, masking.masks) for path in map(Path, self._page_paths()))
+        return (*files_left(folders, masking.masks), *(page for page in pages if page is not None))
 
     def _page_paths(self) -> list[str]:
         ledger = self._store.ledger

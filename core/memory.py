@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
     from core.rescue import Rescue, Resolved
     from core.storage.backups import Backup as Backup
+    from core.storage.masking_proof import Left as Left
     from core.storage.merge_files import MergeResult as MergeResult
     from core.storage.quarantine import Record as Record
     from core.verify.finding import Finding as Finding
@@ -141,6 +142,13 @@ class Memory(RecallingMemory):
             self._history = [masking.masks.change_set(one) for one in self._history]
             self.refresh(patient=False)
             return done
+
+    def masking_left(self, masking: Masking) -> tuple[Left, ...]:
+        """The proof of a masking, for after it: every file of the folder, the cache, the unsaved texts and the
+        MEMORY.md files that holds one of the values in some spelling, or that cannot be looked into. Writes nothing.
+        """
+        with self._guard:
+            return self._masker().left(masking)
 
     def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Remembers in these notes and facts that what they hold now is no secret. Errors as in `change`."""

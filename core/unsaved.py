@@ -129,21 +129,19 @@ class UnsavedTexts:
 
 
 def mask_unsaved(home: Path, masks: Masks, environ: Mapping[str, str] | None = None) -> int:
-    """Masks credentials in the texts of a memory that no process is writing; how many were changed.
-
-    Raises StorageError.
+    """Masks credentials in the texts of a memory, damaged ones too, also where a process is writing them still; how
+    many were changed. What somebody goes on to write is kept as they write it. Raises StorageError.
     """
     folder = unsaved_folder(home, os.environ if environ is None else environ)
     files = UnsavedFiles(folder, home) if folder is not None else None
     changed = 0
-    for name, body in files.found() if files is not None else ():
+    for name, body in files.all() if files is not None else ():
         unsaved = _decoded(body)
-        masked = _masked(unsaved, masks) if unsaved is not None else None
-        if files is not None and masked is not None and masked != unsaved:
-            files.write(name, _encoded(masked))
+        told = body if unsaved is None else _encoded(_masked(unsaved, masks))
+        told = masks.data(body if unsaved is not None and told == _encoded(unsaved) else told)
+        if files is not None and told != body:
+            files.replace(name, told)
             changed += 1
-    if files is not None:
-        files.close()
     return changed
 
 

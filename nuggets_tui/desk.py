@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from core.daily import DailyResult, DailyState
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
-    from core.memory import Backup, Finding, Holder, Masking, Memory, PromotionTarget
+    from core.memory import Backup, Finding, Holder, Left, Masking, Memory, PromotionTarget
     from core.model.draft import Draft
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
@@ -398,6 +398,10 @@ class Desk:
     async def mask(self, plan: Masking) -> ChangeSet:
         """Masks for good."""
         return await self._written(masking.mask, self.memory, plan)
+
+    async def masking_left(self, plan: Masking) -> tuple[Left, ...]:
+        """The files that hold what was masked after all, or that cannot be looked into."""
+        return await aside(masking.left, self.memory, plan)
 
     async def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Remembers that what these hold now is no secret."""

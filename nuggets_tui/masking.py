@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.memory import Holder, Masking, Memory
+    from core.memory import Holder, Left, Masking, Memory
     from core.model.change import ChangeSet
     from core.model.progress import Progress
 
@@ -42,6 +42,11 @@ def mask(memory: Memory, plan: Masking) -> ChangeSet:
     from core.pipeline.writes.secrets import mask
 
     return mask(memory, plan, now=time.time_ns() // 1_000_000)
+
+
+def left(memory: Memory, plan: Masking) -> tuple[Left, ...]:
+    """The files that hold what was masked after all, or that cannot be looked into; see `Memory.masking_left`."""
+    return memory.masking_left(plan)
 
 
 def say_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:

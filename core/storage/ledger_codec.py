@@ -20,7 +20,11 @@ _WORTH_PRESSING: Final = 2048
 
 def write_change_set(change_set: ChangeSet) -> bytes:
     """A change set as JSON, pressed with zlib when it is large."""
-    text = _encoded(change_set)
+    return pressed(_encoded(change_set))
+
+
+def pressed(text: bytes) -> bytes:
+    """The JSON of a change set as the ledger keeps it."""
     return zlib.compress(text, 1) if len(text) > _WORTH_PRESSING else text
 
 

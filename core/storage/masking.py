@@ -22,18 +22,20 @@ from core.errors import BrokenFileError, ConflictError, NuggetsError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
 from core.model.fact import Fact
+from core.model.kept import SEARCHES_FILE
 from core.model.masks import Masks
 from core.model.note import Note
-from core.settings import InferenceSettings
+from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.backups import BACKUPS, DAMAGE
 from core.storage.conflict_copies import bad_copies, conflict_copies
 from core.storage.documents import Document, GraphDocument, read_graph, read_nugget
-from core.storage.files import LOCK_NAME, locked, read_file, replace_file, write_target
+from core.storage.files import LOCK_NAME, leftovers, locked, read_file, replace_file, write_target
 from core.storage.ledger_archive import ARCHIVES
 from core.storage.ledger_schema import LEDGER_FILE
 from core.storage.masking_ledger import changed_rows, mask_ledger, masked_archives, masked_raw
+from core.storage.masking_proof import blanked_database, file_left, is_database
 from core.storage.quarantine import QUARANTINE, RECORD
-from core.storage.side_folders import names_in
+from core.storage.side_folders import names_in, remove_half_written
 from core.storage.sqlite_files import SIDE_FILES
 from core.storage.writing import Write
 
@@ -42,7 +44,8 @@ if TYPE_CHECKING:
     from core.storage.store import Store
 
 What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "pipeline", "untouched"]
-_DATABASES: Final = (LEDGER_FILE, "pipeline.db")
+# Another floor's, which masks it.
+_PIPELINE: Final = "pipeline.db"
 _TRIES: Final = 20
 _LARGEST: Final = 64_000_000
 REASON: Final = "masked a secret"
@@ -66,7 +69,7 @@ def masked_document(document: Document, masks: Masks, rules: InferenceSettings) 
     item = Note if isinstance(document, GraphDocument) else Fact
     raws = tuple(masked_raw(raw, item, masks, rules) for raw in document.raws)
     listed = "notes" if isinstance(document, GraphDocument) else "facts"
-    fields = {name: value if name == listed else masks.data(value) for name, value in document.fields.items()}
+    fields = {name: value if name == listed else masks.json(value) for name, value in document.fields.items()}
     if raws == document.raws and fields == document.fields:
         return document
     data = b"".join(dataclasses.replace(document, raws=raws, fields=fields).to_parts())
@@ -132,10 +135,10 @@ def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator
         found = read_file(folder / name)
         if found is None:
             continue
-        if any(database in name for database in _DATABASES):
-            # A broken log, or texts that were handed in: what stands pressed in it cannot be told.
-            yield Place("untouched", folder / name), None
         told = masked_file(name, found[0], masks, rules)
+        if is_database(name):
+            # A broken log, or texts that were handed in. Its pages stay where they are, since it may be saved yet.
+            told = blanked_database(found[0], masks)
         for former, digest in digests.items() if name.endswith(RECORD) else ():
             told = told.replace(former, digest)
         if told != found[0]:
@@ -147,6 +150,8 @@ def _copies(
     home: Path, loaded: Loaded, masks: Masks, rules: InferenceSettings
 ) -> Iterator[tuple[Place, bytes | None]]:
     paths = {copy.path for copy in (*conflict_copies(home), *bad_copies(home))} | loaded.broken()
+    # What a crash left of a write of ours; whoever has the lock writes none.
+    paths |= {temporary for temporary, _ in leftovers(home)}
     for path in sorted(paths):
         found = read_file(path)
         told = masked_file(path.name, found[0], masks, rules) if found is not None else b""
@@ -154,9 +159,20 @@ def _copies(
             yield Place("copy", path), told
 
 
+def _settings(home: Path, masks: Masks) -> Iterator[tuple[Place, bytes | None]]:
+    """What is typed to be kept: settings, and searches, which bear the titles of notes."""
+    for name in (SETTINGS_FILE, SEARCHES_FILE):
+        found = read_file(home / name)
+        told = masks.data(found[0]) if found is not None else b""
+        if found is not None and told != found[0]:
+            yield Place("copy", home / name), told
+
+
 def _untouched(home: Path, known: set[Path], masks: Masks) -> Iterator[Place]:
     """Files in the folder that are nobody's we know and hold a value."""
-    ours = {LEDGER_FILE + side for side in SIDE_FILES} | {LOCK_NAME}
+    ours = {name + side for name in (LEDGER_FILE, _PIPELINE) for side in SIDE_FILES} | {LOCK_NAME}
+    if (home / _PIPELINE).exists() and file_left(home / _PIPELINE, masks) is not None:
+        yield Place("untouched", home / _PIPELINE)
     for folder, names, files in os.walk(home):
         if ".git" in names:
             yield Place("untouched", Path(folder, ".git"))
@@ -202,6 +218,7 @@ def _kept(
     yield from _backups(home, masks, rules)
     yield from _quarantined(home, masks, rules)
     yield from _copies(home, loaded, masks, rules)
+    yield from _settings(home, masks)
 
 
 def mask_folder(
@@ -216,6 +233,8 @@ def mask_folder(
     for _ in range(_TRIES):
         with locked(store.home):
             trace, loaded = store.settle_now()
+            for name in (BACKUPS, QUARANTINE, ARCHIVES):
+                remove_half_written(store.home / name)
             if trace.ledger is not None:
                 mask_ledger(trace.ledger, masks, rules)
             for place, data in _kept(store.home, loaded, masks, rules):

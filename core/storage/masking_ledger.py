@@ -21,6 +21,7 @@ from core.storage.json_text import split_object
 from core.storage.ledger import Ledger
 from core.storage.ledger_archive import archive_lines, archives, pressed_archive
 from core.storage.ledger_codec import (
+    pressed,
     read_change_set,
     read_conflict,
     unpressed,
@@ -49,7 +50,7 @@ def masked_raw(raw: bytes, item: type[Note] | type[Fact], masks: Masks, rules: I
             raw = raw if told == fact else write_fact(told, fact, raw)
     except ItemError:
         pass
-    return masks.data(raw)
+    return masks.json(raw)
 
 
 def masked_body(body: bytes, masks: Masks) -> bytes:
@@ -60,13 +61,16 @@ def masked_body(body: bytes, masks: Masks) -> bytes:
         return masks.data(body)
     if _FILES not in text and not masks.may_hold(text):
         return body
+    written = text
     try:
         change_set = read_change_set(body)
+        told = masks.change_set(change_set)
+        written = text if told == change_set else unpressed(write_change_set(told))
     except ValueError:
-        changed = masks.data(text)
-        return body if changed == text else changed
-    told = masks.change_set(change_set)
-    return body if told == change_set else write_change_set(told)
+        pass
+    # What is in none of the fields that are known stands in the bytes.
+    written = masks.json(written)
+    return body if written == text else pressed(written)
 
 
 def _masked_conflict(data: bytes, masks: Masks) -> bytes:
@@ -75,7 +79,7 @@ def _masked_conflict(data: bytes, masks: Masks) -> bytes:
     except ValueError:
         return masks.data(data)
     told = masks.conflict(conflict)
-    return data if told == conflict else write_conflict(told)
+    return masks.json(data if told == conflict else write_conflict(told))
 
 
 def changed_rows(ledger: Ledger, masks: Masks, rules: InferenceSettings) -> Iterator[tuple[str, Any, Any]]:
@@ -169,4 +173,4 @@ def _masked_line(line: bytes, masks: Masks) -> bytes:
     told = (
         b"{" + b", ".join(json.dumps(name).encode() + b": " + value for name, value in shaped.items()) + b"}"
     )
-    return line if body == former and not masks.holds(line) else masks.data(told)
+    return line if body == former and not masks.holds(line) else masks.json(told)

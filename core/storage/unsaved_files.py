@@ -118,6 +118,20 @@ class UnsavedFiles:
                     texts.append(FoundText(name, read_up_to(handle, min(os.fstat(handle).st_size, _LONGEST))))
         return texts
 
+    def all(self) -> list[FoundText]:
+        """Every text, of processes that live too, and what was left half written; what cannot be read is passed over."""
+        texts: list[FoundText] = []
+        for name in names_in(self._folder):
+            if _TEXT.fullmatch(name) or _LEFTOVER.fullmatch(name):
+                with contextlib.suppress(OSError, ValueError), own_file(self._folder / name) as handle:
+                    texts.append(FoundText(name, read_up_to(handle, os.fstat(handle).st_size)))
+        return texts
+
+    def replace(self, name: str, body: bytes) -> None:
+        """Replaces the file of a text, whoever owns it, if it is there still. Raises StorageError."""
+        if (self._folder / name).exists():
+            replace_file(self._folder / name, body)
+
     def close(self) -> None:
         """Lets go of what this process owns: its texts are there for the next one."""
         with self._guard:

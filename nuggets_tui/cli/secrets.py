@@ -16,7 +16,7 @@ from nuggets_tui.cli.output import Line, Span, table
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.memory import Holder, Masking, Memory
+    from core.memory import Holder, Left, Masking, Memory
 
 _SOUND = (
     "No note or fact looks as if it held a secret, nor a text that was handed in; former texts in the log are not "
@@ -42,12 +42,13 @@ _PARTS = {
 @click.option("--none", "none", is_flag=True, help="Remember that what these hold now is no secret.")
 @yes_option
 @pass_call
-def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, yes: bool) -> None:
+def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, yes: bool) -> int:
     """List notes, facts and texts handed in that look as if they held a credential; none is ever shown.
 
     ID is a note's id, "nugget: key" for a fact without a note, or what the list shows for a text. With --mask the value
     is replaced wherever it stands: notes, facts, the log of changes, backups, quarantine, promoted lines, and all that
-    the pipeline keeps. That cannot be undone.
+    the pipeline keeps. That cannot be undone. Then every file is looked through: exit code 1, with the files named,
+    when one holds a value after all or cannot be looked into.
     """
     if mask and none:
         raise InvalidInputError("go one at a time", where="--mask, --none", kept="nothing was changed")
@@ -62,22 +63,24 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
         call.answer(
             lambda: {"notSecret": wanted, "changeSet": done.id or None}, lambda: _none_lines(wanted, done.id)
         )
-        return
+        return 0
     plan = masking.masking(memory, wanted or None)
     if not mask or not plan.holders:
         call.answer(lambda: _document(plan, None), lambda: _lines(plan))
-        return
+        return 0
     if asks(yes=yes):
         call.preview(_lines(plan))
     many = masking.counted(plan.holders)
     if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? It cannot be undone."):
         call.answer(lambda: _document(plan, None), lambda: ["Nothing was masked."])
-        return
+        return 0
     entry = masking.mask(memory, plan)
+    left = masking.left(memory, plan)
     call.answer(
-        lambda: _document(plan, None if entry.empty else entry.id, masked=True),
-        lambda: _done_lines(plan, many),
+        lambda: _document(plan, None if entry.empty else entry.id, masked=True, left=left),
+        lambda: _done_lines(many, left),
     )
+    return 1 if left else 0
 
 
 def _resolved(memory: Memory, ids: Sequence[str]) -> list[str]:
@@ -88,8 +91,11 @@ def _resolved(memory: Memory, ids: Sequence[str]) -> list[str]:
     return [id if id in known else memory.snapshot.resolve(id).id for id in ids]
 
 
-def _document(plan: Masking, entry: str | None, *, masked: bool = False) -> dict[str, Any]:
-    return plan.to_dict() | {"masked": masked, "changeSet": entry}
+def _document(
+    plan: Masking, entry: str | None, *, masked: bool = False, left: Sequence[Left] = ()
+) -> dict[str, Any]:
+    found = [{"path": str(one.path), "why": one.why} for one in left]
+    return plan.to_dict() | {"masked": masked, "changeSet": entry, "left": found}
 
 
 def _lines(plan: Masking) -> Iterator[Line]:
@@ -137,7 +143,15 @@ def _none_lines(ids: Sequence[str], entry: str) -> Iterator[Line]:
         yield Span(f"To take it back: nuggets undo {entry}", "dim")
 
 
-def _done_lines(plan: Masking, many: str) -> Iterator[Line]:
+def _done_lines(many: str, left: Sequence[Left]) -> Iterator[Line]:
     yield (Span(f"Masked {many}", "bold"), ", in the log and all else that was kept as well.")
-    yield from _untouched(plan)
+    if not left:
+        yield "Looked through all files of the memory, its cache and unsaved texts: none holds it any more."
+    for why, said in (
+        ("holds", "It still stands in"),
+        ("unreadable", "Cannot be looked into, look yourself:"),
+    ):
+        named = ", ".join(str(one.path) for one in left if one.why == why)
+        if named:
+            yield Span(f"{said} {named}", "warn")
     yield "Whoever has the credential still has it: change it where it is used, too."

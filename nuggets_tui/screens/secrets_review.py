@@ -71,10 +71,10 @@ class SecretsReview(ReviewScreen):
         plan = await self._desk.masking(accepted)
         done = await self._desk.mask(plan)
         said = f"Masked {counted(plan.holders)}, and the log and backups with them"
-        if plan.untouched:
-            said += (
-                f"; look yourself at {', '.join(safe_line(str(path), 200) for path in plan.untouched[:3])}"
-            )
+        left = await self._desk.masking_left(plan)
+        if left:
+            named = ", ".join(safe_line(str(one.path), 200) for one in left[:3])
+            said += f"; it still stands in, or nobody can look into: {named}"
         return done, said
 
     def action_none(self) -> None:
