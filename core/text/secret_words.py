@@ -122,7 +122,7 @@ _NO_SPACE_AFTER: Final = re.compile(
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(
-    r"(?P<quote>[\"'`])(?P<value>(?:[^\"'`\n\\]|\\[^\n]){1,200}+)(?P=quote)|[«„“「『‘](?P<other>[^«»„“”「」『』‘’\n]{1,200})[»“”」』’]"
+    r"(?P<quote>[\"'`])(?P<value>(?:(?!(?P=quote))[^\n\\]|\\[^\n]){1,200}+)(?P=quote)(?!\w)|[«„“「『‘](?P<other>[^«»„“”「」『』‘’\n]{1,200})[»“”」』’]"
 )
 _CONTENT: Final = r"\s*(?:<!\[CDATA\[\s*)?(?P<value>[^\s<>](?:[^<>\"\n]{0,400}[^\s<>\"\]])?)\s*(?:\]\]>\s*)?"
 _ELEMENT: Final = re.compile(
@@ -130,7 +130,7 @@ _ELEMENT: Final = re.compile(
 )
 _ATTRIBUTE: Final = re.compile(r"""\s(?:key|name|id)\s?=\s?["']([^"'<>]{1,80})["']""", re.IGNORECASE)
 _PROPERTY: Final = re.compile(r"<key>(?P<name>[^<>]{1,80})</key>\s{0,40}<string>" + _CONTENT + "</string>")
-_BARE: Final = re.compile(r"[^\s\"'`,;<>«»„“”「」]{1,400}")
+_BARE: Final = re.compile(r"(?:[^\s\"'`,;<>«»„“”「」]|(?<=\w)\"(?=\w)){1,400}")
 _ASCII: Final = re.compile(r"[!-~]+")
 _TRAILING: Final = re.compile(r"(?:[.)\]}>*:]|\\[nr])+$")
 _ENV: Final = re.compile(r"(?:^|[\n;])\s{0,8}(?:export\s|set\s|ENV\s)?[A-Z][A-Z0-9_]*$")
