@@ -119,7 +119,7 @@ class UnsavedFiles:
         return texts
 
     def all(self) -> list[FoundText]:
-        """Every text, of processes that live too, and what was left half written; what cannot be read is passed over."""
+        """Every text, of processes that live too, and what was left half written; what cannot be read is left out."""
         texts: list[FoundText] = []
         for name in names_in(self._folder):
             if _TEXT.fullmatch(name) or _LEFTOVER.fullmatch(name):

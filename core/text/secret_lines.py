@@ -17,6 +17,9 @@ _CARRIED_ON: Final = re.compile(r"\\\r?\n[ \t]*")
 _BELOW: Final = re.compile(
     r"(?<=[:=：])[ \t*_]{0,4}(?:\r?\n[ \t>]{0,20}){1,2}(?=[^\s-]\S{0,300}[ \t]{0,8}(?:\r?\n|$))"
 )
+# Most texts have nothing of either kind, which is quickly told.
+_MAY_WRAP: Final = re.compile(r"\d[\w+/=.~%:-]{0,400}[\r\n]{1,2}[ \t>#|*]{0,40}[\w+/=.~%:-]{0,400}?\d")
+_MAY_BE_BELOW: Final = re.compile(r"[:=：][ \t*_]{0,4}[\r\n]")
 _BREAK: Final = re.compile(r"[\r\n][\s>#|*]*")
 _FIRST: Final = 8
 _NEXT: Final = 4
@@ -26,7 +29,7 @@ def over_lines(text: str) -> Iterator[Span]:
     """Start, end and kind of each credential that stands over several lines, in no order."""
     if "\n" not in text and "\r" not in text:
         return
-    joined = without_breaks(text)
+    joined = without_breaks(text) if _MAY_WRAP.search(text) else None
     if joined is not None:
         for span in _over(text, joined, known_shapes(joined.text)):
             if span[2] != "private key" and _is_wrapped(text[span[0] : span[1]]):
@@ -35,7 +38,7 @@ def over_lines(text: str) -> Iterator[Span]:
     if carried is not None:
         yield from _over(text, carried, known_shapes(carried.text))
         yield from _over(text, carried, behind_words(carried.text))
-    below = instead_of(text, _BELOW, " ")
+    below = instead_of(text, _BELOW, " ") if _MAY_BE_BELOW.search(text) else None
     if below is not None:
         for start, end, kind in behind_words(below.text):
             yield *below.span(start, end), kind

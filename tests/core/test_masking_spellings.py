@@ -268,7 +268,7 @@ def test_nothing_that_can_be_undone_brings_it_back(outside: Path) -> None:
         assert holding(outside, VALUE) == []
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
 @given(VALUES.filter(lambda value: is_distinctive(value) and "\n" not in value and '"' not in value[:3]))
 def test_whatever_the_value_is_no_file_holds_it_afterwards(
     tmp_path_factory: pytest.TempPathFactory, value: str

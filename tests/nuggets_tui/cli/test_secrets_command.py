@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -99,3 +100,16 @@ def test_a_text_that_holds_none_is_said_once(nuggets: Any) -> None:
     assert nuggets.json("secrets", "--none", handed) == {"notSecret": [handed], "changeSet": None}
     assert nuggets.json("secrets")["secrets"] == []
     assert "1 text handed in" not in nuggets.ok("secrets")
+
+
+def test_a_file_that_holds_it_after_all_is_named_and_the_command_ends_with_one(leaky: Any) -> None:
+    mine = leaky.home / "mine.txt"
+    mine.write_text(f"I wrote {VALUE}")
+    done = leaky("secrets", "--mask", "--yes", "--json")
+    assert done.exit_code == 1
+    assert [one["path"] for one in json.loads(done.stdout)["left"]] == [str(mine)]
+    assert mine.read_text() == f"I wrote {VALUE}"
+
+
+def test_nothing_is_left_where_the_proof_finds_nothing(leaky: Any) -> None:
+    assert "none holds it any more" in leaky.ok("secrets", "--mask", "--yes")
