@@ -6,8 +6,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from core.model.basis import settled
 from core.model.fact import Fact, Nugget, NuggetMeta
-from core.model.note import HiddenFact, Link, Note, VectorSpec
+from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
 from core.model.snapshot import Problem, Snapshot
 
 NUGGETS = (*("memory",) * 6, "other", "../evil", "Other", "broken")
@@ -35,7 +36,23 @@ def hidden_facts() -> st.SearchStrategy[HiddenFact]:
 
 
 def notes() -> st.SearchStrategy[Note]:
-    """Notes of few ids, keys and texts, so that they get into each other's way."""
+    """Notes of few ids, keys and texts, so that they get into each other's way: with everything wrong in them, or
+    with nothing wrong but what they say, so that mending one thing is not covered by mending another."""
+    return _wrong_notes() | _wrong_notes().map(_set_right)
+
+
+def _set_right(note: Note) -> Note:
+    odd = {
+        "scope": "user",
+        "type": "fact",
+        "source": "explicit_user",
+        "stability": "durable",
+        "confidence": 0.9,
+    }
+    return settled(replace(note, **odd), lambda id: id in (*IDS, "aside"))
+
+
+def _wrong_notes() -> st.SearchStrategy[Note]:
     return st.builds(
         Note,
         id=st.sampled_from(IDS),
@@ -72,6 +89,63 @@ def facts() -> st.SearchStrategy[list[Fact]]:
     return st.lists(one, max_size=5)
 
 
+def pairs() -> st.SearchStrategy[tuple[list[Note], list[Fact]]]:
+    """Facts of the nugget "memory", each with a sound note, that drifted apart in one file or the other: another
+    value, no note, no fact, further notes, hidden in one of the two, remembered anew beside a hidden one."""
+    return st.lists(st.tuples(*(st.integers(0, 7) for _ in range(3))), min_size=1, max_size=4).map(_drifted)
+
+
+def _drifted(drifts: list[tuple[int, int, int]]) -> tuple[list[Note], list[Fact]]:
+    made: list[Note] = []
+    stored: list[Fact] = []
+    for number, (in_file, in_note, beside) in enumerate(drifts):
+        key = f"user:k{number}"
+        if in_file:
+            stored.append(
+                Fact(key=key, value=("v", "w", "x", "v", "w", "x", "v")[in_file - 1], hits=in_file % 3)
+            )
+        if in_note:
+            made.append(
+                _fact_note(len(made), key, "v" if in_note < 5 else "w", number, hidden=in_note in (4, 5))
+            )
+        if beside in (1, 2, 3):
+            value = ("v", "w", "x")[beside - 1]
+            made.append(_fact_note(len(made), key, value, number, hidden=beside != 2, waits=beside != 3))
+        elif beside == 4 and made:
+            made.append(made[-1])
+        elif beside == 5 and stored:
+            stored.append(stored[-1])
+    return made, stored
+
+
+def _fact_note(
+    number: int, key: str, value: str, index: int, *, hidden: bool, waits: bool | None = None
+) -> Note:
+    note = Note(
+        id=f"fact-memory-{number:08x}",
+        nugget_name="memory",
+        title=key,
+        content=value,
+        kind="fact",
+        source_key=key,
+        hidden=hidden,
+        archived_at="2026-01-02T03:04:05.678Z" if hidden else None,
+        hidden_fact=HiddenFact(key=key, value=value, index=index)
+        if (hidden if waits is None else waits)
+        else None,
+        created_at="2026-01-02T03:04:05.678Z",
+        updated_at="2026-01-02T03:04:05.678Z",
+        last_accessed_at="2026-01-02T03:04:05.678Z",
+        subject="user:primary",
+        scope="user",
+        type="fact",
+        source="explicit_user",
+        confidence=0.9,
+        stability="durable",
+    )
+    return settled(note, lambda _: True)
+
+
 @st.composite
 def snapshots(draw: st.DrawFn) -> Snapshot:
     """A damaged memory: notes, fact files or none, and now and then something that could not be read."""
@@ -89,5 +163,14 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
         problems.append(Problem("graph.json: note 3", "cannot be read", "graph.json"))
         aside = {"set_aside": frozenset({"aside"})}
     made = draw(st.lists(notes(), max_size=8))
+    drifted = draw(st.none() | pairs())
+    if drifted is not None:
+        made = [*made[:3], *drifted[0]]
+        held = {nugget.name: list(nugget.facts) for nugget in nuggets}
+        held["memory"] = [*drifted[1], *held.get("memory", [])[:1]]
+        nuggets = [
+            *(_nugget(name, facts) for name, facts in sorted(held.items()) if name != "broken"),
+            *(nugget for nugget in nuggets if nugget.problem),
+        ]
     copies = draw(st.lists(st.sampled_from(made), max_size=1)) if made else []
     return Snapshot(notes=(*made, *copies), nuggets=tuple(nuggets), problems=tuple(problems), **aside)

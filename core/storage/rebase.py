@@ -65,7 +65,7 @@ def _rebase_once(change_set: ChangeSet, snapshot: Snapshot, deciding: Deciding) 
         name: HiddenIndexes(snapshot.hidden_facts.get(name, {})) for name in {nugget for nugget, _ in placed}
     }
     moved = [
-        _with_newest_fact(change, hidden, placed, thought_out if undoing else {})
+        _with_newest_fact(change, hidden, placed, thought_out, undoing)
         if _takes_its_fact(change, thought_out)
         else change
         for change in moved
@@ -130,6 +130,7 @@ def _replaced_twins(
     """Notes that appear for a fact which was decided to replace a newcomer, each with the newcomer's own note.
 
     And new notes of a fact that is given another value, whose note was out of the file when that was thought out.
+    A note that is made hidden stands for no fact: it keeps a value that gave way, beside the fact's own note.
     """
     anew = {(fact.nugget, fact.key) for fact in change_set.facts if fact.before is None}
     anew -= {(fact.nugget, fact.key) for fact in change_set.facts if fact.before is not None}
@@ -143,7 +144,8 @@ def _replaced_twins(
     for change in change_set.notes:
         place = (change.note.nugget_name, change.note.key)
         due = place in won or (change.before is None and place in kept)
-        twin = snapshot.fact_notes.get(place) if change.after is not None and due else None
+        appears = change.after is not None and not change.after.hidden
+        twin = snapshot.fact_notes.get(place) if appears and due else None
         if change.note.is_fact and twin is not None and not twin.hidden and twin.id not in touched:
             yield change, twin
 
@@ -287,13 +289,14 @@ def _with_newest_fact(
     change: NoteChange | None,
     hidden: dict[str, HiddenIndexes],
     placed: dict[tuple[str, str], list[FactChange]],
-    taken_back: dict[tuple[str, str], list[FactChange]],
+    thought_out: dict[tuple[str, str], list[FactChange]],
+    undoing: bool,
 ) -> NoteChange | None:
     """A note that takes its fact out of the file keeps the fact as it is there now, with its place.
 
-    hidden: what is hidden of each nugget from which facts leave.
-    taken_back: the facts that leave by taking something back, as that was thought out. What is hidden again so keeps
-    the place that it had before, and all else as well if the fact did not change meanwhile.
+    hidden: what is hidden of each nugget from which facts leave. placed, thought_out: the facts that leave, as they
+    are now and as they were when that was thought out; one that did not change meanwhile is kept as that said.
+    undoing: what is hidden again by taking something back keeps the place that it had before.
     """
     merged = change.after if change is not None else None
     waiting = merged.hidden_fact if merged is not None else None
@@ -306,16 +309,17 @@ def _with_newest_fact(
     taken = next(same, candidates[0] if candidates else None)
     if taken is None or taken.before is None or taken.index is None:
         return change
-    known = taken_back.get((merged.nugget_name, waiting.key), ())
-    if any(item.before == taken.before for item in known):
-        return change
-    fact = taken.before
-    newest = msgspec.structs.replace(
-        waiting,
-        value=fact.value,
-        hits=fact.hits,
-        last_hit_session=fact.last_hit_session,
-        index=waiting.index if known else hidden[merged.nugget_name].index_of(taken.index),
-        extra=fact.extra,
-    )
+    known = thought_out.get((merged.nugget_name, waiting.key), ())
+    fact, newest = taken.before, waiting
+    if not any(item.before == fact for item in known):
+        newest = msgspec.structs.replace(
+            waiting,
+            value=fact.value,
+            hits=fact.hits,
+            last_hit_session=fact.last_hit_session,
+            extra=fact.extra,
+        )
+    if not (undoing and known):
+        index = hidden[merged.nugget_name].index_of(taken.index)
+        newest = msgspec.structs.replace(newest, index=index)
     return msgspec.structs.replace(change, after=replace(merged, hidden_fact=newest))

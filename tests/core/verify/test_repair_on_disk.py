@@ -20,11 +20,13 @@ from memory_files import (
     graph_of,
     note_object,
     replace_bytes,
+    tree,
     write_graph,
     write_nugget,
 )
 
 from core import Memory
+from core.facts.edits import remember
 from core.model.change import ChangeSet
 from core.model.note import Note, to_file_dict
 from core.model.snapshot import Snapshot
@@ -173,6 +175,25 @@ def test_a_further_note_of_one_fact_is_hidden_with_its_text_and_can_be_brought_b
     assert facts_of(tmp_path, "memory.nugget.json")[0]["value"] == "v"
     memory.undo(change_set)
     assert [note["hidden"] for note in graph_of(tmp_path)["notes"]] == [False, False]
+
+
+def test_a_value_changed_in_the_fact_file_alone_is_settled_by_one_repair_and_both_values_are_kept(
+    tmp_path: Path,
+) -> None:
+    memory = Memory.open(tmp_path)
+    memory.change("stored", lambda draft: remember(draft, "memory", "user:k", "from the note"))
+    write_nugget(tmp_path, "memory", [fact_object("user:k", "from the file", hits=2)])
+    assert [found.kind for found in memory.verify()] == ["value-differs"]
+    memory.repair()
+    assert memory.verify() == ()
+    assert [fact["value"] for fact in facts_of(tmp_path, "memory.nugget.json")] == ["from the note"]
+    assert [(note["content"], note["hidden"]) for note in graph_of(tmp_path)["notes"]] == [
+        ("from the note", False),
+        ("from the file", True),
+    ]
+    written = tree(tmp_path)
+    assert memory.repair().empty
+    assert tree(tmp_path) == written
 
 
 def test_one_broken_fact_file_does_not_keep_the_rest_from_being_repaired(tmp_path: Path) -> None:
