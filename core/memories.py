@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Literal
 
-from core.folder import FACT_SUFFIXES, GRAPH_FILE, HOME_VARIABLE
+from core.folder import DONNA_HOME, FACT_SUFFIXES, GRAPH_FILE, HOME_VARIABLE, USUAL_HOME
 from core.promotion.target import MEMORY_FILE
 
 # Where Claude Code keeps its folder when it is not ~/.claude.
@@ -19,6 +19,7 @@ PAGE_LIMIT: Final = 500_000
 MOST_PAGES: Final = 500
 _MOST_FOLDERS: Final = 2000
 _DEPTH: Final = 3
+_DONNA: Final = Path(DONNA_HOME).name
 _PAGES: Final = (".md", ".markdown", ".txt")
 
 Kind = Literal["claude", "nuggets"]
@@ -79,9 +80,18 @@ def found_memories(
     kept.sort(key=lambda one: one.at, reverse=True)
     named = environ.get(HOME_VARIABLE, "").strip()
     folders = [Path(named).expanduser()] if named.startswith(("~", "/")) else []
-    folders += [home_dir / ".nuggets", *_likely_folders([home_dir, *beside])]
+    folders += [home_dir / ".nuggets", home_dir / _DONNA, *_likely_folders([home_dir, *beside])]
     nuggets = (_nuggets_memory(folder) for folder in dict.fromkeys(folders))
     return (*kept, *(one for one in nuggets if one is not None))
+
+
+def memory_elsewhere(folder: Path, home_dir: Path) -> FoundMemory | None:
+    """The memory that the newest build of the original keeps in its own folder, where there is none in `folder` and
+    that is the usual one; None when there is no such memory either, or another folder is meant.
+    """
+    if folder.exists() or folder.absolute() != home_dir / Path(USUAL_HOME).name:
+        return None
+    return _nuggets_memory(home_dir / _DONNA)
 
 
 def _claude_folders(claude: Path) -> Iterator[Path]:
@@ -94,10 +104,12 @@ def _claude_folders(claude: Path) -> Iterator[Path]:
 def _likely_folders(places: Iterable[Path]) -> Iterator[Path]:
     for place in dict.fromkeys(places):
         yield place
+        yield place / _DONNA
         for entry in sorted(_entries(place)):
             if "nuggets" in entry.name.lower():
                 yield entry
                 yield entry / ".nuggets"
+                yield entry / _DONNA
 
 
 def _entries(folder: Path) -> list[Path]:

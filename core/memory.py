@@ -58,16 +58,19 @@ class Memory(RecallingMemory):
 
         A file that cannot be read is first made sound, of what is legible in it and what was last seen there, and a
         note or fact that cannot be read is put back as it last could be; what that changed is an entry of its own,
-        and the file as it was lies in the quarantine.
+        and the file as it was lies in the quarantine. A second file of a nugget is brought into the one that is used,
+        and then lies there too.
         """
-        from core.verify.run import repair
-
         with self._guard:
             last = {entry.id for entry in self.log(limit=1)}
             mended = self._store.mend(self.author.signature)
             if mended:
                 self.refresh(patient=False)
-            done = self.change("repaired what verify found", repair, kind="repair")[1]
+            rescue = self._rescue()
+            second, done = self.change("repaired what verify found", rescue.repair, kind="repair")
+            rescue.set_aside(second, done)
+            if second:
+                self.refresh(patient=False)
             if done.empty and mended:
                 newest = self.log(limit=1)
                 return newest[0].change_set if newest and newest[0].id not in last else done

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +15,7 @@ import msgspec
 
 from core.errors import NotFoundError, NuggetsError
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
+from core.model.draft import Draft
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.names import iso, parse_iso
@@ -29,9 +31,12 @@ from core.storage.files import may_be_read
 from core.storage.inspect import inspect_folder
 from core.storage.join_copies import join
 from core.storage.ledger_codec import fact_item, note_item
+from core.storage.second_files import SecondFile
 from core.storage.store import Store
 from core.timeline import timeline_of
 from core.verify.finding import Finding
+from core.verify.run import repair
+from core.verify.second_files import bring_in_second_file
 
 _KEPT: Final = "nothing was written"
 _MEND_FILE: Final = (
@@ -39,6 +44,9 @@ _MEND_FILE: Final = (
     "quarantine"
 )
 _MEND_ITEM: Final = "puts it back as it last could be read, and keeps these bytes in the quarantine"
+_SET_ASIDE: Final = "brings what stands in it alone into {}, and keeps the file in the quarantine"
+# What another program did to a fact says nothing about what was meant by it, where it comes with another file.
+_NOT_MEANT: Final = ("outside", "hit")
 _PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
 
 
@@ -86,7 +94,8 @@ class Rescue:
     def findings(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
         """Everything that is not as it should be: `found` in notes and facts, beside that in folder and log."""
         mendable = self._store.mendable()
-        inside = [_with_mending(one, mendable) for one in found]
+        aside = {str(second.path): second.used.path.name for second in self._store.second_files()}
+        inside = [_with_mending(one, mendable, aside) for one in found]
         copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
         inside = [one for one in inside if one.kind != "second-file" or one.where not in copies]
         return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
@@ -118,6 +127,41 @@ class Rescue:
                 )
             )
         return found
+
+    def repair(self, draft: Draft) -> list[SecondFile]:
+        """Lays every repair over a fresh draft; the second files that it brings in, to be set aside once that is
+        written.
+        """
+        second = self._store.second_files()
+        for one in second:
+            bring_in_second_file(
+                draft, one.used.meta.name, one.facts, partial(self._meant, one.used.meta.name)
+            )
+        repair(draft)
+        return second
+
+    def set_aside(self, second: Iterable[SecondFile], done: ChangeSet) -> None:
+        """Sets second files aside whose facts are in their nuggets. done: what brought them there; where that was
+        nothing, an entry of the log tells of each file.
+        """
+        for one in second:
+            reason = (
+                f"set {one.path.name} aside, all of which is in {one.used.path.name}" if done.empty else ""
+            )
+            self._store.set_second_aside(one, self._author.signature, reason)
+
+    def _meant(self, nugget: str, key: str) -> list[FactChange]:
+        """What was done to a fact on purpose, newest first."""
+        ledger = self._store.ledger
+        entries = ledger.touching(fact_item(nugget, key)) if ledger is not None else ()
+        return [
+            change
+            for entry in entries
+            if entry.change_set.kind not in _NOT_MEANT
+            for change in reversed(entry.change_set.facts)
+            if change.nugget == nugget
+            and key in (change.key, change.after.key if change.after is not None else change.key)
+        ]
 
     # Going back
 
@@ -309,10 +353,14 @@ class Rescue:
         self._store.keep_conflict(change_set, self._author.signature, conflict)
 
 
-def _with_mending(finding: Finding, mendable: frozenset[str]) -> Finding:
+def _with_mending(finding: Finding, mendable: frozenset[str], aside: Mapping[str, str]) -> Finding:
     """What cannot be read is mended by the memory, not by a change of notes and facts. mendable: where notes and facts
-    stand of which the last readable version is known.
+    stand of which the last readable version is known. aside: second files, each with the name of the one that is used.
     """
+    if finding.kind == "second-file" and finding.where in aside:
+        used = aside[finding.where]
+        detail = f"This is a second file of a nugget. {used} is used; nobody is answered from this one."
+        return Finding("second-file", finding.where, detail, _SET_ASIDE.format(used))
     if finding.kind == "unreadable-file":
         if not may_be_read(Path(finding.where)):
             return finding

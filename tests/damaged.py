@@ -146,6 +146,13 @@ def _fact_note(
     return settled(note, lambda _: True)
 
 
+def second_files() -> st.SearchStrategy[list[Fact] | None]:
+    """What stands in a second file of the nugget "memory"; None for no such file."""
+    key = st.sampled_from((*KEYS, *(f"user:k{number}" for number in range(4))))
+    one = st.builds(Fact, key=key, value=st.sampled_from((*VALUES, "x", "other")), hits=st.integers(0, 2))
+    return st.none() | st.lists(one, max_size=5)
+
+
 @st.composite
 def snapshots(draw: st.DrawFn) -> Snapshot:
     """A damaged memory: notes, fact files or none, and now and then something that could not be read."""

@@ -11,7 +11,7 @@ from core.model.change import ChangeSet
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
 from core.storage.committing import Applied, Committing
-from core.storage.files import locked, make_folder, remove_file
+from core.storage.files import fingerprint, locked, make_folder, remove_file
 from core.storage.ledger_codec import items_of
 from core.storage.ledger_schema import BrokenLedgerError
 from core.storage.mend_files import mend_files, mendable
@@ -19,6 +19,7 @@ from core.storage.merging import Decide
 from core.storage.outside import is_quiet
 from core.storage.reading import Loaded
 from core.storage.safekeeping import keep_unreadable, keep_whole
+from core.storage.second_files import SecondFile, second_files
 from core.storage.tracing import Attribution, Trace
 from core.storage.writing import check_writable
 
@@ -178,6 +179,31 @@ class Store(Committing):
         with locked(self.home):
             kept = keep_whole(self.home, path, reason, self._clock())
             remove_file(path)
+            return kept
+
+    def second_files(self) -> list[SecondFile]:
+        """The second files of nuggets that repairing can bring into them and set aside."""
+        return second_files(self._current())
+
+    def set_second_aside(self, second: SecondFile, made_by: str, reason: str) -> Path | None:
+        """Moves a second file, all of which stands in its nugget by now, into the quarantine; where it lies now. None
+        when somebody wrote to it since it was read: then it stays.
+
+        Raises LockTimeoutError, StorageError, ReadOnlyError.
+        """
+        with locked(self.home):
+            if fingerprint(second.path) != second.document.fingerprint:
+                return None
+            why = f"a second file of the nugget {second.document.meta.name}, brought into {second.used.path.name}"
+            kept = keep_whole(self.home, second.path, why, self._clock())
+            if fingerprint(second.path) != second.document.fingerprint:
+                return None
+            remove_file(second.path)
+            if reason and self.ledger is not None:
+                self._trace.note_down(Attribution(made_by, "repair", reason))
+            self._trace.say(
+                f"{second.path.name}: all of it is in {second.used.path.name}; it is kept as {kept}"
+            )
             return kept
 
     def mendable(self) -> frozenset[str]:

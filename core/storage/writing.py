@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError
-from core.folder import GRAPH_FILE
+from core.folder import GRAPH_FILE, suffix_in_use
 from core.model.change import ChangeSet, FileChange
 from core.model.names import check_nugget_name
 from core.model.snapshot import Snapshot
@@ -212,9 +212,10 @@ def _changed_nuggets(home: Path, loaded: Loaded, effective: ChangeSet) -> list[N
 
 def _path_for(home: Path, name: str) -> Path:
     """Where a new nugget is written; a file of that name may already hold a nugget of another name."""
-    taken = {path.name.lower() for path in nugget_files(home)}
+    names = [path.name for path in nugget_files(home)]
+    taken, suffix = {known.lower() for known in names}, suffix_in_use(home, names)
     for number in range(1, _NAMES):
-        file_name = f"{name}.nugget.json" if number == 1 else f"{name}.{number}.nugget.json"
+        file_name = f"{name}{suffix}" if number == 1 else f"{name}.{number}{suffix}"
         if file_name.lower() not in taken:
             return home / file_name
     raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)

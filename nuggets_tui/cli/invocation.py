@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -35,6 +36,7 @@ class Invocation:
     _warned: bool = False
     _warnings: list[str] = field(default_factory=list)
     _answered: set[str] = field(default_factory=set)
+    _elsewhere: str = ""
 
     @property
     def folder(self) -> Path:
@@ -97,12 +99,21 @@ class Invocation:
         if self._memory is None:
             from core.memory import Memory
 
-            self._memory = Memory.open(self.folder, author=author(), tolerant=True)
+            folder = self.folder
+            self._elsewhere = "" if folder.exists() else _said_elsewhere(folder)
+            self._memory = Memory.open(folder, author=author(), tolerant=True)
         return self._memory
+
+    @property
+    def elsewhere(self) -> str:
+        """Where a memory lies that may be meant, when there is none in the usual folder; "" for nowhere."""
+        self._opened()
+        return self._elsewhere
 
     def take_notices(self) -> tuple[str, ...]:
         """What the memory, if it was opened, wants a person to know beside the answer."""
         notices = self._memory.take_notices() if self._memory is not None else ()
+        notices = (*notices, *filter(None, [self._elsewhere]))
         return tuple(notice for notice in notices if notice not in self._answered)
 
     def answers_too(self, told: Sequence[str]) -> None:
@@ -132,6 +143,19 @@ class Invocation:
     def confirm(self, question: str) -> bool:
         """Asks a person. Call it only when `can_ask()`."""
         return click.confirm(question, default=False, err=True)
+
+
+def _said_elsewhere(folder: Path) -> str:
+    from core.memories import memory_elsewhere
+
+    try:
+        found = memory_elsewhere(folder, Path.home())
+    except (OSError, RuntimeError):
+        return ""
+    if found is None:
+        return ""
+    opens = f"nuggets --home {shlex.quote(found.path)}"
+    return f"there was no memory in {folder}, but there is one in {found.path}: {opens} opens it"
 
 
 def can_ask() -> bool:

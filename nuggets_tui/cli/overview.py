@@ -76,6 +76,7 @@ def status(call: Invocation) -> None:
     """Show totals, paths and what could not be read."""
     document = _status_document(call)
     call.answers_too(call.memory_as_it_is.settings.problems)
+    call.answers_too((call.elsewhere,))
     call.answer(
         lambda: document, lambda: _status_lines(document, _linked_pairs(call.memory_as_it_is.snapshot))
     )
@@ -112,6 +113,7 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "readOnly": snapshot.read_only,
         "problems": [{"where": problem.where, "what": problem.what} for problem in _problems(call)],
         "warnings": [
+            *filter(None, (call.elsewhere,)),
             *(f"{row['name']}: {row['capacityWarning']}" for row in rows if row["capacityWarning"]),
             *_wrong_settings(call.memory_as_it_is.settings),
             *_wrong_configuration(folder),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from core.errors import NuggetsError
-from core.folder import USUAL_HOME
+from core.folder import DONNA_HOME, USUAL_HOME
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.notices import in_keys, told_error
 from nuggets_tui.safe_text import content, safe_line
@@ -31,7 +31,7 @@ def welcome_lines(view: View, found: Sequence[FoundMemory] = ()) -> MakeLines:
     """How to begin with a memory that holds nothing. found: the memories that are on this machine."""
     home = Path(view.home)
     if home.is_dir() or _is_usual(home):
-        lines = [*_welcome(view), *_found_lines(view, found), *_CONNECT, *_where(home)]
+        lines = [*_welcome(view, found), *_found_lines(view, found), *_CONNECT, *_where(home)]
     else:
         pages = [one for one in found if one.kind == "claude"]
         lines = [*_no_such_folder(view, found), *_found_lines(view, pages), *_CONNECT[:-1]]
@@ -68,7 +68,7 @@ def _no_such_folder(view: View, found: Sequence[FoundMemory]) -> list[Content]:
     return [*lines, *_first_keys(view.keys)]
 
 
-def _welcome(view: View) -> list[Content]:
+def _welcome(view: View, found: Sequence[FoundMemory]) -> list[Content]:
     there = "This memory is empty." if Path(view.home).is_dir() else "There is no memory yet."
     return [
         Content.styled(f"Welcome. {there}", "bold $text-accent"),
@@ -79,8 +79,26 @@ def _welcome(view: View) -> list[Content]:
             "in a second, and put right what is wrong. Nothing is ever lost: what you hide or change can be taken back."
         ),
         Content(""),
+        *_elsewhere(view, found),
         *_first_keys(view.keys),
     ]
+
+
+def _elsewhere(view: View, found: Sequence[FoundMemory]) -> list[Content]:
+    """The memory that the newest build of the original keeps in its own folder, where there is none here."""
+    name = Path(DONNA_HOME).name
+    if Path(view.home).is_dir() or not any(Path(one.path).name == name for one in found):
+        return []
+    path = next(one.path for one in found if Path(one.path).name == name)
+    said = Content.assemble(
+        ("There is a memory in ", "bold"),
+        content(short_path(path), "bold $text-accent"),
+        (
+            f": {view.keys.key('memories')} opens it, and so does nuggets --home {safe_line(short_path(path))}",
+            "",
+        ),
+    )
+    return [said, Content("")]
 
 
 def _first_keys(keys: KeyMap) -> list[Content]:

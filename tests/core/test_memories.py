@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 
 from core.facts.edits import remember
-from core.memories import MOST_PAGES, PAGE_LIMIT, found_memories, nearest_memories, pages, read_page
+from core.memories import (
+    MOST_PAGES,
+    PAGE_LIMIT,
+    found_memories,
+    memory_elsewhere,
+    nearest_memories,
+    pages,
+    read_page,
+)
 from core.memory import Memory
 
 
@@ -64,6 +72,23 @@ def test_folders_of_facts_and_notes_are_found_wherever_they_likely_lie(tmp_path:
     found = found_memories(home, {"NUGGETS_HOME": str(named)}, [beside])
     assert {one.path for one in found} == {str(folder) for folder in (*wanted, named)}
     assert all(one.kind == "nuggets" and one.files == 2 and one.size and one.at for one in found)
+
+
+def test_the_folder_of_the_newest_original_is_found_and_offered_where_the_usual_one_is_not_there(
+    tmp_path: Path,
+) -> None:
+    usual, donna = tmp_path / ".nuggets", tmp_path / ".donna"
+    assert memory_elsewhere(usual, tmp_path) is None
+    donna.mkdir()
+    assert memory_elsewhere(usual, tmp_path) is None
+    a_memory(donna)
+    assert [one.path for one in found_memories(tmp_path, {})] == [str(donna)]
+    offered = memory_elsewhere(usual, tmp_path)
+    assert offered is not None
+    assert offered.path == str(donna)
+    assert memory_elsewhere(tmp_path / "named", tmp_path) is None
+    usual.mkdir()
+    assert memory_elsewhere(usual, tmp_path) is None
 
 
 def test_nothing_is_found_where_nothing_is(tmp_path: Path) -> None:

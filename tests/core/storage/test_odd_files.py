@@ -184,6 +184,29 @@ def test_of_a_donna_and_a_nugget_file_the_donna_file_is_the_nugget(tmp_path: Pat
     assert other.read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("folder", "there", "made"),
+    [
+        ("memory", [], "new.nugget.json"),
+        ("memory", [".nugget.json"], "new.nugget.json"),
+        ("memory", [".donna.json"], "new.donna.json"),
+        ("memory", [".nugget.json", ".donna.json"], "new.donna.json"),
+        (".donna", [], "new.donna.json"),
+        (".donna", [".nugget.json"], "new.nugget.json"),
+    ],
+)
+def test_a_new_nugget_is_called_as_the_programs_that_use_the_folder_call_theirs(
+    tmp_path: Path, folder: str, there: list[str], made: str
+) -> None:
+    home = tmp_path / folder
+    for suffix in there:
+        write_nugget(home, f"other{suffix[1:-5]}", [fact_object("k")], suffix=suffix)
+    before = {path.name for path in home.glob("*.json")} if home.exists() else set()
+    memory = Memory.open(home)
+    memory.change("stored", lambda draft: remember(draft, "new", "k", "v"))
+    assert {path.name for path in home.glob("*.json")} - before == {made}
+
+
 @pytest.mark.parametrize("file_name", ["x.nugget.json", "x.donna.json"])
 def test_a_fact_file_without_a_name_is_the_nugget_of_its_file_name(tmp_path: Path, file_name: str) -> None:
     (tmp_path / file_name).write_text('{"facts":[{"key":"a","value":"b"}]}')

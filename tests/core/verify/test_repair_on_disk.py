@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections import Counter
@@ -11,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from damaged import snapshots
-from hypothesis import given, settings
+from damaged import second_files, snapshots
+from hypothesis import HealthCheck, given, settings
 from memory_files import (
     GRAPH,
     fact_object,
@@ -28,6 +29,7 @@ from memory_files import (
 from core import Memory
 from core.facts.edits import remember
 from core.model.change import ChangeSet
+from core.model.fact import Fact
 from core.model.note import Note, to_file_dict
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
@@ -88,6 +90,47 @@ def test_a_repaired_memory_is_sound_in_its_files_and_repairing_can_be_taken_back
         if not change_set.empty:
             memory.undo(change_set)
             assert whole(Memory.open(home).snapshot) == whole(before)
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(snapshots(), second_files())
+def test_one_repair_settles_any_damage_and_keeps_every_text(
+    damaged: Snapshot, second: list[Fact] | None
+) -> None:
+    with in_files(damaged) as home:
+        if second is not None:
+            shaped = [fact_object(fact.key, fact.value, hits=fact.hits) for fact in second]
+            write_nugget(home, "memory", shaped, suffix=".donna.json")
+        memory = Memory.open(home)
+        said = _texts(memory.snapshot) | {squeeze(fact.value) for n in damaged.nuggets for fact in n.facts}
+        memory.repair()
+        fresh = Memory.open(home)
+        left = fresh.verify()
+        assert [found for found in left if found.repair] == []
+        assert all(". " in found.detail for found in left)
+        assert said - {""} <= _texts(fresh.snapshot) | _unread(fresh)
+        written = tree(home)
+        assert fresh.repair().empty
+        assert tree(home) == written
+        memory.close()
+        fresh.close()
+
+
+def _texts(snapshot: Snapshot) -> set[str]:
+    waiting = (note.hidden_fact.value for note in snapshot.notes if note.hidden_fact is not None)
+    facts = (fact.value for nugget in snapshot.nuggets for fact in nugget.facts)
+    return {squeeze(text) for text in (*(note.content for note in snapshot.notes), *waiting, *facts)}
+
+
+def _unread(memory: Memory) -> set[str]:
+    """Values of files that are left to a person, as they lie beside the others."""
+    second = [found.where for found in memory.verify() if found.kind == "second-file"]
+    return {
+        squeeze(fact["value"])
+        for file in second
+        for fact in json.loads(Path(file).read_bytes())["facts"]
+        if fact != 7
+    }
 
 
 def test_two_notes_of_one_id_are_both_kept_and_told_apart(tmp_path: Path) -> None:

@@ -19,6 +19,24 @@ def test_an_empty_place_is_an_empty_list_and_stays_empty(nuggets: Any) -> None:
     assert not nuggets.home.exists()
 
 
+def test_without_a_memory_in_the_usual_folder_the_one_of_the_newest_original_is_named_and_how_to_open_it(
+    nuggets: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NUGGETS_HOME")
+    assert "--home" not in nuggets("status").output
+    shutil.copytree(ORIGINAL, tmp_path / ".donna")
+    opens = f"nuggets --home {tmp_path / '.donna'}"
+    assert opens in nuggets.ok("status")
+    assert [opens in warning for warning in nuggets.json("status")["warnings"]] == [True]
+    missed = nuggets("recall", "what")
+    assert (missed.exit_code, opens in missed.stderr) == (1, True)
+    assert opens in nuggets("list").stderr
+    assert not (tmp_path / ".nuggets").exists()
+    assert opens in nuggets("remember", "project", "a key", "1").stderr
+    assert opens not in nuggets("status").output
+    assert "--home" not in nuggets("status", "--home", str(tmp_path / "other")).output
+
+
 def test_list_counts_facts_notes_and_hidden(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "a key", "1")
     gone = nuggets.json("note", "add", "Old idea", "Not any more.", "--nugget", "project")
