@@ -331,6 +331,9 @@ class History:
         elif take == "theirs" and held.kind == "restore":
             # What another program made of it is to stand from now on, and is a person's wish.
             held = held.inverse(id="", at=held.at, author=held.author, reason=held.reason, kind="restore")
+        elif take == "theirs" and held.kind == "import" and entry.conflict is not None:
+            # What a conflict copy says stands in no other change's way: it was thought out on what the files hold.
+            held = _without(held, entry.conflict.where)
         if held.kind == "restore" or (held.kind == "outside" and take == "ours"):
             held = _with_twins(held, self._store.load())
         new, at = self._stamp()
@@ -430,6 +433,16 @@ def _with_twins(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
                 FactChange(nugget=wanted.nugget_name, key=held.key, before=held, after=now, index=place)
             )
     return msgspec.structs.replace(change_set, notes=tuple(notes), facts=tuple(facts))
+
+
+def _without(change_set: ChangeSet, where: str) -> ChangeSet:
+    """The change set without what a conflict at `where` is about."""
+    ids, keys = _concerned(change_set, where)
+    return msgspec.structs.replace(
+        change_set,
+        notes=tuple(change for change in change_set.notes if change.id not in ids),
+        facts=tuple(fact for fact in change_set.facts if (fact.nugget, fact.key) not in keys),
+    )
 
 
 def _concerned(change_set: ChangeSet, where: str) -> tuple[set[str], set[tuple[str, str]]]:

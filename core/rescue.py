@@ -47,6 +47,7 @@ _MEND_ITEM: Final = "puts it back as it last could be read, and keeps these byte
 _SET_ASIDE: Final = "brings what stands in it alone into {}, and keeps the file in the quarantine"
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
 _NOT_MEANT: Final = ("outside", "hit")
+_UNKEPT: Final = "what it says otherwise could not be put into the log"
 _PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
 
 
@@ -283,6 +284,7 @@ class Rescue:
             ],
             author=self._author,
             rules=self._settings.inference,
+            versions=self._versions,
         )
         left = {copy.path: left_over(document, copy.original) for copy, document in readable}
         # What waits is the copy's version; the memory's own stands in the files.
@@ -293,8 +295,14 @@ class Rescue:
             done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
             return Resolved(tuple(done), joined.change_set, conflicts)
         applied = apply(joined.change_set)
+        kept_all = True
         for conflict in conflicts:
-            self._keep(conflict, [document for _, document in readable], after(), joined.change_set.reason)
+            documents = [document for _, document in readable]
+            kept_all &= self._keep(conflict, documents, after(), joined.change_set.reason) != ""
+        if not kept_all:
+            # Then the copies alone know what they say otherwise.
+            done += [JoinedCopy(copy.path, copy.original, problem=_UNKEPT) for copy, _ in readable]
+            return Resolved(tuple(done), applied, conflicts)
         for copy, _ in readable:
             kept = self._store.put_away(copy.path, _PUT_AWAY)
             done.append(JoinedCopy(copy.path, copy.original, kept, left_out=left[copy.path]))
@@ -332,14 +340,21 @@ class Rescue:
                 return True
         return False
 
+    def _versions(self, id: str) -> list[Note]:
+        """The versions of a note that the log tells of, newest first."""
+        ledger = self._store.ledger
+        entries = ledger.touching(note_item(id)) if ledger is not None else ()
+        changes = (change for entry in entries for change in entry.change_set.notes if change.id == id)
+        return [note for change in changes for note in (change.after, change.before) if note is not None]
+
     def _keep(
         self,
         conflict: Conflict,
         documents: list[Document],
         present: Snapshot,
         reason: str,
-    ) -> None:
-        """Puts the copy's version of what conflicts into the log, to be taken from there."""
+    ) -> str:
+        """Puts the copy's version of what conflicts into the log, to be taken from there; its id, "" for none."""
         notes, facts = copied_version(conflict, documents, present, now=self._clock(), ids=self._ids)
         change_set = ChangeSet(
             id=self._ids(),
@@ -350,7 +365,7 @@ class Rescue:
             notes=notes,
             facts=facts,
         )
-        self._store.keep_conflict(change_set, self._author.signature, conflict)
+        return self._store.keep_conflict(change_set, self._author.signature, conflict)
 
 
 def _with_mending(finding: Finding, mendable: frozenset[str], aside: Mapping[str, str]) -> Finding:

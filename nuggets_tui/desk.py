@@ -160,6 +160,10 @@ class Desk:
         """The log as it is now, as far down as it was read before."""
         return await aside(newest_entries, self.memory, former, scope)
 
+    async def newest_in_log(self) -> int:
+        """The number of the newest entry, 0 for none."""
+        return await aside(self.memory.newest_in_log)
+
     async def more_log(self, former: Log) -> Log:
         """The log with older entries at its end."""
         return await aside(older_entries, self.memory, former)

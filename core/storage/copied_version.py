@@ -35,8 +35,10 @@ def copied_version(
     graphs = [one for one in documents if isinstance(one, GraphDocument)]
     copied = [note for one in graphs for note in one.notes if note is not None and note.id == conflict.where]
     if copied:
-        changes = (_copied_note(note, present.by_id.get(note.id), conflict.field) for note in copied)
-        return tuple(changes), ()
+        # Of several copies the one of which the conflict tells.
+        note = min(copied, key=lambda note: _text(note, conflict.field) != conflict.ours)
+        change = _copied_note(note, present.by_id.get(note.id), conflict.field)
+        return _with_its_fact(change, conflict.field, Draft(present, now=now, ids=ids))
     named = [item for item in _named_facts(documents) if _place(item) == conflict.where]
     # Of several copies the one of which the conflict tells.
     named.sort(key=lambda item: item[1].value != conflict.ours)
@@ -66,6 +68,32 @@ def _copied_note(copied: Note, present: Note | None, field: str) -> NoteChange:
         return NoteChange(id=copied.id, before=None, after=copied)
     after = replace(present, **{field: getattr(copied, field)})
     return NoteChange(id=copied.id, before=present, after=after)
+
+
+def _text(note: Note, field: str) -> str:
+    return str(getattr(note, field)) if field in FILE_NAMES else note.content
+
+
+def _with_its_fact(
+    change: NoteChange, field: str, draft: Draft
+) -> tuple[tuple[NoteChange, ...], tuple[FactChange, ...]]:
+    """A text of the note of a fact is that of the fact as well."""
+    before, after = change.before, change.after
+    held = None
+    if (
+        before is not None
+        and after is not None
+        and field == "content"
+        and before.is_fact
+        and not before.hidden
+    ):
+        held = draft.find_fact(before.nugget_name, before.key)
+    if held is None or after is None:
+        return (change,), ()
+    draft.put(after)
+    draft.put_fact(after.nugget_name, msgspec.structs.replace(held[1], value=after.content))
+    made = draft.change_set("", kind="import")
+    return made.notes, made.facts
 
 
 def _copied_fact(

@@ -22,13 +22,15 @@ from core.model.snapshot import Problem, Snapshot
 from core.settings import InferenceSettings
 from core.storage.documents import Document, GraphDocument, NuggetDocument, id_of
 from core.storage.merging import Collect, conflict, take_ours
-from core.storage.three_way import merge_facts, merge_hits, merge_notes, unchanged
+from core.storage.three_way import merge_facts, merge_hits, merge_notes, same_meaning, unchanged
 
 T = TypeVar("T", Note, Fact)
 FactName = tuple[str, str]
 # Asked with a note's id and the note, or a nugget's name and the fact: whether the memory once held exactly this and
 # it was changed, hidden or deleted on purpose since. That a sync tool put an older version over it is no purpose.
 WasHere = Callable[[str, Note | Fact], bool]
+# Asked with a note's id: the versions of it that the memory is known to have held.
+Versions = Callable[[str], Sequence[Note]]
 _KEPT: Final = "nothing was written"
 
 
@@ -53,12 +55,16 @@ def join(
     gone: Collection[Path] = (),
     author: Author = PERSON,
     rules: InferenceSettings | None = None,
+    versions: Versions | None = None,
 ) -> Joined:
     """What the copies of one memory's files, all of them at once, add to it.
 
     Notes and facts that are missing are added, but for those that the memory once held. What stands in both, in two
-    versions: if the memory once held the copy's, its own is newer and stands; if one was never changed since it was
-    made, the other is newer; else the two are merged field by field.
+    versions: if the memory once held the copy's, its own is newer and stands; if the copy's was changed without a new
+    time, the version of that time is the base of both; if one was never changed since it was made, the other is newer;
+    else the two are merged field by field.
+    versions: what tells how a note was before; without it a note that bears the time of its making counts as never
+    changed.
     gone: the copies whose original does not exist. Such a copy is the file under another name, and nothing of it was
     deleted on purpose: all of it comes back, whatever the memory once held.
     Facts and their notes stay in step. Nothing is deleted. Raises ReadOnlyError for a newer format.
@@ -68,7 +74,7 @@ def join(
             raise ReadOnlyError(copy.read_only, kept=_KEPT, todo="update this program to join it")
     draft = Draft(current, now=now, ids=ids, rules=rules)
     collect = Collect(take_ours)
-    _Joining(draft, was_here, collect, frozenset(gone)).join(copies)
+    _Joining(draft, was_here, versions, collect, frozenset(gone)).join(copies)
     named = ", ".join(copy.path.name for copy in copies)
     change_set = draft.change_set(f"joined {named}", author=author, kind="import")
     metas = {copy.meta.name: copy.meta for copy in copies if isinstance(copy, NuggetDocument)}
@@ -86,9 +92,17 @@ def join(
 class _Joining:
     """One joining at work on a draft."""
 
-    def __init__(self, draft: Draft, was_here: WasHere, collect: Collect, gone: frozenset[Path]) -> None:
+    def __init__(
+        self,
+        draft: Draft,
+        was_here: WasHere,
+        versions: Versions | None,
+        collect: Collect,
+        gone: frozenset[Path],
+    ) -> None:
         self.draft = draft
         self.was_here = was_here
+        self.versions = versions
         self.collect = collect
         self.gone = gone
         self.stand_ins: dict[str, str] = {}
@@ -171,10 +185,36 @@ class _Joining:
         return False
 
     def _merged(self, mine: Note, note: Note) -> Note:
-        if mine.id == note.id and mine.created_at == note.created_at and _as_made(mine) != _as_made(note):
+        if mine.id != note.id or mine.created_at != note.created_at:
+            return merge_notes(None, mine, note, self.collect)
+        base = self._base(note)
+        if base is not None:
+            merged = merge_notes(base, mine, note, self.collect)
+            moved = merged.updated_at > mine.updated_at or same_meaning(merged, mine)
+            return merged if moved else replace(merged, updated_at=self.draft.at)
+        if _as_made(mine) != _as_made(note) and self._never_changed(mine, note):
             # The one is what the other was made from.
             return _with_recalls(mine, note) if _as_made(note) else _with_recalls(note, mine)
         return merge_notes(None, mine, note, self.collect)
+
+    def _base(self, note: Note) -> Note | None:
+        """The version that a copy's note was changed from without a new time, as an editor or another program does it;
+        None where that cannot be told.
+        """
+        found = [one for one in self._known_versions(note.id) if _same_times(one, note)]
+        return found[0] if found and all(same_meaning(one, found[0]) for one in found) else None
+
+    def _never_changed(self, mine: Note, note: Note) -> bool:
+        """Whether the one of the two that bears the time of its making is as it was made."""
+        if self.versions is None or same_meaning(mine, note):
+            return True
+        if _as_made(note):
+            # It is none of the versions that are known: somebody changed it, or nothing is known of so long ago.
+            return False
+        return all(same_meaning(one, mine) for one in self._known_versions(mine.id) if _same_times(one, mine))
+
+    def _known_versions(self, id: str) -> Sequence[Note]:
+        return self.versions(id) if self.versions is not None else ()
 
     def _tell(self, what: str, where: str, ours: str, theirs: str, field: str = "") -> None:
         self.collect(conflict(what, where, "", ours, theirs, field), None, None)
@@ -315,6 +355,10 @@ class _Joining:
 
 def _says(values: list[str] | None, fact: Fact) -> bool:
     return any(alike(value, fact.value) for value in values or ())
+
+
+def _same_times(one: Note, other: Note) -> bool:
+    return (one.created_at, one.updated_at) == (other.created_at, other.updated_at)
 
 
 def _as_made(note: Note) -> bool:

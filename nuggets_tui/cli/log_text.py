@@ -244,8 +244,8 @@ def _indented(lines: Iterator[Line]) -> Iterator[Line]:
         yield ("  ", *pieces)
 
 
-def waiting_lines(conflicts: Sequence[Entry]) -> Iterator[Line]:
-    """Conflicts that wait for a person, and how to settle one."""
+def waiting_lines(conflicts: Sequence[Entry], *, whole: bool = False) -> Iterator[Line]:
+    """Conflicts that wait for a person, and how to settle one. whole: with their versions."""
     if not conflicts:
         return
     said = plural(len(conflicts), "change waits", "changes wait")
@@ -253,6 +253,8 @@ def waiting_lines(conflicts: Sequence[Entry]) -> Iterator[Line]:
     for entry in conflicts:
         told = deed(entry.change_set)
         yield ("  ", Span(entry.id, "bold"), f"  {entry.change_set.author}: {told.verb} {told.what}")
+        if whole and entry.conflict is not None:
+            yield from _indented(_indented(conflict_lines(entry.conflict)))
     name = conflicts[0].id if len(conflicts) == 1 else "ID"
     yield f"To see one and settle it: nuggets resolve {name}"
 

@@ -198,12 +198,13 @@ def _join_lines(result: Resolved, waiting: Sequence[Entry], dry_run: bool) -> It
     bad = sum(1 for copy in result.copies if copy.problem)
     if bad:
         yield Span(f"{plural(bad, 'copy', 'copies')} could not be joined.", "bad")
-    if result.change_set is not None:
+    if result.change_set is not None and not (result.change_set.empty and result.conflicts):
         yield _counted_line(result.change_set, dry_run)
-    if dry_run:
-        for conflict in result.conflicts:
+    known = [] if dry_run else [entry.conflict for entry in waiting]
+    for conflict in result.conflicts:
+        if conflict not in known:
             yield from conflict_lines(conflict)
-    yield from waiting_lines(waiting)
+    yield from waiting_lines(waiting, whole=True)
 
 
 def _counted_line(done: ChangeSet, dry_run: bool) -> Line:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from textual import on, work
 
-from nuggets_tui.log import Log, Scope
+from nuggets_tui.log import Log, LogLine, Scope
 from nuggets_tui.messages import MoreLogWanted
 from nuggets_tui.notices import warn
 from nuggets_tui.screens.main_state import MainState
@@ -79,11 +81,41 @@ class MainLog(MainState):
             self._begin_reading()
 
     def _show_log(self, log: Log) -> None:
+        former = self.view.log
         self.view = self.view.with_(log=log)
         self.refresh_bindings()
+        if former.loaded:
+            self._tell_conflicts([id for id in log.waiting if id not in former.waiting])
+
+    def _tell_conflicts(self, ids: Sequence[str]) -> None:
+        """Says what was changed in two ways meanwhile; what was typed here opens its own screen."""
+        lines = {line.id: line for line in self.view.log.lines}
+        found = [line for id in ids if (line := lines.get(id)) is not None and not _was_typed(line)]
+        if not found:
+            return
+        what = found[0].told.what if len(found) == 1 else f"{len(found):,} things"
+        key = self.view.keys.key("conflicts")
+        warn(
+            self, f"Changed in two ways: {what}. What the memory had stands; {key} shows both and settles it."
+        )
+
+    @work(group="new-in-log", exclusive=True, exit_on_error=False)
+    async def look_at_log(self) -> None:
+        """Reads the log again where something is new in it: what could not be written changes no file."""
+        desk, seen = self._desk, self.view.log
+        if desk is None or not seen.loaded:
+            return
+        newest = await self.attempt(desk.newest_in_log())
+        if newest is not None and desk is self._desk and newest != seen.seen_to:
+            self.read_log()
 
     def tell_notices(self) -> None:
         """Says what the memory has to tell."""
         if self._desk is not None:
             for notice in self._desk.take_notices():
                 warn(self, notice)
+
+
+def _was_typed(line: LogLine) -> bool:
+    """Whether a person made a change by hand: where it is typed, it is shown at once."""
+    return line.author.kind == "person" and line.kind != "import"

@@ -364,6 +364,7 @@ class MainOpening(MainElsewhere):
     def _tick(self) -> None:
         self.query_one(HeaderLine).now = self._opening.clock()
         self.tell_notices()
+        self.look_at_log()
 
     def _age(self) -> None:
         if PACE.rests(_AWAY):

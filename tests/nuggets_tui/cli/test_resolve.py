@@ -218,6 +218,30 @@ def test_what_a_copy_says_otherwise_waits_as_ours(nuggets: Any, copied: Path) ->
     assert content(nuggets) == "Other words"
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_a_fact_changed_on_both_sides_is_shown_with_both_values_and_how_to_take_either(
+    nuggets: Any, again: bool
+) -> None:
+    nuggets.ok("remember", "memory", "user:k", "base")
+    copy = nuggets.home / "memory.nugget (1).json"
+    copy.write_bytes(
+        (nuggets.home / "memory.nugget.json").read_bytes().replace(b"base", b"from the other machine")
+    )
+    nuggets.ok("remember", "memory", "user:k", "from this machine")
+    said = nuggets("resolve")
+    if again:
+        said = nuggets("resolve")
+    assert said.exit_code == 3
+    assert "user:k" in said.stdout
+    assert "from the other machine" in said.stdout
+    assert "from this machine" in said.stdout
+    assert "nothing new" not in said.stdout
+    id = said.stdout.split()[-1]
+    nuggets.ok("resolve", id, "--ours")
+    assert nuggets.ok("recall", "user:k").startswith("from the other machine")
+    assert nuggets.ok("verify")
+
+
 def test_copies_that_cannot_be_joined_do_not_keep_back_the_others(nuggets: Any, copied: Path) -> None:
     broken = {"graph 2.json": "{", "graph 3.json": '{"version": 99, "notes": []}'}
     for name, text in broken.items():

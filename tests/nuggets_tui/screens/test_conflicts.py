@@ -88,6 +88,24 @@ async def test_saving_over_another_programs_text_shows_base_yours_and_theirs(
         assert (versions[0].y == versions[1].y) == (size == WIDE)
 
 
+async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_its_key(home: Path) -> None:
+    agent_on(home).change("stored", lambda draft: remember(draft, "prefs", "user:k", "base"))
+    copy = home / "prefs.nugget (1).json"
+    copy.write_bytes((home / "prefs.nugget.json").read_bytes().replace(b'"base"', b'"theirs"'))
+    other = Memory.open(home)
+    other.change("edited", lambda draft: remember(draft, "prefs", "user:k", "mine"))
+    async with opened(home) as app:
+        await app.until(lambda: app.view.log.loaded)
+        assert "two ways" not in app.notices
+        assert other.resolve().conflicts
+        app.main.look_at_log()
+        await app.until(lambda: "Changed in two ways: user:k" in app.notices)
+        assert "c shows both and settles it" in app.notices
+        screen = await waiting_conflict(app)
+        await app.until(lambda: "theirs" in app.text and "mine" in app.text)
+        assert app.app.screen is screen
+
+
 async def test_esc_leaves_what_was_typed_waiting_in_the_log(home: Path) -> None:
     async with opened(home) as app:
         await type_over(app, home)
