@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 from textual import on, work
 
+from core.errors import NuggetsError
 from nuggets_tui.log import Log, LogLine, Scope
 from nuggets_tui.messages import MoreLogWanted
 from nuggets_tui.notices import warn
@@ -105,9 +107,11 @@ class MainLog(MainState):
         desk, seen = self._desk, self.view.log
         if desk is None or not seen.loaded:
             return
-        newest = await self.attempt(desk.newest_in_log())
-        if newest is not None and desk is self._desk and newest != seen.seen_to:
-            self.read_log()
+        with suppress(NuggetsError):
+            # A log that cannot be read is told of where it is shown.
+            newest = await desk.newest_in_log()
+            if desk is self._desk and newest != seen.seen_to:
+                self.read_log()
 
     def tell_notices(self) -> None:
         """Says what the memory has to tell."""

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from damaged import second_files, snapshots
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from memory_files import (
     GRAPH,
     fact_object,
@@ -109,6 +110,38 @@ def test_one_repair_settles_any_damage_and_keeps_every_text(
         assert [found for found in left if found.repair] == []
         assert all(". " in found.detail for found in left)
         assert said - {""} <= _texts(fresh.snapshot) | _unread(fresh)
+        written = tree(home)
+        assert fresh.repair().empty
+        assert tree(home) == written
+        memory.close()
+        fresh.close()
+
+
+CUT = st.tuples(st.sampled_from((str(GRAPH), "memory.nugget.json", "memory.donna.json")), st.floats(0, 1))
+
+
+@settings(max_examples=12)
+@given(cuts=st.lists(CUT, min_size=1, max_size=3), logged=st.booleans())
+def test_one_repair_settles_files_that_are_cut_off_wherever_that_is(
+    cuts: list[tuple[str, float]], logged: bool
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        home = Path(name)
+        if logged:
+            made = Memory.open(home)
+            made.change("stored", lambda draft: remember(draft, "memory", "user:k", "v"))
+            made.close()
+        else:
+            write_graph(home, [note_object(1), note_object(2)])
+            write_nugget(home, "memory", [fact_object("user:k", "v"), fact_object("user:j", "w")])
+        write_nugget(home, "memory", [fact_object("user:k", "other")], suffix=".donna.json")
+        for file, part in cuts:
+            data = (home / file).read_bytes()
+            (home / file).write_bytes(data[: int(part * len(data))])
+        memory = Memory.open(home, tolerant=True)
+        memory.repair()
+        fresh = Memory.open(home, tolerant=True)
+        assert [found for found in fresh.verify() if found.repair] == []
         written = tree(home)
         assert fresh.repair().empty
         assert tree(home) == written
