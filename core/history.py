@@ -19,7 +19,6 @@ from core.storage.ledger import Ledger
 from core.storage.ledger_archive import archived
 from core.storage.ledger_codec import note_item
 from core.storage.ledger_filters import EntryFilters
-from core.storage.ledger_schema import BrokenLedgerError, unreadable
 from core.storage.merging import Decide, take_ours, take_theirs
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
@@ -70,40 +69,28 @@ class History:
         ledger = self._store.ledger
         if ledger is None:
             return ()
-        try:
-            return ledger.entries(**filters)
-        except BrokenLedgerError as error:
-            raise unreadable(ledger.path, str(error)) from error
+        return ledger.entries(**filters)
 
     def newest(self) -> int:
         """The number of the newest entry, 0 for none."""
         ledger = self._store.ledger
         if ledger is None:
             return 0
-        try:
-            return ledger.last_seq
-        except BrokenLedgerError as error:
-            raise unreadable(ledger.path, str(error)) from error
+        return ledger.last_seq
 
     def counts(self) -> tuple[tuple[str, str, str, int], ...]:
         """How many entries there are: kind and name of the author, kind of the change set, number."""
         ledger = self._store.ledger
         if ledger is None:
             return ()
-        try:
-            return tuple(ledger.rows(_COUNTS))
-        except BrokenLedgerError as error:
-            raise unreadable(ledger.path, str(error)) from error
+        return tuple(ledger.rows(_COUNTS))
 
     def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
         """Who changed a note and when, oldest first, recalls left out; no entry is read for it."""
         ledger = self._store.ledger
         if ledger is None:
             return ()
-        try:
-            rows = ledger.rows(_MAKERS, (note_item(note_id),))
-        except BrokenLedgerError as error:
-            raise unreadable(ledger.path, str(error)) from error
+        rows = ledger.rows(_MAKERS, (note_item(note_id),))
         return tuple((Author(kind, name), at) for kind, name, at in rows)
 
     def entry(self, id: str) -> Entry:

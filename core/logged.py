@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, cast
 
 from core.errors import ConflictError, InvalidInputError, NuggetsError
 from core.folder import default_home
@@ -40,6 +40,30 @@ _HIT_SECONDS: Final = 0.3
 # How often an edit is thought out again because the files moved on meanwhile.
 _DRAFTS: Final = 5
 _Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
+_Self = TypeVar("_Self", bound="LoggedMemory")
+
+
+def of_the_log(
+    method: Callable[Concatenate[_Self, _Arguments], _Result],
+) -> Callable[Concatenate[_Self, _Arguments], _Result]:
+    """A method that reads the log: when it comes upon damage, the log is set aside, and the method called once more
+    with the one that was begun in its place.
+    """
+
+    @wraps(method)
+    def call(self: _Self, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        try:
+            return method(self, *args, **named)
+        except NuggetsError:
+            raise
+        except Exception as error:
+            if not self._set_broken_log_aside(error):
+                raise
+        return method(self, *args, **named)
+
+    # A method for mypy, which takes what `wraps` gives for something else.
+    return cast("Callable[Concatenate[_Self, _Arguments], _Result]", call)
 
 
 class LoggedMemory:
@@ -66,12 +90,14 @@ class LoggedMemory:
         self._guard = threading.RLock()
         # Of recalls: facts are decoded for seconds the first time, and nothing else waits for that.
         self._recall_guard = threading.RLock()
-        self._history: list[ChangeSet] = []
+        # Where no log can be written: what other programs changed meanwhile.
+        self._unlogged: list[ChangeSet] = []
         first = read_folder(home, self.settings.inference, tolerant=tolerant)
         self._first: Loaded | None = first
         self._tolerant = tolerant
         self._snapshot = first.snapshot
-        self._entries_seen = 0
+        # The last entry of earlier runs, and in which log it stands; None before there is one.
+        self._begun: tuple[int, int] | None = None
 
     # The first frame of the app needs the snapshot alone: what writes and remembers is loaded when it is wanted.
 
@@ -134,8 +160,22 @@ class LoggedMemory:
 
     @property
     def history(self) -> tuple[ChangeSet, ...]:
-        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile."""
-        return tuple(self._history)
+        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile. They are
+        read from the log; what went to an archive of it is left out. Raises StorageError.
+        """
+        with self._guard:
+            if self._begun is None:
+                return tuple(self._unlogged)
+            if self._store.ledger is None:
+                self.refresh(patient=False)
+            return (*self._unlogged, *self._logged())
+
+    @of_the_log
+    def _logged(self) -> Iterator[ChangeSet]:
+        assert self._begun is not None
+        after, log = self._begun
+        entries = self._log.log(after=after if log == self._store.logs_begun else 0)
+        return (entry.change_set for entry in reversed(entries) if entry.state == "done")
 
     def refresh(self, *, patient: bool = True) -> bool:
         """Reads what changed in the files, and puts it into the log. True when the snapshot is a new one.
@@ -148,12 +188,16 @@ class LoggedMemory:
 
     def _refresh(self, seconds: float, patience: float = 0.0) -> bool:
         with self._guard:
-            first = self._store.ledger is None
             loaded = self._store.look_around(seconds, patience)
-            if first and self._store.ledger is not None:
-                # The log of earlier runs is no history of this one.
-                self._entries_seen = self._store.ledger.last_seq
+            self._mark_begin()
             return self._adopt(loaded)
+
+    @of_the_log
+    def _mark_begin(self) -> None:
+        """Remembers where the log stands at first: that of earlier runs is no history of this one."""
+        ledger = self._store.ledger
+        if self._begun is None and ledger is not None and not ledger.read_only:
+            self._begun = ledger.last_seq, self._store.logs_begun
 
     @property
     def log_problem(self) -> NuggetsError | None:
@@ -161,23 +205,19 @@ class LoggedMemory:
         with self._guard:
             return self._store.log_problem
 
+    def _set_broken_log_aside(self, error: Exception) -> bool:
+        with self._guard:
+            return self._store.set_broken_ledger_aside(error)
+
     def _adopt(self, loaded: Snapshot) -> bool:
         former = self._snapshot
         self._snapshot = loaded
         ledger = self._store.ledger
-        if ledger is not None and not ledger.read_only:
-            self._follow_log()
-        elif loaded is not former:
+        if loaded is not former and (ledger is None or ledger.read_only):
             from core.storage.compare import outside_changes
 
-            self._history += outside_changes(former, loaded, ids=self._ids, at=self._now(), author=PROGRAM)
+            self._unlogged += outside_changes(former, loaded, ids=self._ids, at=self._now(), author=PROGRAM)
         return loaded is not former
-
-    def _follow_log(self) -> None:
-        entries = self._log.log(after=self._entries_seen)
-        if entries:
-            self._entries_seen = entries[0].seq
-            self._history += [entry.change_set for entry in reversed(entries) if entry.state == "done"]
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call: what was restored, set aside or begun anew."""
@@ -220,7 +260,8 @@ class LoggedMemory:
                 self._refresh(_LOOK_SECONDS if seconds is None else seconds)
             done = self._store.apply(change_set, made_by or self.author.signature, decide, seconds)
             self._snapshot = done.after
-            self._follow_log()
+            if self._begun is None:
+                self._begun = 0, self._store.logs_begun
             return done.change_set
 
     def change(
@@ -283,6 +324,7 @@ class LoggedMemory:
 
     # The log
 
+    @of_the_log
     def log(
         self,
         *,
@@ -308,21 +350,25 @@ class LoggedMemory:
                 before=before, after=after,
             )  # fmt: skip
 
+    @of_the_log
     def newest_in_log(self) -> int:
         """The number (`seq`) of the newest entry, 0 for none; no entry is read for it. Raises StorageError."""
         with self._guard:
             return self._log.newest()
 
+    @of_the_log
     def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
         """Who changed a note and when, oldest first, recalls left out. Raises StorageError."""
         with self._guard:
             return self._log.makers(note_id)
 
+    @of_the_log
     def log_counts(self) -> tuple[tuple[str, str, str, int], ...]:
         """How many entries there are of each kind and name of author and kind of change set. Raises StorageError."""
         with self._guard:
             return self._log.counts()
 
+    @of_the_log
     def timeline(self) -> Timeline:
         """Every state of the memory as far back as the log reaches. Reads alone. Errors as in `refresh`, and
         StorageError for a log that cannot be read.
@@ -362,11 +408,13 @@ class LoggedMemory:
             progress=progress,
         )  # fmt: skip
 
+    @of_the_log
     def entry(self, id: str) -> Entry:
         """The entry with this id or the beginning of one. Raises NotFoundError, AmbiguousError."""
         with self._guard:
             return self._log.entry(id)
 
+    @of_the_log
     def undo(self, what: ChangeSet | str | None = None, part: int | None = None) -> ChangeSet:
         """Takes back an entry of the log by whomever, or one part of it (`part`, or "<id>.<number>"), as a new change
         set; what came later on other fields stays. None: the last change of this memory's author.
@@ -376,21 +424,25 @@ class LoggedMemory:
         with self._guard:
             return self._log.undo(what, part)
 
+    @of_the_log
     def redo(self, what: str | None = None) -> ChangeSet:
         """Does again what was taken back; None: what this author took back last. Errors as in `undo`."""
         with self._guard:
             return self._log.redo(what)
 
+    @of_the_log
     def taken_back(self) -> frozenset[str]:
         """Ids of entries, and "<id>.<number>" of parts, that are taken back at present."""
         with self._guard:
             return self._log.taken_back()
 
+    @of_the_log
     def conflicts(self) -> tuple[Entry, ...]:
         """Changes that met a conflict and wait for a person, newest first."""
         with self._guard:
             return self._log.conflicts()
 
+    @of_the_log
     def settle_conflict(self, id: str, take: Literal["ours", "theirs"], text: str | None = None) -> ChangeSet:
         """Settles a conflict of the log; see `History.settle`. Returns what was written."""
         with self._guard:

@@ -13,6 +13,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from core.logged import of_the_log
 from core.model.change import ChangeSet
 from core.recalling import RecallingMemory
 
@@ -43,6 +44,7 @@ class Memory(RecallingMemory):
 
     # Putting right
 
+    @of_the_log
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """Everything that is not as it should be, each with what `repair` would do about it."""
         from core.verify.run import findings
@@ -53,6 +55,7 @@ class Memory(RecallingMemory):
         with self._guard:
             return self._rescue().findings(found)
 
+    @of_the_log
     def repair(self) -> ChangeSet:
         """Mends what `verify` finds and can be mended without asking, as one change set. Errors as in `apply`.
 
@@ -81,6 +84,7 @@ class Memory(RecallingMemory):
         with self._guard:
             return self._rescue().backups()
 
+    @of_the_log
     def restoration(
         self, when: str | None = None, note: str | None = None, progress: Progress | None = None
     ) -> ChangeSet:
@@ -95,6 +99,7 @@ class Memory(RecallingMemory):
             present = self._snapshot
         return self._rescue().restoration(present, when, note, guard=self._guard, progress=progress)
 
+    @of_the_log
     def resolve(self, *, dry_run: bool = False) -> Resolved:
         """Joins the conflict copies that sync tools left beside the files; each then lies in the quarantine.
 
@@ -123,6 +128,7 @@ class Memory(RecallingMemory):
 
         return tuple(holders(self._snapshot, progress))
 
+    @of_the_log
     def masking(self, ids: Collection[str] | None = None, kept: Collection[Holder] = ()) -> Masking:
         """What `mask_secrets` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of
         `secrets`. kept: what another store of the folder holds, and masks itself. Raises NotFoundError, StorageError,
@@ -132,6 +138,7 @@ class Memory(RecallingMemory):
             self.refresh()
             return self._masker().preview(self._snapshot, ids, kept)
 
+    @of_the_log
     def mask_secrets(self, masking: Masking) -> ChangeSet:
         """Masks what was previewed, in notes, facts, log, backups and all else of the folder; it cannot be undone.
 
@@ -142,7 +149,7 @@ class Memory(RecallingMemory):
             self.refresh(patient=False)
             done = self._masker().carry_out(masking)
             vars(self).pop("_finder", None)
-            self._history = [masking.masks.change_set(one) for one in self._history]
+            self._unlogged = [masking.masks.change_set(one) for one in self._unlogged]
             self.refresh(patient=False)
             return done
 
@@ -220,6 +227,7 @@ class Memory(RecallingMemory):
                 self.apply(result.change_set)
             return result
 
+    @of_the_log
     def promote(
         self,
         *,
@@ -247,6 +255,7 @@ class Memory(RecallingMemory):
                 path, project, dry_run=dry_run, accept=accept, refuse=refuse, progress=progress
             )
 
+    @of_the_log
     def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
         """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before."""
         with self._guard:

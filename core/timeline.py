@@ -169,7 +169,7 @@ def timeline_of(
     present: Snapshot, home: Path, ledger: Callable[[], Ledger | None], guard: AbstractContextManager[object]
 ) -> Timeline:
     """The states of a memory that is at `present`. ledger: the one that is open now, None for none; guard: held while
-    it is read. Raises StorageError.
+    it is read. Raises StorageError, BrokenLedgerError.
     """
 
     def read(numbers: Collection[int]) -> dict[int, ChangeSet]:
@@ -178,7 +178,7 @@ def timeline_of(
             return _reading(opened, lambda one: dict(change_sets(one, numbers))) if opened is not None else {}
 
     opened = ledger()
-    known = _reading(opened, marks) if opened is not None else []
+    known = marks(opened) if opened is not None else []
     return Timeline(present, known, read, archives(home))
 
 

@@ -35,7 +35,7 @@ from core.storage.ledger_rows import (
 )
 from core.storage.ledger_schema import connect, connect_to_read, told_apart
 from core.storage.lost_updates import Past
-from core.storage.sqlite_files import BUSY_SECONDS, code_of, in_one_step
+from core.storage.sqlite_files import BUSY_SECONDS, DATABASE_ERRORS, code_of, in_one_step
 
 # Who restorations are put down to; nobody sits at a keyboard for them.
 RESTORER: Final = "nuggets"
@@ -49,6 +49,8 @@ TAKEN_IN: Final = "taken in"
 DURABLE = "FULL"
 RELAXED = "NORMAL"
 _AT_ONCE: Final = 20
+# The second half says nothing new but to SQLite: the index of what is not done holds these, and no scan is needed.
+_PENDING: Final = "state = 'pending' AND state <> 'done'"
 # What an open database goes on to answer after its cause is gone.
 _TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 
@@ -67,7 +69,8 @@ class Ledger:
         self._connection.create_function("says", 2, says, deterministic=True)
         self._identity = identity(path)
         self._refused = False
-        self._undone_cache: tuple[int, frozenset[str]] | None = None
+        # What is taken back, as of an entry.
+        self._undone: tuple[int, frozenset[str]] = (0, frozenset())
 
     def close(self) -> None:
         """Lets the database go."""
@@ -95,7 +98,7 @@ class Ledger:
             self._connection.execute(f"PRAGMA synchronous = {DURABLE if durable else RELAXED}")
             with in_one_step(self._connection) as connection:
                 yield connection
-        except sqlite3.DatabaseError as error:
+        except DATABASE_ERRORS as error:
             self._refused = code_of(error) in _TILL_OPENED_AGAIN
             raise told_apart(self.path, error) from error
 
@@ -103,7 +106,7 @@ class Ledger:
         """What a SELECT gives. Raises BrokenLedgerError, StorageError."""
         try:
             return self._connection.execute(statement, values).fetchall()
-        except sqlite3.DatabaseError as error:
+        except DATABASE_ERRORS as error:
             raise told_apart(self.path, error) from error
 
     # Writing entries
@@ -195,13 +198,13 @@ class Ledger:
 
     def pending_count(self) -> int:
         """How many entries' writing was cut off."""
-        return int(self.rows("SELECT count(*) FROM entry WHERE state = 'pending'")[0][0])
+        return int(self.rows(f"SELECT count(*) FROM entry WHERE {_PENDING}")[0][0])
 
     def pending(self) -> list[Pending]:
         """Entries whose writing was cut off, oldest first. One whose bytes are damaged can never be finished: it is
         given up.
         """
-        rows = self.rows("SELECT seq, body, made_by, staged FROM entry WHERE state = 'pending' ORDER BY seq")
+        rows = self.rows(f"SELECT seq, body, made_by, staged FROM entry WHERE {_PENDING} ORDER BY seq")
         found: list[Pending] = []
         for seq, body, by, staged in rows:
             try:
@@ -237,18 +240,28 @@ class Ledger:
 
     def undone(self) -> frozenset[str]:
         """Ids of entries, and "id.part" of parts, that are taken back at present."""
+        known_to, known = self._undone
         last = self.last_seq
-        if self._undone_cache is None or self._undone_cache[0] != last:
-            rows = self.rows(
-                "SELECT about, kind FROM entry WHERE about <> '' AND kind IN ('undo', 'redo') AND state = 'done' "
-                "ORDER BY seq"
-            )
-            turns: dict[str, list[tuple[str, str]]] = {}
-            for about, kind in rows:
-                turns.setdefault(about.partition(".")[0], []).append((about, kind))
-            found = (name for id, of_one in turns.items() for name in self._undone_of(id, of_one))
-            self._undone_cache = last, frozenset(found)
-        return self._undone_cache[1]
+        if last != known_to:
+            # What is pending may become a turn yet.
+            pending = self.rows(f"SELECT min(seq) FROM entry WHERE {_PENDING}")[0][0]
+            newer = "SELECT 1 FROM entry WHERE seq > ? AND about <> '' LIMIT 1"
+            if not known_to or self.rows(newer, (known_to,)):
+                known = frozenset(self._all_undone())
+            self._undone = last if pending is None else pending - 1, known
+        return known
+
+    def _all_undone(self) -> Iterator[str]:
+        # Few entries are about another one; their index is not what SQLite would take by itself.
+        rows = self.rows(
+            "SELECT about, kind FROM entry INDEXED BY entry_about "
+            "WHERE about <> '' AND kind IN ('undo', 'redo') AND state = 'done' ORDER BY seq"
+        )
+        turns: dict[str, list[tuple[str, str]]] = {}
+        for about, kind in rows:
+            turns.setdefault(about.partition(".")[0], []).append((about, kind))
+        for id, of_one in turns.items():
+            yield from self._undone_of(id, of_one)
 
     def _undone_of(self, id: str, turns: list[tuple[str, str]]) -> Iterator[str]:
         if all(about == id for about, _ in turns):
@@ -294,7 +307,7 @@ class Ledger:
     def touching(self, item: str, limit: int = 1000) -> tuple[Entry, ...]:
         """The entries that touch one thing, newest first."""
         return self._entries(
-            "JOIN touched USING (seq) WHERE item = ? AND state = 'done' ORDER BY seq DESC LIMIT ?",
+            "JOIN touched USING (seq) WHERE item = ? AND state = 'done' ORDER BY touched.seq DESC LIMIT ?",
             (item, limit),
         )
 
@@ -302,7 +315,7 @@ class Ledger:
         """Changes of ours to one thing since another program last changed it, newest first; recalls left out."""
         rows = self.rows(
             "SELECT body, written_ns, made_by FROM entry JOIN touched USING (seq) "
-            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq DESC LIMIT ?",
+            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY touched.seq DESC LIMIT ?",
             (item, limit),
         )
         found = []
@@ -319,7 +332,7 @@ class Ledger:
         """How often a thing was restored since somebody last changed it on purpose."""
         rows = self.rows(
             "SELECT kind, made_by FROM entry JOIN touched USING (seq) "
-            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY seq DESC LIMIT 20",
+            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY touched.seq DESC LIMIT 20",
             (item,),
         )
         count = 0

@@ -11,13 +11,15 @@ from typing import Final
 from core.errors import ReadOnlyError, StorageError
 from core.storage.files import write_target
 from core.storage.sqlite_files import (
-    BROKEN_CODES,
     BUSY_SECONDS,
+    DATABASE_ERRORS,
+    NO_VERSION,
     begin_file,
-    code_of,
     in_one_step,
     log_beside,
     move_away,
+    one_line,
+    shows_damage,
 )
 
 LEDGER_FILE: Final = "ledger.db"
@@ -87,7 +89,7 @@ def connect(path: Path) -> sqlite3.Connection:
         if not made:
             _make_tables(connection)
         _make_index(connection)
-    except sqlite3.DatabaseError as error:
+    except DATABASE_ERRORS as error:
         connection.close()
         raise told_apart(path, error) from error
     except (ReadOnlyError, BrokenLedgerError):
@@ -112,12 +114,12 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         )
         if not _is_made(connection, path):
             raise BrokenLedgerError("it is empty")
-    except sqlite3.DatabaseError as error:
+    except DATABASE_ERRORS as error:
         if connection is not None:
             connection.close()
-        if code_of(error) in BROKEN_CODES:
-            raise BrokenLedgerError(str(error)) from error
-        raise unreadable(path, str(error)) from error
+        if shows_damage(path, error):
+            raise BrokenLedgerError(one_line(error)) from error
+        raise unreadable(path, one_line(error)) from error
     except (ReadOnlyError, BrokenLedgerError):
         if connection is not None:
             connection.close()
@@ -144,6 +146,8 @@ def unreadable(path: Path, said: str) -> StorageError:
 def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether the tables are there; a database without any is new."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version >= NO_VERSION:
+        raise BrokenLedgerError("its version is damaged")
     if version > VERSION:
         raise ReadOnlyError(
             f"the log of changes has version {version}, newer than this program knows ({VERSION})",
@@ -179,14 +183,14 @@ def _make_index(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
 
 
-def told_apart(path: Path, error: sqlite3.Error) -> Exception:
+def told_apart(path: Path, error: Exception) -> Exception:
     """A database error as what it means: broken for good, or refused by the system for now."""
-    return BrokenLedgerError(str(error)) if code_of(error) in BROKEN_CODES else refused(path, error)
+    return BrokenLedgerError(one_line(error)) if shows_damage(path, error) else refused(path, error)
 
 
 def refused(path: Path, error: Exception) -> StorageError:
     """The error for a ledger that cannot be written now."""
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
         f"the log of changes cannot be written ({said})", where=str(path), kept="nothing was written",
         todo="free the file or the disk and try again",

@@ -17,6 +17,7 @@ from core.storage.ledger_schema import LEDGER_FILE, BrokenLedgerError, set_ledge
 from core.storage.ledger_seen import look, seen_files
 from core.storage.quarantine import QUARANTINE
 from core.storage.reading import Loaded
+from core.storage.sqlite_files import damage_in
 
 
 class OpenLedger:
@@ -37,6 +38,8 @@ class OpenLedger:
         self.ledger: Ledger | None = None
         # Why there is no ledger though the memory has one; None when it could be opened or there is none.
         self.log_problem: NuggetsError | None = None
+        # How many logs were begun in the place of one that was gone or broken.
+        self.begun = 0
         self._clock = clock
         self._notices: list[str] = []
         # The files as the ledger last saw them, when this object was there to see it.
@@ -148,17 +151,34 @@ class OpenLedger:
 
     def _say_gone(self) -> None:
         """Tells that a memory that had a log has none any more."""
+        self.begun += 1
         self.say(f"{self._path}: the log of changes is gone; a new one begins now")
+
+    @contextmanager
+    def looked_over(self) -> Iterator[None]:
+        """Within this, whatever stumbles over values that only damage puts into the ledger raises BrokenLedgerError."""
+        try:
+            yield
+        except (NuggetsError, BrokenLedgerError):
+            raise
+        except Exception as error:
+            # A fault of our own stays one.
+            said = damage_in(self._path) if self.ledger is not None else ""
+            if said:
+                raise BrokenLedgerError(said) from error
+            raise
 
     def begin_anew(self, error: BrokenLedgerError, loaded: Loaded) -> None:
         """Sets a broken ledger aside and begins a new one from the files as they are. Raises StorageError."""
         self.close()
+        self.begun += 1
         stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self.ids()}"
         set_ledger_aside(self._path, self.home / QUARANTINE, stamp)
         self.say(
             f"{self._path}: the log of changes was broken ({error}); its bytes are kept in "
             f"{self.home / QUARANTINE}, no memory is lost; a new log begins now"
         )
+        self.log_problem = None
         try:
             self.ledger = Ledger(self._path)
             self._see_first(self.ledger, loaded)

@@ -47,7 +47,7 @@ def known_versions(ledger: Ledger) -> Callable[[ItemKey], Iterable[Note | Fact]]
 
 def _versions(ledger: Ledger, item: ItemKey) -> Iterator[Note | Fact]:
     rows = ledger.rows(
-        "SELECT body FROM entry JOIN touched USING (seq) WHERE item = ? ORDER BY seq DESC LIMIT ?",
+        "SELECT body FROM entry JOIN touched USING (seq) WHERE item = ? ORDER BY touched.seq DESC LIMIT ?",
         (item_name(item), _VERSIONS),
     )
     for (body,) in rows:

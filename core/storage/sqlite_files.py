@@ -1,4 +1,4 @@
-"""What the SQLite files of a memory have in common: begun, written in one step, moved away when broken."""
+"""What the SQLite files of a memory have in common: begun, written in one step, checked, moved away when broken."""
 
 from __future__ import annotations
 
@@ -13,15 +13,98 @@ BUSY_SECONDS: Final = 5.0
 # What follows on the name of a database in the names of its files.
 SIDE_FILES: Final = ("", "-wal", "-shm", "-journal")
 _FILE_MODE: Final = 0o600
+# No version of ours will ever be this high: the number itself is damaged.
+NO_VERSION: Final = 1_000
 # What SQLite says of a database that no waiting makes whole.
-BROKEN_CODES: Final = (
+_BROKEN_CODES: Final = (
     sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR,
+    sqlite3.SQLITE_INTERNAL, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG,
 )  # fmt: skip
+_SHORT_READ: Final = 522
+# All that reading a database may raise. UnicodeDecodeError: SQLite quotes bytes of a damaged table in its own words.
+# MemoryError: a damaged length asks for more than there is.
+DATABASE_ERRORS: Final = (sqlite3.DatabaseError, UnicodeDecodeError, MemoryError)
+# Which version of the format a file says it is written in, at this place of its header: WAL's is the highest.
+_WRITTEN_IN, _HIGHEST_FORMAT = 18, 2
+_STORED_AS: Final = {"TEXT": "text", "INTEGER": "integer", "REAL": "real", "BLOB": "blob"}
+_HIGHEST_NUMBER: Final = 2**62
 
 
-def code_of(error: sqlite3.Error) -> int:
+def code_of(error: BaseException) -> int:
     """SQLite's code of an error, 0 for one that the module raises by itself."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+
+
+def shows_damage(path: Path, error: BaseException) -> bool:
+    """Whether an error that reading or writing a database raised says that its bytes are damaged."""
+    if isinstance(error, sqlite3.DatabaseError):
+        code = getattr(error, "sqlite_errorcode", 0)
+        if code & 0xFF == sqlite3.SQLITE_READONLY:
+            # What is written in a format of the future may be read, so SQLite says; there is none.
+            return _format_of(path) > _HIGHEST_FORMAT
+        # A column's text that is no UTF-8 has no code. Nor has a misuse by ourselves, which is of another class.
+        no_text = not code and isinstance(error, sqlite3.OperationalError)
+        return no_text or code == _SHORT_READ or code & 0xFF in _BROKEN_CODES
+    return isinstance(error, UnicodeDecodeError)
+
+
+def _format_of(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return file.read(_WRITTEN_IN + 1)[_WRITTEN_IN]
+    except (OSError, IndexError):
+        return 0
+
+
+def damage_in(path: Path) -> str:
+    """What is damaged in a database that something stumbled over, "" when it is sound or cannot be looked at now.
+
+    Reads all of it: pages, rules of the tables, the kind of every value and its text. For after an error only.
+    """
+    try:
+        address = f"{path.absolute().as_uri()}?mode=ro"
+        with contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+            return _damage(connection)
+    except DATABASE_ERRORS as error:
+        return one_line(error) if shows_damage(path, error) else ""
+    except OSError:
+        return ""
+
+
+def _damage(connection: sqlite3.Connection) -> str:
+    said = connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+    if said != "ok":
+        return " ".join(str(said).split())
+    if connection.execute("PRAGMA foreign_key_check").fetchone():
+        return "a row belongs to one that is not there"
+    # Made by tables of words for searching, these follow rules of their own.
+    tables = connection.execute(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite~_%' "
+        "ESCAPE '~'"
+    ).fetchall()
+    for (table,) in tables:
+        for _, column, declared, *_ in connection.execute(f"PRAGMA table_info({table})").fetchall():
+            stored = _STORED_AS.get(declared)
+            query = f"SELECT 1 FROM {table} WHERE typeof({column}) NOT IN (?, 'null') LIMIT 1"
+            if stored and connection.execute(query, (stored,)).fetchone():
+                return f"a value of {table}.{column} is of another kind"
+            if stored == "text":
+                # Decoding it is the test.
+                for _ in connection.execute(f"SELECT {column} FROM {table}"):
+                    pass
+    query = "SELECT name FROM sqlite_master WHERE name = 'sqlite_sequence'"
+    if connection.execute(query).fetchone():
+        numbers = connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
+        if not all(isinstance(seq, int) and seq < _HIGHEST_NUMBER for _, seq in numbers):
+            return "the number of the last row is damaged"
+    return ""
+
+
+def one_line(error: BaseException) -> str:
+    """What an error of a database says, for a person."""
+    if isinstance(error, UnicodeDecodeError):
+        return "its text is damaged"
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def begin_file(path: Path) -> None:
@@ -48,7 +131,7 @@ def in_one_step(connection: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
     finally:
         # A full disk, for one, has rolled back by itself.
         if connection.in_transaction:
-            with contextlib.suppress(sqlite3.DatabaseError):
+            with contextlib.suppress(*DATABASE_ERRORS):
                 connection.execute("ROLLBACK")
 
 

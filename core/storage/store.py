@@ -13,7 +13,7 @@ from core.model.snapshot import Snapshot
 from core.storage.committing import Applied, Committing
 from core.storage.files import fingerprint, locked, make_folder, remove_file
 from core.storage.ledger_codec import items_of
-from core.storage.ledger_schema import BrokenLedgerError
+from core.storage.ledger_schema import BrokenLedgerError, unreadable
 from core.storage.mend_files import mend_files, mendable
 from core.storage.merging import Decide
 from core.storage.outside import is_quiet
@@ -56,16 +56,17 @@ class Store(Committing):
             return snapshot
         begun = time.monotonic()
         try:
-            while not self._trace.in_step(self._current()):
-                with locked(self.home, seconds=seconds), self._trace.waiting(seconds):
-                    self._settle()
-                quiet = self._trace.quiet_seconds
-                end = begun + (max(patience, quiet + _GLANCE_SECONDS) if patience else 0.0)
-                if self.settled or time.monotonic() >= end:
-                    break
-                while not is_quiet(self._current(), quiet) and time.monotonic() < end:
-                    time.sleep(_GLANCE_SECONDS)
-                    self.load()
+            with self._trace.looked_over():
+                while not self._trace.in_step(self._current()):
+                    with locked(self.home, seconds=seconds), self._trace.waiting(seconds):
+                        self._settle()
+                    quiet = self._trace.quiet_seconds
+                    end = begun + (max(patience, quiet + _GLANCE_SECONDS) if patience else 0.0)
+                    if self.settled or time.monotonic() >= end:
+                        break
+                    while not is_quiet(self._current(), quiet) and time.monotonic() < end:
+                        time.sleep(_GLANCE_SECONDS)
+                        self.load()
         except BrokenFileError:
             raise
         except LockTimeoutError:
@@ -76,6 +77,11 @@ class Store(Committing):
             self._trace.open_to_read()
             self._trace.tell(self.log_problem or error)
         return self.load()
+
+    @property
+    def logs_begun(self) -> int:
+        """How many logs were begun in the place of one that was gone or broken, while this was open."""
+        return self._trace.begun
 
     @property
     def log_problem(self) -> NuggetsError | None:
@@ -123,15 +129,34 @@ class Store(Committing):
         touched = frozenset(items_of(change_set))
         with locked(self.home, seconds=seconds), self._trace.waiting(seconds):
             try:
-                self._settle(touched)
-                without_backup = self._keep_safe(change_set)
-                done = self._commit(change_set, made_by, decide=decide, urgent=touched, insist=True)
+                with self._trace.looked_over():
+                    self._settle(touched)
+                    without_backup = self._keep_safe(change_set)
+                    done = self._commit(change_set, made_by, decide=decide, urgent=touched, insist=True)
                 if without_backup and not done.change_set.empty:
                     self._trace.say(without_backup)
                 return done
             except BrokenLedgerError as error:
                 self._trace.begin_anew(error, self._current())
                 return self._commit(change_set, made_by, decide=decide)
+
+    def set_broken_ledger_aside(self, error: Exception) -> bool:
+        """Whether an error came of a damaged ledger that was set aside now, and a new one begun: what was asked of it
+        may be asked again. Raises StorageError for a damaged one that nothing may be written to.
+        """
+        ledger = self.ledger
+        if ledger is None:
+            return False
+        try:
+            with self._trace.looked_over():
+                raise error
+        except BrokenLedgerError as broken:
+            if ledger.read_only:
+                raise unreadable(ledger.path, str(broken)) from error
+            self._begin_ledger_anew(broken)
+            return self.ledger is not ledger and self.ledger is not None
+        except Exception:
+            return False
 
     def _begin_ledger_anew(self, error: BrokenLedgerError) -> None:
         try:

@@ -127,7 +127,8 @@ class Trace(OpenLedger):
         """
         assert self.ledger is not None
         try:
-            self._finish(self.ledger, seq, before, written)
+            with self.looked_over():
+                self._finish(self.ledger, seq, before, written)
             if seq is not None and is_time_to_look(seq):
                 archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
         except StorageError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
@@ -17,13 +17,17 @@ from core.pipeline.guard import holding_a_transaction
 from core.storage.files import identity, make_folder, write_target, wrong_kind
 from core.storage.quarantine import QUARANTINE
 from core.storage.sqlite_files import (
-    BROKEN_CODES,
     BUSY_SECONDS,
+    DATABASE_ERRORS,
+    NO_VERSION,
     begin_file,
     code_of,
+    damage_in,
     in_one_step,
     log_beside,
     move_away,
+    one_line,
+    shows_damage,
 )
 
 PIPELINE_FILE: Final = "pipeline.db"
@@ -198,6 +202,8 @@ class Database:
 
     def _prepare(self, writer: sqlite3.Connection) -> None:
         version = writer.execute("PRAGMA user_version").fetchone()[0]
+        if version >= NO_VERSION:
+            raise BrokenFileError("its version is damaged", where=str(self.path))
         if version > VERSION:
             raise ReadOnlyError(
                 f"the pipeline's database has version {version}, newer than this program knows ({VERSION})",
@@ -221,15 +227,9 @@ class Database:
                     writer.execute(statement)
                 writer.execute(f"PRAGMA user_version = {VERSION}")
 
-    @contextmanager
-    def telling(self) -> Iterator[None]:
+    def telling(self) -> AbstractContextManager[None]:
         """Errors of the database as errors of ours."""
-        try:
-            yield
-        except sqlite3.IntegrityError:
-            raise  # a rule of the tables was met: for whoever wrote the statement
-        except sqlite3.DatabaseError as error:
-            raise told(self.path, error) from error
+        return telling(self.path)
 
     @contextmanager
     def _told(self) -> Iterator[None]:
@@ -280,9 +280,38 @@ def check_kind(home: Path) -> None:
         )  # fmt: skip
 
 
+@contextmanager
+def telling(path: Path) -> Iterator[None]:
+    """Errors of the database at a path as errors of ours."""
+    try:
+        yield
+    except (NuggetsError, OSError):
+        raise
+    except DATABASE_ERRORS as error:
+        # A rule of the tables that was met is for whoever wrote the statement.
+        if not isinstance(error, sqlite3.IntegrityError):
+            raise told(path, error) from error
+        _look_over(path, error)
+        raise
+    except Exception as error:
+        _look_over(path, error)
+        raise
+
+
+def _look_over(path: Path, stumbled: Exception) -> None:
+    """Raises BrokenFileError when the database is damaged: values that are none of ours make any code stumble, while a
+    fault of our own stays one.
+    """
+    said = damage_in(path)
+    if said:
+        raise unreadable(path, said) from stumbled
+
+
 def told(path: Path, error: Exception) -> NuggetsError:
     """An error of SQLite or the system as what it means: broken for good, busy, or refused."""
-    code = code_of(error) if isinstance(error, sqlite3.Error) else 0
+    code = code_of(error)
+    if shows_damage(path, error):
+        return unreadable(path, one_line(error))
     if code in _BUSY_CODES:
         return LockTimeoutError(
             "another process has been writing for too long", where=str(path), kept="nothing was written",
@@ -298,16 +327,19 @@ def told(path: Path, error: Exception) -> NuggetsError:
             "the pipeline's database cannot be opened", where=str(path), kept="nothing was written",
             todo="look whether its folder is there, and at the permissions of both",
         )  # fmt: skip
-    if code in BROKEN_CODES:
-        return BrokenFileError(
-            f"the pipeline's database cannot be read ({error})", where=str(path),
-            kept="its bytes were left as they are, and notes are not in it",
-            todo="put a copy of it back, or move it and its -wal and -shm away for a new one to be begun",
-        )  # fmt: skip
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
         f"the pipeline's database cannot be used ({said})", where=str(path), kept="nothing was written",
         todo="free the file or the disk and try again",
+    )  # fmt: skip
+
+
+def unreadable(path: Path, said: str) -> BrokenFileError:
+    """The error for a database that is damaged."""
+    return BrokenFileError(
+        f"the pipeline's database cannot be read ({said})", where=str(path),
+        kept="its bytes were left as they are, and notes are not in it",
+        todo="put a copy of it back, or move it and its -wal and -shm away for a new one to be begun",
     )  # fmt: skip
 
 

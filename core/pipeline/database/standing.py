@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
-from core.pipeline.database.connection import PIPELINE_FILE, check_kind, told
+from core.pipeline.database.connection import PIPELINE_FILE, check_kind, telling, told, unreadable
 from core.storage.sqlite_files import BUSY_SECONDS
 
 # Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides.
@@ -89,11 +89,11 @@ def looking(home: Path) -> Iterator[sqlite3.Connection]:
     check_kind(home)
     try:
         address = f"{path.absolute().as_uri()}?mode=ro"
-        with closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
+        with telling(path), closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
             connection.row_factory = sqlite3.Row
             connection.execute("PRAGMA query_only = ON")
             yield connection
-    except (sqlite3.DatabaseError, OSError) as error:
+    except OSError as error:
         raise told(path, error) from error
 
 
@@ -101,10 +101,4 @@ def check_whole(reader: sqlite3.Connection, home: Path) -> None:
     """Raises BrokenFileError when some page of the database is damaged, also one that nobody reads just now."""
     wrong = reader.execute("PRAGMA quick_check(1)").fetchone()[0]
     if wrong != "ok":
-        raise told(home / PIPELINE_FILE, _damaged(" ".join(str(wrong).split())))
-
-
-def _damaged(said: str) -> sqlite3.DatabaseError:
-    error = sqlite3.DatabaseError(said)
-    error.sqlite_errorcode = sqlite3.SQLITE_CORRUPT
-    return error
+        raise unreadable(home / PIPELINE_FILE, " ".join(str(wrong).split()))

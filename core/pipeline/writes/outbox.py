@@ -79,7 +79,7 @@ def bring_over(
     """
     assert_outside_transaction("a change of the note graph")
     try:
-        with turn(database.path.parent, seconds) as mine:
+        with database.telling(), turn(database.path.parent, seconds) as mine:
             if not mine:
                 return BroughtOver(waiting=outbox.waiting(database.reading, proposals), busy=True)
             return _bring_over(database, memory, now, proposals, asked, most)
@@ -204,6 +204,7 @@ def _result(kept: Sequence[Brought], change_set: ChangeSet, waiting: int) -> Bro
 def _waiting(database: Database, proposals: Collection[str] | None) -> int:
     """How many wait, as far as the database still tells."""
     try:
-        return outbox.waiting(database.reading, proposals)
-    except sqlite3.DatabaseError:
+        with database.telling():
+            return outbox.waiting(database.reading, proposals)
+    except NuggetsError:
         return 0

@@ -129,8 +129,9 @@ def mend_drift(memory: Memory, *, now: int) -> tuple[ChangeSet, ...]:
                 raise done.problem
             if not done.waiting or done.busy:
                 break
-        follow(database, memory, now=now)
-        strange = _strange(database.reading, memory.snapshot)
+        with database.telling():
+            follow(database, memory, now=now)
+            strange = _strange(database.reading, memory.snapshot)
         if strange:
             reason = "took out trails that lead nowhere"
             written.append(
