@@ -128,7 +128,8 @@ class Pipeline(OpenedPipeline):
         with self.database.write() as writer:
             queue.retry(writer, job_id, self._now())
         self.nudge()
-        found = queue.job(self.database.reading, job_id)
+        with self.database.looking() as reader:
+            found = queue.job(reader, job_id)
         assert found is not None
         return found
 
@@ -272,7 +273,8 @@ class Pipeline(OpenedPipeline):
 
     def flush(self) -> Ticked:
         """Brings all that was accepted into the notes now, whatever the mode."""
-        done = self._working().notes.bring()
+        with self.database.telling():
+            done = self._working().notes.bring()
         return Ticked(flushed=done.flushed, warnings=done.warnings)
 
     def run(self, stop: threading.Event, say: Callable[[str], None] = lambda line: None) -> None:
@@ -338,7 +340,8 @@ class Pipeline(OpenedPipeline):
             meta.put(writer, meta.PAUSED, self._now())
         from core.pipeline.workers.loop import until_idle
 
-        return until_idle(lambda: queue.running(self.database.reading), seconds)
+        with self.database.telling():
+            return until_idle(lambda: queue.running(self.database.reading), seconds)
 
     def resume(self) -> None:
         """Ends a pause."""
@@ -351,8 +354,9 @@ class Pipeline(OpenedPipeline):
             return accepted
         from core.pipeline.knowledge.bringing import bring_in_due
 
-        settled = self._working().notes.bring_accepted(accepted.written)
-        bring_in_due(self.database, self.configuration, self._now())
+        with self.database.telling():
+            settled = self._working().notes.bring_accepted(accepted.written)
+            bring_in_due(self.database, self.configuration, self._now())
         elsewhere = {*settled.waiting, *(each for each, _ in settled.refused)}
         return replace(
             accepted,

@@ -11,6 +11,14 @@ from pathlib import Path
 from core.errors import NuggetsError, StorageError
 from core.model.names import iso
 from core.storage.backups import BACKUPS
+from core.storage.belonging import (
+    ID_NAME,
+    ForeignLedgerError,
+    bear_id,
+    check_id,
+    check_what_it_saw,
+    mark,
+)
 from core.storage.documents import Document
 from core.storage.ledger import Ledger
 from core.storage.ledger_schema import LEDGER_FILE, BrokenLedgerError, set_ledger_aside, unreadable
@@ -38,6 +46,8 @@ class OpenLedger:
         self.ledger: Ledger | None = None
         # Why there is no ledger though the memory has one; None when it could be opened or there is none.
         self.log_problem: NuggetsError | None = None
+        # Whether the open ledger is this memory's.
+        self._known = False
         # How many logs were begun in the place of one that was gone or broken.
         self.begun = 0
         self._clock = clock
@@ -107,6 +117,10 @@ class OpenLedger:
                     self._say_gone()
                 self._open_file()
             assert self.ledger is not None
+            if not self._known:
+                check_what_it_saw(self.ledger, self.home, loaded)
+                mark(self.ledger, self.home)
+                self._known = True
             if not seen_files(self.ledger):
                 self._see_first(self.ledger, loaded)
         except BrokenLedgerError as error:
@@ -125,6 +139,21 @@ class OpenLedger:
             self.log_problem = error
             raise
         self.log_problem = None
+        self._check_id()
+
+    def _check_id(self) -> None:
+        assert self.ledger is not None
+        try:
+            check_id(self.ledger, self.home)
+        except BrokenLedgerError:
+            self.close()
+            raise
+
+    def bind(self) -> None:
+        """Has the folder bear the id of its ledger, from the first change on that is made here."""
+        id = self.ledger.meta(ID_NAME) if self.ledger is not None else None
+        if isinstance(id, str):
+            bear_id(self.home, id)
 
     def open_to_read(self) -> None:
         """Opens the ledger where nothing may be written; `log_problem` says why when it cannot be read either."""
@@ -133,6 +162,7 @@ class OpenLedger:
             return
         try:
             self.ledger = Ledger(self._path, read_only=True)
+            self._check_id()
             self.log_problem = None
         except NuggetsError as error:
             self.log_problem = error
@@ -174,13 +204,17 @@ class OpenLedger:
         self.begun += 1
         stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self.ids()}"
         set_ledger_aside(self._path, self.home / QUARANTINE, stamp)
+        foreign = isinstance(error, ForeignLedgerError)
+        what = "belongs to another memory" if foreign else f"was broken ({error})"
         self.say(
-            f"{self._path}: the log of changes was broken ({error}); its bytes are kept in "
+            f"{self._path}: the log of changes {what}; its bytes are kept in "
             f"{self.home / QUARANTINE}, no memory is lost; a new log begins now"
         )
         self.log_problem = None
         try:
             self.ledger = Ledger(self._path)
+            mark(self.ledger, self.home)
+            self._known = True
             self._see_first(self.ledger, loaded)
         except BrokenLedgerError as again:
             raise StorageError(
@@ -194,6 +228,7 @@ class OpenLedger:
         if self.ledger is not None:
             self.ledger.close()
             self.ledger = None
+            self._known = False
             self._former = {}
             self._last_seen = None
 

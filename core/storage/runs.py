@@ -15,6 +15,7 @@ import msgspec
 from core.errors import StorageError
 from core.model.names import iso, parse_iso
 from core.schedule import LastRun
+from core.storage.belonging import check_id
 from core.storage.ledger import Ledger
 from core.storage.ledger_schema import LEDGER_FILE, BrokenLedgerError, unreadable
 from core.storage.processes import Process, life_of, this_process
@@ -152,6 +153,7 @@ def _ledger(home: Path) -> Iterator[Ledger | None]:
         return
     writable = os.access(path, os.W_OK) and os.access(home, os.W_OK)
     with contextlib.closing(Ledger(path, read_only=not writable)) as ledger:
+        check_id(ledger, home)
         yield ledger
 
 

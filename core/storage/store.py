@@ -131,6 +131,7 @@ class Store(Committing):
             try:
                 with self._trace.looked_over():
                     self._settle(touched)
+                    self._trace.bind()
                     without_backup = self._keep_safe(change_set)
                     done = self._commit(change_set, made_by, decide=decide, urgent=touched, insist=True)
                 if without_backup and not done.change_set.empty:

@@ -34,7 +34,7 @@ To let git merge the files of a memory, put this into .gitattributes:
 and tell git once what it means:
   git config merge.nuggets.driver "nuggets merge-file %O %A %B"
 The log and the backups belong to one machine; into .gitignore:
-  ledger.db*
+  ledger.*
   backups/
   quarantine/
   .nuggets.lock

@@ -14,6 +14,7 @@ from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnl
 from core.pipeline.database.schema import TABLES, VERSION
 from core.pipeline.database.turn import turn
 from core.pipeline.guard import holding_a_transaction
+from core.storage.belonging import ID_NAME, folder_id, may_belong
 from core.storage.files import identity, make_folder, write_target, wrong_kind
 from core.storage.quarantine import QUARANTINE
 from core.storage.sqlite_files import (
@@ -34,6 +35,10 @@ PIPELINE_FILE: Final = "pipeline.db"
 _SET_ASIDE_SECONDS: Final = 15.0
 _BUSY_CODES: Final = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _READ_ONLY_CODES: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM)
+
+
+class ForeignDatabaseError(BrokenFileError):
+    """The database belongs to another memory."""
 
 
 class Database:
@@ -214,6 +219,7 @@ class Database:
         writer.execute("PRAGMA synchronous = FULL")
         if version == VERSION:
             writer.execute("SELECT id FROM jobs ORDER BY id DESC LIMIT 1").fetchone()
+            self._check_id(writer)
             return
         with in_one_step(writer):
             # Another process may have made the tables while this one waited.
@@ -226,6 +232,17 @@ class Database:
                 for statement in _statements(TABLES):
                     writer.execute(statement)
                 writer.execute(f"PRAGMA user_version = {VERSION}")
+        self._check_id(writer)
+
+    def _check_id(self, writer: sqlite3.Connection) -> None:
+        """Raises BrokenFileError for the database of another memory; one that bears no id yet gets this folder's."""
+        row = writer.execute("SELECT value FROM meta WHERE name = ?", (ID_NAME,)).fetchone()
+        if row is not None and not may_belong(row[0], self.path.parent):
+            raise ForeignDatabaseError("it belongs to another memory", where=str(self.path))
+        folder = folder_id(self.path.parent) if row is None else None
+        if folder is not None and folder.sure:
+            with in_one_step(writer):
+                writer.execute("INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)", (ID_NAME, folder.id))
 
     def telling(self) -> AbstractContextManager[None]:
         """Errors of the database as errors of ours."""
@@ -250,20 +267,21 @@ class Database:
                 )  # fmt: skip
             try:
                 self._connect()
-            except BrokenFileError:
-                self._set_aside(home)
+            except BrokenFileError as error:
+                foreign = isinstance(error, ForeignDatabaseError)
+                self._set_aside(
+                    home, "it belongs to another memory" if foreign else "it was no readable database"
+                )
                 self._connect()
 
-    def _set_aside(self, home: Path) -> None:
+    def _set_aside(self, home: Path, why: str) -> None:
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S.%fZ")
         folder = home / QUARANTINE
         try:
             move_away(self.path, folder, stamp)
         except OSError as error:
             raise told(self.path, error) from error
-        self.notice = (
-            f"{self.path}: it was no readable database; its bytes lie in {folder}, and a new one was begun"
-        )
+        self.notice = f"{self.path}: {why}; its bytes lie in {folder}, and a new one was begun"
 
 
 def check_kind(home: Path) -> None:

@@ -26,6 +26,7 @@ _TEXT = (
 )
 _NOTE = "note-memory-00000001"
 _PAGE = 4096
+_VERSION = range(60, 64)
 # What needs neither database is answered whatever became of them.
 _SERVED = (
     ("search", "theirs"), ("recall", "user:k1", "--session", "s"), ("list",), ("status",), ("facts", "memory"),
@@ -87,8 +88,8 @@ def _damage(data: bytearray, chance: random.Random) -> None:
             chance.randrange(len(data)),
         )
     )
-    # Most of a small database is zeros that nobody reads.
-    place = next((found for found in range(place, len(data)) if data[found]), place)
+    # Most of a small database is zeros that nobody reads. A version that looks like a newer one is left alone as such.
+    place = next((found for found in range(place, len(data)) if data[found] and found not in _VERSION), place)
     former = data[place]
     while data[place] == former:
         data[place] = chance.choice((0xFF, 0, former ^ (1 << chance.randrange(8)), chance.randrange(256)))
