@@ -20,7 +20,7 @@ from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
 
 _EXPLORES = bool(os.environ.get("NUGGETS_EXPLORE"))
-_ROUNDS = 600 if _EXPLORES else 30
+_ROUNDS = 200 if _EXPLORES else 30
 _TEXT = (
     "We chose PostgreSQL over MongoDB because the reports need joins. Anna owns billing. We ship on Tuesday."
 )
