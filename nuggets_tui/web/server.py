@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
+import os
 import secrets
 import shlex
 import socket
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -16,10 +16,14 @@ from typing import Final
 
 import aiohttp_jinja2
 import jinja2
-from aiohttp import web
+from aiohttp import WSCloseCode, WSMsgType, web
+from aiohttp.http_exceptions import HttpProcessingError
 from textual_serve.server import Server
 
 from core.errors import InvalidInputError
+from nuggets_tui.safe_text import plain
+from nuggets_tui.web.behind import AppBehindPage
+from nuggets_tui.web.frames import LARGEST, Ping, UnreadableFrameError, clamped, read_frame
 
 HOST: Final = "127.0.0.1"
 PORT: Final = 8642
@@ -27,6 +31,15 @@ _PORTS_TRIED: Final = 20
 _KEY_BYTES: Final = 16
 _NOT_FOR_YOU: Final = "This page is for the browser of the machine it runs on.\n"
 _NOTHING_HERE: Final = "Nothing is here. Open the whole URL that `nuggets serve` printed.\n"
+# Each has a process of its own.
+_MOST_PAGES: Final = 12
+_TOO_MANY: Final = "Too many pages are open. Close one and try again.\n"
+_HEARTBEAT: Final = 15.0
+# Seconds in which an app takes what was typed, or never will.
+_STUCK_AFTER: Final = 10.0
+_USUAL_SIZE: Final = (80, 24)
+_MOST_DIGITS: Final = 9
+_LOG: Final = logging.getLogger("nuggets.serve")
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -55,6 +68,18 @@ def listening(port: int | None) -> socket.socket:
     raise InvalidInputError("no port is free", where=HOST)
 
 
+class _OneLine(logging.Formatter):
+    """An entry of the server's log: what happened, without the way through the code."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, HttpProcessingError):
+            said = "refused a request that is no HTTP"
+        else:
+            said = record.getMessage() + (f": {error!r}" if error is not None else "")
+        return plain(f"nuggets serve: {' '.join(said.split())}")
+
+
 class LoopbackServer(Server):
     """Shows the app on one memory to browsers of this machine.
 
@@ -65,10 +90,12 @@ class LoopbackServer(Server):
 
     def __init__(self, home: Path, listener: socket.socket, *, say: Callable[[str], None]) -> None:
         port = listener.getsockname()[1]
-        super().__init__(_command(home), host=HOST, port=port, title="nuggets")
+        words = _command(home)
+        super().__init__(shlex.join(words), host=HOST, port=port, title="nuggets")
         self.templates_path = Path(__file__).parent / "templates"
         self._listener = listener
         self._say = say
+        self._words = words
         self._pages: set[asyncio.Task[object]] = set()
         self._host, self._other_name = f"{HOST}:{port}", f"localhost:{port}"
         self.root = f"/{secrets.token_urlsafe(_KEY_BYTES)}"
@@ -88,8 +115,10 @@ class LoopbackServer(Server):
         )  # fmt: skip
 
     def initialize_logging(self) -> None:
-        """Only what goes wrong is said, on standard error."""
-        logging.basicConfig(level=logging.WARNING, format="nuggets serve: %(message)s")
+        """Only what goes wrong is said, on standard error, a line each."""
+        handler = logging.StreamHandler()
+        handler.setFormatter(_OneLine())
+        logging.basicConfig(level=logging.WARNING, handlers=[handler])
         # It warns of processes that ended while the server did.
         logging.getLogger("asyncio").setLevel(logging.ERROR)
 
@@ -146,16 +175,46 @@ class LoopbackServer(Server):
         }
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
-        """Drives the app behind a page; a page that went away is no error."""
+        """Drives the app behind a page until either leaves; a page that sends what ours does not is closed."""
+        if len(self._pages) >= _MOST_PAGES:
+            raise web.HTTPServiceUnavailable(text=_TOO_MANY)
         task = asyncio.current_task()
         assert task is not None
         self._pages.add(task)
+        websocket = web.WebSocketResponse(heartbeat=_HEARTBEAT, max_msg_size=LARGEST)
         try:
-            return await super().handle_websocket(request)
+            await websocket.prepare(request)
+            await self._drive(websocket, *_size_asked_for(request))
         except ConnectionError:
-            return web.WebSocketResponse()
+            # The page went away.
+            pass
+        except asyncio.CancelledError:
+            # The server ends.
+            await websocket.close()
         finally:
             self._pages.discard(task)
+        return websocket
+
+    async def _drive(self, websocket: web.WebSocketResponse, columns: int, rows: int) -> None:
+        app = AppBehindPage(self._words, websocket, self.download_manager)
+        try:
+            await app.start(columns, rows)
+            async for message in websocket:
+                if message.type != WSMsgType.TEXT:
+                    raise UnreadableFrameError
+                frame = read_frame(message.data)
+                if isinstance(frame, Ping):
+                    await websocket.send_json(["pong", frame.echo])
+                else:
+                    async with asyncio.timeout(_STUCK_AFTER):
+                        await app.take(frame)
+        except TimeoutError:
+            _LOG.warning("closed a page whose app takes no more keys")
+        except UnreadableFrameError:
+            _LOG.warning("closed a page that sent what is no message of ours")
+            await websocket.close(code=WSCloseCode.POLICY_VIOLATION)
+        finally:
+            await app.stop()
 
     async def on_shutdown(self, app: web.Application) -> None:
         """Lets the app behind each page leave as it does on `q`, before the server goes."""
@@ -165,7 +224,13 @@ class LoopbackServer(Server):
         await asyncio.gather(*pages, return_exceptions=True)
 
 
-def _command(home: Path) -> str:
-    """The command of the process behind a page, as the system's shell takes it."""
-    words = [sys.executable, "-m", "nuggets_tui.web.page", str(home)]
-    return subprocess.list2cmdline(words) if sys.platform == "win32" else f"exec {shlex.join(words)}"
+def _command(home: Path) -> tuple[str, ...]:
+    """The command of the process behind a page. It is told whose child it is, so that it knows when that is gone."""
+    return sys.executable, "-m", "nuggets_tui.web.page", str(home), str(os.getpid())
+
+
+def _size_asked_for(request: web.Request) -> tuple[int, int]:
+    """The cells of the page as its address says them, where it says something of use."""
+    columns, rows = (request.query.get(name, "") for name in ("width", "height"))
+    sound = all(text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS for text in (columns, rows))
+    return clamped(int(columns), int(rows)) if sound else _USUAL_SIZE

@@ -79,6 +79,44 @@ async def test_the_app_of_a_page_leaves_with_the_server(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel for the children of a process")
+async def test_a_page_that_sends_nonsense_is_closed_with_its_app_and_a_line_in_the_log(
+    served: str, server: subprocess.Popen[str]
+) -> None:
+    async with aiohttp.ClientSession() as session:
+        for nonsense in ('["resize", {"width": "x"}]', b"\0\1"):
+            page = await session.ws_connect(f"{served}ws?width=999999999&height=99999999999")
+            await (page.send_str(nonsense) if isinstance(nonsense, str) else page.send_bytes(nonsense))
+            async for _ in page:
+                pass
+            assert page.close_code == aiohttp.WSCloseCode.POLICY_VIOLATION
+        assert await _status(f"{served}ws") == 400
+        end = time.monotonic() + _PATIENCE
+        while Path(f"/proc/{server.pid}/task/{server.pid}/children").read_text().split():
+            assert time.monotonic() < end
+    place = urlsplit(served)
+    with socket.create_connection((place.hostname, place.port)) as other:
+        other.sendall(b"GET / HTTP/9.9\r\n\r\n")
+        assert b"400" in other.recv(100)
+    server.terminate()
+    _, log = server.communicate(timeout=_PATIENCE)
+    assert "Traceback" not in log
+    assert [line.partition(": ")[0] for line in log.splitlines()[1:]] == ["nuggets serve"] * 3, log
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel for the children of a process")
+async def test_an_app_that_does_not_answer_ends_with_its_page(
+    served: str, server: subprocess.Popen[str]
+) -> None:
+    children = Path(f"/proc/{server.pid}/task/{server.pid}/children")
+    async with aiohttp.ClientSession() as session:
+        await _first_bytes(session, served)
+        os.kill(int(children.read_text()), signal.SIGSTOP)
+    end = time.monotonic() + _PATIENCE
+    while children.read_text().split():
+        assert time.monotonic() < end
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="asks the kernel for the children of a process")
 async def test_the_app_of_a_page_ends_when_the_server_is_killed(
     served: str, server: subprocess.Popen[str]
 ) -> None:
