@@ -15,6 +15,9 @@ _BLOCK_MARK: Final = re.compile(
     r"#{1,6}(?=\s|$)|[-+*](?=\s|$)|>|(?:=+|-+|_{3,}|\*{3,})(?=\s*$)|`{3}|~{3}|<(?=[!/?A-Za-z])"
 )
 _NUMBERED: Final = re.compile(r"(\d{1,9})([.)])(?=\s|$)")
+# Large numbers with a full stop are years and amounts, and no places in a list.
+_ITEM: Final = re.compile(r"(?:[-+*]|(\d{1,3})[.)])(?:[ \t]+|$)")
+_DOT: Final = "•"
 _UNSAFE: Final = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 _ENTRY: Final = re.compile(r"([-*+][ \t]+)\*\*((?:\\.|[^\\*]|\*(?!\*))+)\*\*:(?=\s|$)")
 _ESCAPED: Final = re.compile(r"\\([\\*`<])")
@@ -23,12 +26,17 @@ _ESCAPED: Final = re.compile(r"\\([\\*`<])")
 def bullet(note: Note, marker: str = "- ") -> list[str]:
     """Lines of a note's bullet, without line ends: `- **title**: first line`, the others indented.
 
-    Marks that Markdown would read as headings, bullets, fences, comments or bold text are escaped, control
-    characters become U+FFFD, and blank lines are left out.
+    Items of lists become lines that begin with "•" or "(1)": they read as a list, and no list that a person puts
+    below the bullet can be taken for them. Marks that Markdown would read as headings, fences, comments or bold text
+    are escaped, control characters become U+FFFD, and blank lines are left out.
     """
     lines = [line for line in _printable(note.content).splitlines() if line.strip()]
     first, *others = [line.rstrip() for line in lines] or [""]
-    head = f"{marker}**{escaped_title(title_of(note))}**: {_inline(first.lstrip())}"
+    first = first.lstrip()
+    # A value may begin with a mark without being a list.
+    if any(_ITEM.match(line.lstrip()) for line in others):
+        first = _listed(first)
+    head = f"{marker}**{escaped_title(title_of(note))}**: {_inline(first)}"
     return [head.rstrip(), *(_INDENT + _continued(line) for line in others)]
 
 
@@ -78,9 +86,18 @@ def _inline(line: str) -> str:
     return _CONTENT_MARKS.sub(r"\\\g<0>", line)
 
 
+def _listed(bare: str) -> str:
+    """A line as text that shows the item of a list that it is."""
+    item = _ITEM.match(bare)
+    if item is None:
+        return bare
+    return f"{f'({item[1]})' if item[1] else _DOT} {bare[item.end() :]}".rstrip()
+
+
 def _continued(line: str) -> str:
     bare = line.lstrip()
     indent = line[: len(line) - len(bare)]
+    bare = _listed(bare)
     numbered = _NUMBERED.match(bare)
     if numbered:
         return f"{indent}{numbered[1]}\\{_inline(bare[len(numbered[1]) :])}"

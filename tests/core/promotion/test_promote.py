@@ -287,6 +287,33 @@ def test_no_title_and_no_content_makes_a_heading_a_bullet_or_open_code(pairs: li
     assert written(changed, text) == written(changed)
 
 
+NESTED = "Steps:\n- build\n  - wheel\n    * for macOS\n  -\n- ship\n\n1. tag\n2) push\n\t+ **now**"
+NESTED += "\n2024. was late\n- # no heading"
+
+
+def test_a_list_in_a_note_reads_as_a_list_and_is_no_list_that_a_person_put_there() -> None:
+    notes = [often(1, NESTED, "release"), often(2, "- first\n- second", "list"), often(3, "- 5", "value")]
+    after = written(notes)
+    assert (
+        "- **release**: Steps:\n  • build\n    • wheel\n      • for macOS\n    •\n  • ship\n  (1) tag\n  (2) push\n"
+        "  \t• \\*\\*now\\*\\*\n  2024\\. was late\n  • # no heading\n"
+    ) in after
+    assert "- **list**: • first\n  • second\n" in after
+    assert "- **value**: - 5\n" in after
+    assert run(notes, after.encode()).change_set.empty
+    remark = after.replace("  • second\n", "  • second\n  - mine\n")
+    changed = [notes[0], often(2, "- third\n- fourth", "list"), notes[2]]
+    assert written(changed, remark) == remark.replace("• first\n  • second", "• third\n  • fourth")
+
+
+def test_a_list_that_an_older_version_wrote_with_escapes_is_written_anew_once() -> None:
+    notes = [often(1, "Steps:\n- build\n  - wheel\n1. tag", "release")]
+    new = written(notes)
+    old = new.replace("  • build\n    • wheel\n  (1) tag", "  \\- build\n    \\- wheel\n  1\\. tag")
+    assert old != new
+    assert written(notes, old) == new
+
+
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_titles_contents_and_nugget_names_are_written_and_found_again(text: str) -> None:
     notes = [
