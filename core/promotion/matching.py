@@ -128,7 +128,7 @@ class Matching:
         """Whether a section says just what the note says, and is where the note belongs or a person put it."""
         for found in self._free[section, title_of(note)]:
             lines = bullet(note, found.marker)
-            if not self._says(found, lines):
+            if not self._says(found, lines) or self._said_more(found, note, len(lines)):
                 continue
             self._claim(found)
             text = self._ours.of_note(found, note.id)
@@ -139,6 +139,10 @@ class Matching:
                 self._propose(note, "unchanged", section, lines, there=(found, len(lines)), home=home)
             return True
         return False
+
+    def _said_more(self, found: Bullet, note: Note, count: int) -> bool:
+        """Whether a bullet says a longer text that we once wrote for a note: its last lines are to go."""
+        return any(text.note_id == note.id and text.lines > count for text in self._ours.of(found))
 
     def _stands_elsewhere(self, note: Note) -> bool:
         return any(self._stands_in(section, note) for section in self._by_title[title_of(note)])

@@ -92,6 +92,15 @@ def test_the_bullet_of_a_retitled_note_is_renamed_where_it_stands(place: Place) 
     assert lines(place) == ["- **new name**: one", "  and more", "- **second**: two"]
 
 
+def test_lines_that_a_note_lost_at_its_end_go_and_a_persons_remark_stays(place: Place) -> None:
+    assert place.page is not None
+    place.page = place.page.replace("  and more\n", "  and more\n  - mine\n")
+    place.change(ONE, content="one")
+    assert ("updated", "first") in place.says(place.promote())
+    assert lines(place) == ["- **first**: one", "  - mine", "- **second**: two"]
+    assert place.look().change_set.empty
+
+
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
