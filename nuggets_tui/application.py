@@ -177,6 +177,11 @@ class NuggetsApp(KeysInTurn):
             let_told_go(self)
             self.push_screen(Palette(id="--command-palette"))
 
+    def copy_to_clipboard(self, text: str) -> None:
+        """The terminal gets what may be pasted anywhere. Within the app, a text that was cut comes back as it was."""
+        super().copy_to_clipboard(plain(text))
+        self._clipboard = text
+
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Of Textual's own commands those that a person needs here; the rest is in the catalogue."""
         wanted = {"Theme", "Screenshot"}

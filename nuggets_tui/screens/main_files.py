@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +10,7 @@ from textual import on, work
 from core.errors import NuggetsError
 from nuggets_tui.messages import FileWanted
 from nuggets_tui.notices import say, say_error, warn
-from nuggets_tui.safe_text import cut, safe_line
+from nuggets_tui.safe_text import cut, plain, safe_line
 from nuggets_tui.screens.main_changes import MainChanges
 from nuggets_tui.threads import aside
 from nuggets_tui.words import plural
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
 
 # Many terminals take no longer OSC 52 sequence than 100,000 bytes, of which base64 leaves three quarters.
 _MOST_BYTES: Final = 74_994
-# What a terminal or shell would obey when it is pasted; a text keeps its lines and tabs.
-_OBEYED: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _TITLE: Final = 60
 
 
@@ -40,14 +37,15 @@ class MainFiles(MainChanges):
     def do_copy_reference(self) -> None:
         """Id and title of the note, as commands and people name it."""
         note = self.target()
-        self._copy(f"{note.id} {safe_line(note.title)}", f"{safe_line(note.id, 80)} and the title")
+        self._copy(f"{safe_line(note.id)} {safe_line(note.title)}", f"{safe_line(note.id, 80)} and the title")
 
     def _copy(self, text: str, said: str) -> None:
+        # As it is shown: what a terminal or shell would obey, reorder or hide when it is pasted goes nowhere.
         text = text.replace("\r\n", "\n")
-        harmless = _OBEYED.sub("\ufffd", text)
+        harmless = plain(text)
         changed = sum(before != after for before, after in zip(text, harmless, strict=True))
         self.app.copy_to_clipboard(harmless)
-        more = f" {plural(changed, 'control character')} replaced." if changed else ""
+        more = f" {plural(changed, 'control or invisible character')} replaced." if changed else ""
         size = len(harmless.encode())
         if size > _MOST_BYTES:
             warn(

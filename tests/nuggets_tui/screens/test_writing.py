@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from app_kit import NARROW, WIDE, Driver, opened
 
 from core.graph.edits import create_note
 from core.memory import Memory
+from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.files import FilesScreen
 from nuggets_tui.screens.picker import PickerScreen
@@ -164,6 +166,28 @@ async def test_where_no_editor_is_named_that_is_said(
             await app.show("Auth middleware")
             await app.press("o")
             await app.until(lambda said=said: said in app.notices.lower())
+
+
+async def test_what_is_copied_holds_nothing_that_a_terminal_or_shell_obeys_or_reorders(home: Path) -> None:
+    tricks = "\x1b]0;x\x07\u202ereversed\u2066\u200b\u00ad\U000e0041"
+    text = f"first {tricks}\n\techo end"
+    Memory.open(home).change("odd", lambda draft: create_note(draft, "project", f"Odd {tricks}", text))
+    async with opened(home) as app:
+        title = next(note.title for note in app.view.snapshot.notes if note.title.startswith("Odd"))
+        await app.show(title)
+        await app.press("y")
+        assert app.app.clipboard == plain(text)
+        assert "Copied the text" in app.notices
+        assert "control or invisible characters replaced" in app.notices
+        await app.press("Y")
+        assert app.app.clipboard == f"{app.view.note_id} {plain(title)}"
+        # From a field of the app as well; only the app itself gets it back as it was.
+        sent: list[str] = []
+        assert app.app._driver is not None
+        app.app._driver.write = sent.append  # type: ignore[method-assign]
+        app.app.copy_to_clipboard(text)
+        assert base64.b64decode(sent[0].split(";")[2].rstrip("\a")).decode() == plain(text)
+        assert app.app.clipboard == text
 
 
 async def test_copying_says_what_and_how_much(home: Path) -> None:
