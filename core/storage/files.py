@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.errors import LockTimeoutError, ReadOnlyError, StorageError
+from core.errors import ReadOnlyError, StorageError
 from core.folder import GRAPH_FILE
+from core.storage.locks import Lock
 
 LOCK_NAME: Final = ".nuggets.lock"
 LOCK_SECONDS: Final = 15.0
@@ -240,20 +241,10 @@ def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
 
     Raises LockTimeoutError, StorageError.
     """
-    from filelock import FileLock, Timeout
-
     path = home / LOCK_NAME
-    seconds = LOCK_SECONDS if seconds is None else seconds
-    lock = FileLock(path, timeout=seconds, mode=_FILE_MODE)
+    lock = Lock(path)
     try:
-        lock.acquire()
-    except Timeout as error:
-        raise LockTimeoutError(
-            f"another program has kept the memory locked for {seconds:g} s",
-            where=str(path),
-            kept=_KEPT,
-            todo="try again when it is done",
-        ) from error
+        lock.acquire(LOCK_SECONDS if seconds is None else seconds)
     except OSError as error:
         wrong = wrong_kind(path)
         if wrong:

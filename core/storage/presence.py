@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Self
+from typing import Final, Self
 
 import msgspec
 
-from core.errors import ConflictError, StorageError
+from core.errors import ConflictError, LockTimeoutError, StorageError
 from core.storage.files import identity, refused, wrong_kind
+from core.storage.locks import Lock
 from core.storage.processes import Process, this_process
 
-if TYPE_CHECKING:
-    from filelock import FileLock
-
 PRESENCE_NAME: Final = ".nuggets.daemon.lock"
-_FILE_MODE: Final = 0o600
 _PATIENCE: Final = 1.0
 _LONGEST: Final = 10_000
 
@@ -36,7 +33,7 @@ class Presence:
 
     def __init__(self, home: Path) -> None:
         self._path = home / PRESENCE_NAME
-        self._lock: FileLock | None = None
+        self._lock: Lock | None = None
         self._identity: tuple[int, int] | None = None
 
     def hold(self, since: str) -> bool:
@@ -49,7 +46,7 @@ class Presence:
         self.let_go()
         if not self._path.parent.is_dir():
             return False
-        lock = _lock(self._path)
+        lock = Lock(self._path)
         try:
             # Who only looks whether there is a daemon holds the lock for an instant.
             if not _taken(lock, self._path, _PATIENCE):
@@ -83,7 +80,7 @@ def daemon_on(home: Path) -> DaemonOn | None:
     path = home / PRESENCE_NAME
     if not path.is_file():
         return None
-    lock = _lock(path)
+    lock = Lock(path)
     try:
         if _taken(lock, path, 0):
             lock.release()
@@ -97,20 +94,12 @@ def daemon_on(home: Path) -> DaemonOn | None:
         return DaemonOn()
 
 
-def _lock(path: Path) -> FileLock:
-    from filelock import FileLock
-
-    return FileLock(path, mode=_FILE_MODE, thread_local=False)
-
-
-def _taken(lock: FileLock, path: Path, seconds: float) -> bool:
-    from filelock import Timeout
-
+def _taken(lock: Lock, path: Path, seconds: float) -> bool:
     wrong = wrong_kind(path)
     if wrong:
         raise StorageError(f"{wrong}: it cannot be locked", where=str(path), kept="it was left alone")
     try:
-        lock.acquire(timeout=seconds)
-    except Timeout:
+        lock.acquire(seconds)
+    except LockTimeoutError:
         return False
     return True

@@ -17,16 +17,14 @@ import threading
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
-from core.errors import StorageError
+from core.errors import LockTimeoutError, StorageError
 from core.storage.cache import is_ours, own_file, read_up_to
 from core.storage.files import make_folder, refused, replace_file
+from core.storage.locks import Lock
 from core.storage.side_folders import names_in
 from core.storage.user_folder import folder_of
-
-if TYPE_CHECKING:
-    from filelock import FileLock
 
 STATE_VARIABLE: Final = "NUGGETS_STATE"
 MEMORY_NAME: Final = "memory.txt"
@@ -35,7 +33,6 @@ _NOBODY: Final = "0" * 16
 _TEXT: Final = re.compile(r"(?P<owner>[0-9a-f]{16})-[0-9a-f]{16}\.json")
 _LOCK: Final = re.compile(r"(?P<owner>[0-9a-f]{16})\.lock")
 _LEFTOVER: Final = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.tmp")
-_FILE_MODE: Final = 0o600
 _PATIENCE: Final = 1.0
 # A lock or half-written file of a process that has only just begun is not taken for one that was left.
 _OLD_SECONDS: Final = 3600.0
@@ -71,7 +68,7 @@ class UnsavedFiles:
         self._folder = folder
         self._home = home
         self._owner = secrets.token_hex(8)
-        self._lock: FileLock | None = None
+        self._lock: Lock | None = None
         self._guard = threading.Lock()
 
     def new_name(self) -> str:
@@ -164,13 +161,15 @@ class UnsavedFiles:
                 if self._folder.is_symlink() or not is_ours(self._folder.stat()):
                     raise StorageError("is no folder of this user", where=str(self._folder))
                 # Whoever only looks whether the owner lives holds the lock for an instant.
-                lock = _lock(self._folder / f"{self._owner}.lock")
-                lock.acquire(timeout=_PATIENCE)
+                lock = Lock(self._folder / f"{self._owner}.lock")
+                lock.acquire(_PATIENCE)
                 memory = self._folder / MEMORY_NAME
                 if not memory.exists():
                     replace_file(memory, os.fsencode(os.path.realpath(self._home)) + b"\n")
             except OSError as error:
                 raise refused(self._folder, "cannot be used", error) from error
+            except LockTimeoutError as error:
+                raise StorageError("cannot be used", where=str(self._folder)) from error
             self._lock = lock
 
     def _is_gone(self, owner: str) -> bool:
@@ -179,9 +178,9 @@ class UnsavedFiles:
         if not path.exists():
             return True
         try:
-            lock = _lock(path)
-            lock.acquire(timeout=0)
-        except OSError:
+            lock = Lock(path)
+            lock.acquire(0)
+        except (OSError, LockTimeoutError):
             return False
         lock.release()
         return True
@@ -206,9 +205,3 @@ class UnsavedFiles:
     def _unlink(self, name: str) -> None:
         with contextlib.suppress(OSError):
             (self._folder / name).unlink()
-
-
-def _lock(path: Path) -> FileLock:
-    from filelock import FileLock
-
-    return FileLock(path, mode=_FILE_MODE, thread_local=False)

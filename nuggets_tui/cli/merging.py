@@ -37,7 +37,7 @@ The log and the backups belong to one machine; into .gitignore:
   ledger.*
   backups/
   quarantine/
-  .nuggets.lock
+  .nuggets.lock*
 """
 
 

@@ -7,11 +7,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from core.errors import StorageError
+from core.errors import LockTimeoutError, StorageError
 from core.storage.files import refused, wrong_kind
+from core.storage.locks import Lock
 
 TURN_FILE: Final = ".nuggets.outbox.lock"
-_FILE_MODE: Final = 0o600
 
 
 @contextmanager
@@ -20,16 +20,14 @@ def turn(home: Path, seconds: float) -> Iterator[bool]:
 
     seconds: how long it is waited for. Raises StorageError.
     """
-    from filelock import FileLock, Timeout
-
     path = home / TURN_FILE
     wrong = wrong_kind(path)
     if wrong:
         raise StorageError(f"{wrong}: it cannot be locked", where=str(path), kept="it was left alone")
-    lock = FileLock(path, mode=_FILE_MODE, thread_local=False)
+    lock = Lock(path)
     try:
-        lock.acquire(timeout=seconds)
-    except Timeout:
+        lock.acquire(seconds)
+    except LockTimeoutError:
         yield False
         return
     except OSError as error:
