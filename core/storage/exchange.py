@@ -47,7 +47,7 @@ def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = F
         # Who opened it before the exchange still writes to the file that was replaced.
         wait_for_writers(staged.temporary)
         replaced = fingerprint(staged.temporary)
-        if replaced != expected:
+        if not expected.same_data(replaced):
             return staged.temporary
         staged.temporary.unlink(missing_ok=True)
     except OSError as error:

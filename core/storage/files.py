@@ -31,6 +31,12 @@ class Fingerprint(NamedTuple):
     inode: int
     size: int
     mtime_ns: int
+    # Moves with every write, also where the other three are made to look as before. 0: not known.
+    ctime_ns: int = 0
+
+    def same_data(self, other: Fingerprint | None) -> bool:
+        """Whether both are of one version whose file was at most renamed in between."""
+        return other is not None and self[:3] == other[:3]
 
 
 def fingerprint(path: Path) -> Fingerprint | None:
@@ -44,7 +50,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
 
 
 def _fingerprint(found: os.stat_result) -> Fingerprint:
-    return Fingerprint(found.st_ino, found.st_size, found.st_mtime_ns)
+    return Fingerprint(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
 def identity(path: Path) -> tuple[int, int] | None:
@@ -141,7 +147,13 @@ def put_in_place(staged: Staged) -> Fingerprint:
     except OSError as error:
         _discard(staged.temporary)
         raise refused(staged.path, "cannot be written", error) from error
-    return staged.fingerprint
+    return in_place(staged)
+
+
+def in_place(staged: Staged) -> Fingerprint:
+    """The fingerprint of staged content where it was put: renaming moves the time of its last change."""
+    found = fingerprint(staged.path)
+    return found if found is not None and found.same_data(staged.fingerprint) else staged.fingerprint
 
 
 def discard(staged: Iterable[Staged]) -> None:

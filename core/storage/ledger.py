@@ -286,13 +286,16 @@ class Ledger:
             (id, len(id) + 1),
         )
 
-    def mine(self, made_by: str, kinds: Iterable[str], limit: int = 200) -> tuple[Entry, ...]:
-        """The newest entries of somebody that are of these kinds, newest first."""
+    def mine(
+        self, made_by: str, kinds: Iterable[str], limit: int = 200, *, up_to: int | None = None
+    ) -> tuple[Entry, ...]:
+        """The newest entries of somebody that are of these kinds, newest first. up_to: the number of the last one."""
         kinds = tuple(kinds)
         marks = ", ".join("?" for _ in kinds)
+        last = "" if up_to is None else "AND seq <= ? "
         return self._entries(
-            f"WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) ORDER BY seq DESC LIMIT ?",
-            (storable(made_by), *kinds, limit),
+            f"WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) {last}ORDER BY seq DESC LIMIT ?",
+            (storable(made_by), *kinds, *(() if up_to is None else (up_to,)), limit),
         )
 
     def later(self, change_set: ChangeSet, seq: int) -> tuple[Entry, ...]:

@@ -166,7 +166,11 @@ def _entry_of(row: Any, undone: frozenset[str]) -> Entry | None:
 
 def write_stages(stages: Mapping[str, Stage] | None) -> str | None:
     """What a pending entry is about to do to files, as text."""
-    return json.dumps({file: [one.read, one.staged] for file, one in stages.items()}) if stages else None
+    return (
+        json.dumps({file: [_data(one.read), _data(one.staged)] for file, one in stages.items()})
+        if stages
+        else None
+    )
 
 
 def read_stages(text: str | None) -> dict[str, Stage]:
@@ -176,6 +180,11 @@ def read_stages(text: str | None) -> dict[str, Stage]:
         file: Stage(_read_fingerprint(read), _read_fingerprint(staged))
         for file, (read, staged) in shaped.items()
     }
+
+
+def _data(made: Fingerprint | None) -> list[int] | None:
+    """What of a version stays as it is when the file is renamed."""
+    return list(made[:3]) if made is not None else None
 
 
 def _read_fingerprint(shaped: list[int] | None) -> Fingerprint | None:

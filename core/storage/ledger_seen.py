@@ -125,7 +125,7 @@ def _put_version(
         "INSERT INTO seen_file (file, inode, size, mtime_ns, fields) VALUES (?, ?, ?, ?, ?) ON CONFLICT (file) "
         "DO UPDATE SET inode = excluded.inode, size = excluded.size, mtime_ns = excluded.mtime_ns, "
         "fields = excluded.fields",
-        (file, *(fingerprint or _NOT_IN_STEP), head(document)),
+        (file, *(fingerprint or _NOT_IN_STEP)[:3], head(document)),
     )
 
 

@@ -259,4 +259,12 @@ class OpenLedger:
         broken = {self.name(path) for path in loaded.broken()}
         seen = {file: one.fingerprint for file, one in seen_files(ledger).items() if file not in broken}
         now = {self.name(path): made for path, made in loaded.fingerprints().items()}
-        return {file for file in {*seen, *now} if file not in seen or seen[file] != now.get(file, ())}
+        known = {self.name(path): document.fingerprint for path, document in self._former.items()}
+
+        def same(file: str) -> bool:
+            was, made, own = seen[file], now.get(file), known.get(file)
+            # Of a version that this process saw itself it knows more than the ledger remembers.
+            written_since = own is not None and own.same_data(was) and own != made
+            return was is not None and was.same_data(made) and not written_since
+
+        return {file for file in {*seen, *now} if file not in seen or not same(file)}

@@ -70,8 +70,8 @@ class Trace(OpenLedger):
                 continue
             former = self._former.get(path)
             # Of what cannot be read the ledger remembers more than the file showed.
-            at_hand = (documents.get(path), former if former is not None and not former.problems else None)
-            found = next((d for d in at_hand if d is not None and d.fingerprint == one.fingerprint), None)
+            at_hand = (former if former is not None and not former.problems else None, documents.get(path))
+            found = next((d for d in at_hand if d is not None and _is_version(d, one.fingerprint)), None)
             if found is None:
                 found = self.remembered(path, one.head, loaded.graph)
             if isinstance(found, GraphDocument):
@@ -151,7 +151,7 @@ class Trace(OpenLedger):
             for path in changed:
                 file, was = self.name(path), old.get(path)
                 one = known.get(file)
-                in_step = was is None or (one is not None and one.fingerprint == was.fingerprint)
+                in_step = was is None or (one is not None and _is_version(was, one.fingerprint))
                 if in_step:
                     self._former[path] = new[path]
                     if was is not None and look_at_few(connection, file, was, new[path]):
@@ -202,7 +202,10 @@ class Trace(OpenLedger):
         known = [(entry.change_set.notes, entry.change_set.facts) for entry in pending]
         for temporary, target in leftovers(self.home):
             stage = stages.get(self.name(target))
-            if stage is None or fingerprint(temporary) in (stage.read, stage.staged):
+            if stage is None:
+                continue
+            found = fingerprint(temporary)
+            if found is None or found.same_data(stage.read) or found.same_data(stage.staged):
                 continue
             with self.ledger.transaction(durable=True) as connection:
                 for change_set in self._slipped(temporary, target, seen):
@@ -237,6 +240,11 @@ class Trace(OpenLedger):
         with self.ledger.transaction(durable=True) as connection:
             _, kept = self.ledger.record(connection, change_set, made_by, state="conflict", conflict=conflict)
         return kept.id
+
+
+def _is_version(document: Document, made: Fingerprint | None) -> bool:
+    """Whether a document is the version of its file that the ledger knows."""
+    return made is document.fingerprint or (made is not None and made.same_data(document.fingerprint))
 
 
 _NEVER: Final = Fingerprint(0, 0, 0)

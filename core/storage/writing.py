@@ -23,6 +23,7 @@ from core.storage.files import (
     Staged,
     discard,
     fingerprint,
+    in_place,
     make_folder,
     read_file,
     remove_file,
@@ -119,7 +120,7 @@ class Write:
                         return None
                     slipped = put_instead(staged, _NO_VERSION)
                 self.begun = True
-                written[step.path] = staged.fingerprint
+                written[step.path] = in_place(staged)
                 if slipped is not None:
                     slips.append(Slip(step, slipped))
         finally:
