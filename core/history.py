@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Final, NoReturn, Unpack
 
 import msgspec
@@ -15,6 +16,7 @@ from core.model.note import replace
 from core.model.parts import chosen, parts, scope, scope_numbers
 from core.model.snapshot import Snapshot
 from core.model.standing import fallen
+from core.model.window import Window
 from core.storage.ledger import Ledger
 from core.storage.ledger_archive import archived
 from core.storage.ledger_codec import note_item
@@ -41,11 +43,20 @@ Apply = Callable[[ChangeSet, Decide | None], ChangeSet]
 
 
 class History:
-    """The log of one memory. `apply` writes a change set; `stamp` gives a new id and the present time."""
+    """The log of one memory, as one of several that may be open on it.
+
+    `apply` writes a change set; `stamp` gives a new id and the present time. window: through which it is changed.
+    """
 
     def __init__(
-        self, store: Store, author: Author, apply: Apply, stamp: Callable[[], tuple[str, str]]
+        self,
+        store: Store,
+        author: Author,
+        apply: Apply,
+        stamp: Callable[[], tuple[str, str]],
+        window: Window,
     ) -> None:
+        self._window = window
         self._store = store
         self._author = author
         self._apply = apply
@@ -115,7 +126,8 @@ class History:
     # Taking back
 
     def undo(self, what: ChangeSet | str | None, part: int | None = None) -> ChangeSet:
-        """Takes back an entry, or one part of it ("<id>.<number>"). None: the last change of this author.
+        """Takes back an entry, or one part of it ("<id>.<number>"). None: the last change of this author
+        here, or before this memory was opened.
 
         Raises NotFoundError when there is nothing to take back, InvalidInputError for what is taken back already,
         ConflictError that says what stands in the way.
@@ -233,6 +245,7 @@ class History:
         if done.empty and about:
             # Somebody had done it already; the entry counts as turned all the same.
             self._store.note_down(done, self._author.signature)
+            self._window.made.append(done.id)
         return done
 
     def _fallen(self, change_set: ChangeSet, about: str) -> str:
@@ -273,24 +286,38 @@ class History:
             raise InvalidInputError("names no change", where=what, todo="nuggets log lists them")
         return self.entry(id), frozenset(map(int, each))
 
+    def _own(self, kinds: Iterable[str]) -> Iterator[Entry]:
+        """Entries of this author, newest first: those made here, then those that were there before.
+
+        What the same person does meanwhile in another window, or from a shell, is none of these: nobody takes back
+        what they do not see.
+        """
+        if self._opened() is None:
+            return
+        kinds = tuple(kinds)
+        for id in reversed(tuple(self._window.made)):
+            with contextlib.suppress(NotFoundError):
+                entry = self._ledger.entry(id)
+                if entry.state == "done" and entry.change_set.kind in kinds:
+                    yield entry
+        yield from self._ledger.mine(self._author.signature, kinds, up_to=self._window.opened_at)
+
     def _last_own(self) -> Entry:
-        if self._opened() is not None:
-            for entry in self._ledger.mine(self._author.signature, OWN_KINDS):
-                if not entry.undone and not entry.change_set.empty:
-                    return entry
+        for entry in self._own(OWN_KINDS):
+            if not entry.undone and not entry.change_set.empty:
+                return entry
         raise NotFoundError(
             "there is no change of yours to take back",
             todo="nuggets log lists what others did; nuggets undo ID takes one back",
         )
 
     def _last_taken_back(self) -> Entry:
-        if self._opened() is not None:
-            undone = self._ledger.undone()
-            for entry in self._ledger.mine(self._author.signature, (*OWN_KINDS, *_TURNS)):
-                if entry.change_set.kind == "undo" and _is_undone(entry.change_set.about, undone):
-                    return entry
-                if entry.change_set.kind not in _TURNS:
-                    break
+        undone = self.taken_back()
+        for entry in self._own((*OWN_KINDS, *_TURNS)):
+            if entry.change_set.kind == "undo" and _is_undone(entry.change_set.about, undone):
+                return entry
+            if entry.change_set.kind not in _TURNS:
+                break
         raise NotFoundError(
             "there is nothing to do again",
             todo="a change that was taken back before the last new one is done again by its id: nuggets redo ID",

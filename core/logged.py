@@ -17,6 +17,7 @@ from core.model.draft import Draft
 from core.model.entry import Entry
 from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
+from core.model.window import Window
 from core.settings import Settings, load_settings
 from core.storage.files import absolute_path
 from core.storage.reading import read_folder
@@ -81,9 +82,11 @@ class LoggedMemory:
         clock: Callable[[], datetime] | None = None,
         ids: Callable[[], str] | None = None,
         tolerant: bool = False,
+        window: Window | None = None,
     ) -> None:
         self.home = home
         self.author = author
+        self.window = window or Window()
         self.settings: Settings = load_settings(home)
         self._clock = clock or (lambda: datetime.now(UTC))
         self._ids = ids or (lambda: secrets.token_hex(4))
@@ -119,7 +122,9 @@ class LoggedMemory:
     def _log(self) -> History:
         from core.history import History
 
-        return History(self._store, self.author, self._apply_deciding, lambda: (self._ids(), self._now()))
+        return History(
+            self._store, self.author, self._apply_deciding, lambda: (self._ids(), self._now()), self.window
+        )
 
     @classmethod
     def open(
@@ -131,6 +136,7 @@ class LoggedMemory:
         ids: Callable[[], str] | None = None,
         settle: bool = True,
         tolerant: bool = False,
+        window: Window | None = None,
     ) -> Self:
         """Opens the memory in a folder (default: NUGGETS_HOME, else ~/.nuggets).
 
@@ -140,10 +146,12 @@ class LoggedMemory:
         settle=False leaves that to the first `refresh`. `clock` and `ids` (8 new hexadecimal digits a call) may be
         given for repeatable results. Raises BrokenFileError when the note graph cannot be read; a
         broken fact file is a problem of the snapshot. tolerant: so is a note graph that cannot be read, and the facts
-        alone are there.
+        alone are there. window: of another memory on the same folder, through which one person works.
         """
         home = default_home() if path is None else Path(path).expanduser()
-        memory = cls(absolute_path(home), author=author, clock=clock, ids=ids, tolerant=tolerant)
+        memory = cls(
+            absolute_path(home), author=author, clock=clock, ids=ids, tolerant=tolerant, window=window
+        )
         if settle:
             memory.refresh()
         return memory
@@ -190,6 +198,8 @@ class LoggedMemory:
         with self._guard:
             loaded = self._store.look_around(seconds, patience)
             self._mark_begin()
+            if self.window.opened_at is None:
+                self.window.opened_at = self._begun[0] if self._begun is not None else 0
             return self._adopt(loaded)
 
     @of_the_log
@@ -262,6 +272,8 @@ class LoggedMemory:
             self._snapshot = done.after
             if self._begun is None:
                 self._begun = 0, self._store.logs_begun
+            if not done.change_set.empty and done.change_set.kind != "hit":
+                self.window.made.append(done.change_set.id)
             return done.change_set
 
     def change(
@@ -417,7 +429,8 @@ class LoggedMemory:
     @of_the_log
     def undo(self, what: ChangeSet | str | None = None, part: int | None = None) -> ChangeSet:
         """Takes back an entry of the log by whomever, or one part of it (`part`, or "<id>.<number>"), as a new change
-        set; what came later on other fields stays. None: the last change of this memory's author.
+        set; what came later on other fields stays. None: the last change of this memory's author,
+        made through this window or before it was opened.
 
         Raises NotFoundError, InvalidInputError, and ConflictError that says what stands in the way.
         """

@@ -76,7 +76,9 @@ class Memory(RecallingMemory):
                 self.refresh(patient=False)
             if done.empty and mended:
                 newest = self.log(limit=1)
-                return newest[0].change_set if newest and newest[0].id not in last else done
+                if newest and newest[0].id not in last:
+                    self.window.made.append(newest[0].id)
+                    return newest[0].change_set
             return done
 
     def backups(self) -> tuple[Backup, ...]:

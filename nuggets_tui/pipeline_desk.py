@@ -236,7 +236,7 @@ def open_pipeline(memory: Memory, clock: Callable[[], datetime]) -> Pipeline:
     from core.model.change import PERSON
     from core.pipeline.service import Pipeline
 
-    return Pipeline.open(memory.home, author=PERSON, clock=clock)
+    return Pipeline.open(memory.home, author=PERSON, clock=clock, window=memory.window)
 
 
 def status_before(memory: Memory) -> PipelineStatus:

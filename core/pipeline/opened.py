@@ -20,6 +20,7 @@ from core.storage.files import absolute_path
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.window import Window
     from core.pipeline.config import ConfigurationWarning, PipelineConfiguration
     from core.pipeline.config.loading import Loaded
     from core.pipeline.models.provider import Provider
@@ -41,6 +42,7 @@ class OpenedPipeline:
         database: Database,
         *,
         memory: Memory | None,
+        window: Window | None,
         author: Author,
         clock: Callable[[], datetime],
         ids: Callable[[], str],
@@ -57,6 +59,7 @@ class OpenedPipeline:
         self._chance = chance
         self._name = name
         self._memory = memory
+        self._window = window
         self._own_memory = memory is None
         self._guard = threading.RLock()
         self._opening = threading.Lock()
@@ -70,6 +73,7 @@ class OpenedPipeline:
         home: str | Path | None = None,
         *,
         memory: Memory | None = None,
+        window: Window | None = None,
         author: Author = AGENT,
         clock: Callable[[], datetime] | None = None,
         ids: Callable[[], str] | None = None,
@@ -79,7 +83,8 @@ class OpenedPipeline:
     ) -> Self:
         """Opens the pipeline of a memory folder (default: NUGGETS_HOME, else ~/.nuggets), making its database.
 
-        memory: the opened memory to write notes through; else one is opened when it is needed, for `author`. clock:
+        memory: the opened memory to write notes through; else one is opened when it is needed, for `author`, as one of
+        the memories of `window`. clock:
         gives aware datetimes. ids: 16 new hexadecimal digits a call. provider: instead of the configured one. chance:
         from 0 to 1, for the jitter. name: of this worker, "" for host and process. Raises StorageError, ReadOnlyError.
         """
@@ -88,6 +93,7 @@ class OpenedPipeline:
             folder,
             Database.open(folder),
             memory=memory,
+            window=window,
             author=author,
             clock=clock or (lambda: datetime.now(UTC)),
             ids=ids or (lambda: secrets.token_hex(8)),
@@ -160,7 +166,9 @@ class OpenedPipeline:
             if self._memory is None:
                 from core.memory import Memory
 
-                self._memory = Memory.open(self.home, author=self.author, clock=self._clock)
+                self._memory = Memory.open(
+                    self.home, author=self.author, clock=self._clock, window=self._window
+                )
             return self._memory
 
     def _asking_now(self, *, as_loaded: bool = False) -> Asking:

@@ -1,0 +1,107 @@
+"""Two windows of one person on one memory: each takes back what was done in it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from core.errors import NotFoundError
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.change import Author
+from core.model.window import Window
+
+
+def make(memory: Memory, title: str) -> None:
+    memory.change(f"made {title}", lambda draft: create_note(draft, "memory", title, "text"))
+
+
+def titles(home: Path) -> list[str]:
+    return sorted(note.title for note in Memory.open(home).snapshot.notes)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> tuple[Memory, Memory]:
+    return Memory.open(tmp_path), Memory.open(tmp_path)
+
+
+def test_undo_takes_back_the_last_change_of_its_own_window(
+    two: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    one, other = two
+    make(one, "a")
+    make(other, "b")
+    make(other, "c")
+    one.undo()
+    assert titles(tmp_path) == ["b", "c"]
+    other.undo()
+    other.undo()
+    assert titles(tmp_path) == []
+    for memory in two:
+        with pytest.raises(NotFoundError):
+            memory.undo()
+
+
+def test_redo_does_again_what_its_own_window_took_back(two: tuple[Memory, Memory], tmp_path: Path) -> None:
+    one, other = two
+    make(one, "a")
+    make(other, "b")
+    one.undo()
+    make(other, "c")
+    with pytest.raises(NotFoundError):
+        other.redo()
+    one.redo()
+    assert titles(tmp_path) == ["a", "b", "c"]
+    one.undo()
+    other.undo()
+    other.redo()
+    assert titles(tmp_path) == ["b", "c"]
+
+
+def test_what_was_there_when_a_window_opened_is_taken_back_after_its_own(tmp_path: Path) -> None:
+    make(Memory.open(tmp_path), "earlier")
+    one, other = Memory.open(tmp_path), Memory.open(tmp_path)
+    make(other, "elsewhere")
+    make(one, "here")
+    one.undo()
+    one.undo()
+    assert titles(tmp_path) == ["elsewhere"]
+    one.redo()
+    one.redo()
+    assert titles(tmp_path) == ["earlier", "elsewhere", "here"]
+
+
+def test_after_a_restart_and_on_the_command_line_the_persons_last_change_is_meant(
+    two: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    one, other = two
+    make(one, "a")
+    make(other, "b")
+    make(Memory.open(tmp_path, author=Author("agent", "codex")), "of an agent")
+    Memory.open(tmp_path).undo()
+    assert titles(tmp_path) == ["a", "of an agent"]
+    Memory.open(tmp_path).redo()
+    assert titles(tmp_path) == ["a", "b", "of an agent"]
+
+
+def test_a_change_that_another_window_took_back_is_not_taken_back_again(
+    two: tuple[Memory, Memory], tmp_path: Path
+) -> None:
+    one, other = two
+    make(one, "first")
+    make(one, "second")
+    other.refresh()
+    other.undo(one.log()[0].id)
+    one.undo()
+    assert titles(tmp_path) == []
+
+
+def test_memories_of_one_window_share_what_they_take_back(tmp_path: Path) -> None:
+    window = Window()
+    one, other = Memory.open(tmp_path, window=window), Memory.open(tmp_path, window=window)
+    make(one, "a")
+    make(other, "b")
+    one.undo()
+    other.undo()
+    assert titles(tmp_path) == []
