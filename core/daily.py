@@ -30,6 +30,7 @@ from core.storage.runs import Claim, Run, claim, claim_of, finish, let_go, runs
 
 if TYPE_CHECKING:
     from core.memory import Memory
+    from core.model.change import ChangeSet
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
 
@@ -96,7 +97,7 @@ class DailyResult:
 
     `reflection`: what it did, None where it did not run or failed. `promotions`: what was written, or found up to date,
     one for each MEMORY.md. `problems`: the errors. A pass whose reflection failed does not count as run, and stays due.
-    `next_due`: in the local zone.
+    `asks`: what would be promoted once a person has said that it may; None for nothing. `next_due`: in the local zone.
     """
 
     ran: bool
@@ -106,6 +107,7 @@ class DailyResult:
     reflection: ReflectionResult | None = None
     promotions: tuple[PromotionResult, ...] = ()
     problems: tuple[NuggetsError, ...] = ()
+    asks: PromotionResult | None = None
 
     @property
     def told(self) -> str:
@@ -123,8 +125,14 @@ class DailyResult:
             "lastRun": _run_dict(self.last),
             "reflection": self.reflection.to_dict() if self.reflection is not None else None,
             "promotions": [promotion.to_dict() for promotion in self.promotions],
+            "promotionWaits": waiting_promotion_dict(self.asks),
             "problems": [problem.message for problem in self.problems],
         }
+
+
+def waiting_promotion_dict(asks: PromotionResult | None) -> dict[str, Any] | None:
+    """A promotion that waits for a person's word, as JSON of the command line."""
+    return None if asks is None else {"path": asks.path, "lines": lines_of(asks)}
 
 
 def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyState:
@@ -188,14 +196,58 @@ def run_daily_pass(
     held = claim(memory.home, now, memory.author.kind, wanted)
     if not isinstance(held, Claim):
         return answer(held, "running" if wanted(held) else "not due")
-    with_promotion = settings.schedule.promotes if promote is None else promote
-    done = _carry_out(memory, now, held, with_promotion)
+    done = _carry_out(memory, now, held, _goals(memory, settings, promote))
     return answer(
         runs(memory.home),
         reflection=done.reflection,
         promotions=tuple(done.promotions),
         problems=tuple(done.problems),
+        asks=waiting_promotion(memory) if promote is None else None,
     )
+
+
+def promotes_by(settings: Settings) -> str:
+    """Whether the daily pass promotes: "ask", "projects", "always" or "never"."""
+    return "always" if settings.schedule.promotes else settings.promotion.automatic
+
+
+def waiting_promotion(memory: Memory, cwd: str | None = None) -> PromotionResult | None:
+    """What would be written into MEMORY.md if a person were asked and said yes; None once they have said, and where
+    there is nothing to write. Looks at the file of the project of `cwd` (else of the working directory), then at that
+    of the settings, then at those written to before; writes nothing.
+    """
+    settings = load_settings(memory.home)
+    if promotes_by(settings) != "ask":
+        return None
+    folders = [os.path.dirname(target.path) for target in memory.promotion_targets(cwd) if target.there]
+    if settings.promotion.memory_dir:
+        folders.insert(1, os.path.expanduser(settings.promotion.memory_dir))
+    for folder in dict.fromkeys(folders):
+        with contextlib.suppress(NuggetsError):
+            result = memory.promote(dry_run=True, memory_dir=folder)
+            if lines_of(result):
+                return result
+    return None
+
+
+def lines_of(result: PromotionResult) -> int:
+    """How many lines of MEMORY.md come, go or change."""
+    return result.promoted + result.updated + result.removed
+
+
+def answer_promotion(memory: Memory, answer: str, path: str) -> ChangeSet:
+    """Remembers in the settings whether the daily pass promotes: "project" (to the MEMORY.md at `path`), "always" (to
+    that and every other one promoted to), "never", or "ask" again. One entry of the log. Errors as `save_settings`.
+    """
+    settings = load_settings(memory.home)
+    known = settings.promotion.projects
+    changes: dict[str, Any] = {"promotion.automatic": "projects" if answer == "project" else answer}
+    if settings.schedule.promotes and answer != "always":
+        changes["schedule.promotes"] = None
+    folder = os.path.dirname(path)
+    if answer in ("project", "always") and folder and folder not in known:
+        changes["promotion.projects"] = (*known, folder)
+    return memory.save_settings(changes)
 
 
 def count_as_daily(memory: Memory, now: datetime, counts: Mapping[str, int]) -> None:
@@ -220,13 +272,13 @@ class _Done:
         return tuple(problem.message for problem in self.problems)
 
 
-def _carry_out(memory: Memory, now: datetime, held: Claim, with_promotion: bool) -> _Done:
+def _carry_out(memory: Memory, now: datetime, held: Claim, goals: list[str] | None) -> _Done:
     """Both parts, each for itself; what was done is kept whatever becomes of the rest."""
     done = _Done()
     try:
         _reflect(memory, done)
-        if with_promotion:
-            _promote(memory, done)
+        if goals is not None:
+            _promote(memory, done, goals)
     finally:
         if done.counts_as_run:
             counts = counts_of(done.reflection, done.promotions)
@@ -247,15 +299,25 @@ def _reflect(memory: Memory, done: _Done) -> None:
         done.counts_as_run = isinstance(error, ConflictError)
 
 
-def _promote(memory: Memory, done: _Done) -> None:
-    """Promotes to every MEMORY.md that somebody promoted to before, and to the one that the settings name.
+def _goals(memory: Memory, settings: Settings, asked: bool | None) -> list[str] | None:
+    """The folders whose MEMORY.md the pass promotes to, None where it does not promote.
 
     Where the process happens to stand says nothing of what a person wants written there.
     """
+    mode = promotes_by(settings)
+    if asked is False or (asked is None and mode not in ("projects", "always")):
+        return None
+    chosen = dict.fromkeys(map(os.path.expanduser, settings.promotion.projects))
+    if asked is None and mode == "projects":
+        return list(chosen)
     before = [target.path for target in memory.promotion_targets() if target.at and target.there]
-    folders = {os.path.dirname(path): None for path in before}
-    if memory.settings.promotion.memory_dir:
-        folders |= {os.path.expanduser(memory.settings.promotion.memory_dir): None}
+    folders = {os.path.dirname(path): None for path in before} | chosen
+    if settings.promotion.memory_dir:
+        folders |= {os.path.expanduser(settings.promotion.memory_dir): None}
+    return list(folders)
+
+
+def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:
     if not folders:
         done.problems.append(
             NotFoundError(
@@ -312,8 +374,7 @@ def counts_of(
             counts[name] = counts.get(name, 0) + 1
     for promotion in promotions:
         if not promotion.change_set.empty:
-            lines = promotion.promoted + promotion.updated + promotion.removed
-            counts["promoted"] = counts.get("promoted", 0) + lines
+            counts["promoted"] = counts.get("promoted", 0) + lines_of(promotion)
     return counts
 
 

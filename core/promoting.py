@@ -15,7 +15,7 @@ from core.errors import NotFoundError, StorageError
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 from core.settings import PromotionSettings
-from core.storage.files import absolute_path, read_file, working_directory
+from core.storage.files import absolute_path, read_file, remove_leftovers_of, working_directory
 from core.storage.promotions import keep_target, kept_target, kept_targets
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ class Promoter:
             with self._guard:
                 draft, target = self._draft(), kept_target(self._ledger(), path)
             return proposed(draft, target)
+        remove_leftovers_of(Path(os.path.realpath(path)))
         result, _ = self._apply(drafted)
         self._remember(self._written(result, cwd))
         return result

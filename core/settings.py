@@ -80,6 +80,8 @@ class ScheduleSettings(msgspec.Struct, frozen=True):
 class PromotionSettings(msgspec.Struct, frozen=True):
     """What is promoted, and where to when neither the call nor the project folder says.
 
+    automatic: whether the daily pass promotes: "ask" until a person has said, "projects" to the folders in `projects`,
+    "always" also to every MEMORY.md that was promoted to before, "never".
     threshold: recalls from which on a note is promoted. memory_dir: "" for none. read_lines: how many lines of
     MEMORY.md agents read.
     """
@@ -87,6 +89,8 @@ class PromotionSettings(msgspec.Struct, frozen=True):
     threshold: int = 3
     memory_dir: str = ""
     read_lines: int = 200
+    automatic: str = "ask"
+    projects: tuple[str, ...] = ()
 
 
 class BackupSettings(msgspec.Struct, frozen=True):
@@ -188,7 +192,19 @@ class _Range(NamedTuple):
 
 
 # A reflection pass over no notes, or one that makes no links, is a way to switch it off.
-_RANGES: Final = {
+class _OneOf(tuple[str, ...]):
+    """Words of which a setting is one."""
+
+    def holds(self, value: object) -> bool:
+        return value in self
+
+    def __str__(self) -> str:
+        return f"one of {', '.join(self)}"
+
+
+AUTOMATIC: Final = _OneOf(("ask", "projects", "always", "never"))
+_RANGES: Final[Mapping[str, _Range | _OneOf]] = {
+    "promotion.automatic": AUTOMATIC,
     "search.vector_weight": _Range(0),
     "search.text_weight": _Range(0),
     "search.durable_boost": _Range(0),
@@ -383,7 +399,7 @@ class _Unfit(ValueError):
     """Says what a value must be."""
 
 
-def _checked(value: Any, default: Any, allowed: _Range | None) -> Any:
+def _checked(value: Any, default: Any, allowed: _Range | _OneOf | None) -> Any:
     """The value in the type of the default. Raises _Unfit."""
     if isinstance(default, tuple):
         if not isinstance(value, list) or not all(isinstance(item, str) and item.strip() for item in value):

@@ -119,6 +119,9 @@ COMMANDS: Final[tuple[Command, ...]] = (
     Command(
         "promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN, "memory", 10
     ),
+    Command(
+        "automatic", "D", "daily promotion", "Say whether the daily pass writes MEMORY.md", CLEAN, "memory"
+    ),
     Command("undo", "u", "undo", "Undo: take back my last change", CLEAN, "memory", 11),
     Command("redo", "U", "redo", "Redo: do again what I took back", CLEAN, "memory", 18),
     Command("conflicts", "c", "conflict", "Settle a conflict that waits", CLEAN, "memory", 3),

@@ -10,6 +10,7 @@ from typing import Final, Protocol
 from core.daily import DailyResult, DailyState, Presence, daily_state, run_daily_pass
 from core.errors import NuggetsError
 from core.model.names import iso
+from nuggets_tui.words import waiting_words
 
 # However far the set time is: a clock that was set, a suspend and changed settings are noticed within this time.
 LONGEST_WAIT: Final = 60.0
@@ -135,5 +136,7 @@ class Daemon:
             self._say(f"reflection: {result.told}")
             if problems:
                 self._say(problems)
+            if result.asks is not None:
+                self._say(waiting_words(result.asks))
             return ""
         return problems or (result.told if result.why_not == "no memory" else "")

@@ -345,6 +345,18 @@ class Desk:
         """Runs the daily pass, if it is still due."""
         return await self._written(self.memory.daily_pass)
 
+    async def waiting_promotion(self) -> PromotionResult | None:
+        """What the daily pass would write into MEMORY.md once a person said that it may."""
+        from core.daily import waiting_promotion
+
+        return await aside(waiting_promotion, self.memory)
+
+    async def answer_promotion(self, answer: str, path: str) -> ChangeSet:
+        """Remembers what a person said of that, as `core.daily.answer_promotion`."""
+        from core.daily import answer_promotion
+
+        return await self._written(answer_promotion, self.memory, answer, path)
+
     async def count_as_daily(self, counts: Mapping[str, int]) -> None:
         """Keeps that a person looked through a reflection: that is the pass of today."""
         from core.daily import count_as_daily

@@ -83,7 +83,8 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
     long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
     `reflection_due`: the daily pass waits for the person; `proposed`: how many changes it would propose, 0 while that
-    is not known. `lost_searches`: golden searches that no longer find their
+    is not known. `promotable`: lines for MEMORY.md that wait until the person says whether the pass may write them.
+    `lost_searches`: golden searches that no longer find their
     notes. `origin`: where a note comes from, once the log was asked; of the note shown when it bears its id.
     `new_since`: when the person was here before, as files hold times; "" for never. `own`: ids of notes that the
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
@@ -110,6 +111,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     busy: str = ""
     reflection_due: bool = False
     proposed: int = 0
+    promotable: int = 0
     loaded: bool = False
     glanced: tuple[int, int] | None = None
     lost_searches: tuple[str, ...] = ()

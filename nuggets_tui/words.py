@@ -13,6 +13,7 @@ from nuggets_tui.safe_text import safe_line
 if TYPE_CHECKING:
     from core.model.change import ChangeSet, FactChange, NoteChange
     from core.model.note import Note
+    from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
 
 _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86_400, "d"))
@@ -307,3 +308,18 @@ def left_for_later(result: ReflectionResult) -> str:
     if result.limit_reached:
         return "More notes may wait for the next pass."
     return ""
+
+
+def waiting_words(result: PromotionResult) -> str:
+    """A promotion that waits for a person's word, and how they give it."""
+    from core.daily import lines_of
+
+    return waiting_said(lines_of(result), result.path)
+
+
+def waiting_said(lines: int, path: str) -> str:
+    """The same of so many lines of the file at a path."""
+    return (
+        f"{plural(lines, 'line')} for {safe_line(path)} wait for your word: "
+        "nuggets promote --automatic project, always or never"
+    )

@@ -16,6 +16,7 @@ from typing import Final, NamedTuple
 from core.errors import ReadOnlyError, StorageError
 from core.folder import GRAPH_FILE
 from core.storage.locks import Lock
+from core.storage.processes import runs
 
 LOCK_NAME: Final = ".nuggets.lock"
 LOCK_SECONDS: Final = 15.0
@@ -194,6 +195,19 @@ def remove_leftovers(home: Path) -> None:
     """
     for temporary, _ in leftovers(home):
         _discard(temporary)
+
+
+def remove_leftovers_of(path: Path) -> None:
+    """Removes what writers of this file left beside it that were killed; a writer that still runs keeps its own.
+
+    They hold nothing but what was to be written: `replace_file` renames them, and what it replaces is never in one.
+    """
+    named = re.compile(rf"\.{re.escape(path.name)}\.(?P<process>\d+)-[0-9a-f]{{8}}\.tmp")
+    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            found = named.fullmatch(entry.name)
+            if found and entry.is_file(follow_symlinks=False) and not runs(int(found["process"])):
+                _discard(path.parent / entry.name)
 
 
 def _rename(source: Path, target: Path) -> None:

@@ -43,6 +43,19 @@ def life_of(process: Process) -> Life:
     return "unknown"
 
 
+def runs(pid: int) -> bool:
+    """Whether a process of this number runs on this machine; True where that cannot be told."""
+    if os.name == "nt":
+        return True
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except OSError:
+        pass
+    return pid > 0
+
+
 def _start_of(pid: int) -> str:
     """The machine's start and the process's in clock ticks from there; "" where /proc is not to be had."""
     try:

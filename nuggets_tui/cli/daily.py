@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import InvalidInputError, NuggetsError
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.cli.output import Line, Span
-from nuggets_tui.words import local_time
+from nuggets_tui.words import local_time, waiting_said, waiting_words
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
@@ -45,7 +45,7 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
     if not state.due:
         told = state.to_dict()
         document = {"ran": False, "reason": "not due", "nextDue": told["nextDue"], "lastRun": told["lastRun"]}
-        document |= {"reflection": None, "promotions": [], "problems": []}
+        document |= {"reflection": None, "promotions": [], "promotionWaits": None, "problems": []}
         call.answer(lambda: document, lambda: [f"Not due: next {state.next_due:%Y-%m-%d %H:%M}."])
         return
     result = call.memory.daily_pass()
@@ -58,6 +58,8 @@ def _result_lines(result: DailyResult) -> Iterator[Line]:
     yield f"{result.told[:1].upper()}{result.told[1:]}."
     for problem in result.problems:
         yield Span(problem.message, "warn")
+    if result.asks is not None:
+        yield Span(waiting_words(result.asks), "warn")
 
 
 def count_as_todays(call: Invocation, result: ReflectionResult, filters: Mapping[str, Any]) -> None:
@@ -72,10 +74,13 @@ def count_as_todays(call: Invocation, result: ReflectionResult, filters: Mapping
 
 def daily_document(call: Invocation) -> dict[str, Any] | None:
     """How it stands with the daily pass, for `status`; None when that cannot be found out."""
-    from core.daily import daily_state
+    from core.daily import daily_state, waiting_promotion, waiting_promotion_dict
 
     try:
-        return daily_state(call.folder.absolute(), datetime.now(UTC)).to_dict()
+        found = daily_state(call.folder.absolute(), datetime.now(UTC))
+        # Asked after a pass, as in the app: before there was one nothing was to be promoted along with it.
+        waits = waiting_promotion(call.memory) if found.last is not None else None
+        return found.to_dict() | {"promotionWaits": waiting_promotion_dict(waits)}
     except NuggetsError:
         return None
 
@@ -92,3 +97,6 @@ def daily_lines(document: Mapping[str, Any] | None) -> Iterator[Line]:
     if daemon is not None:
         who = f"daemon {daemon['pid']}" if daemon["pid"] is not None else "a daemon runs"
     yield Span(f"daily  {running}{ran}, {due}; {who}", "dim")
+    waits = document["promotionWaits"]
+    if waits is not None:
+        yield Span(f"daily  {waiting_said(waits['lines'], waits['path'])}", "warn")

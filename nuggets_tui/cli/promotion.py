@@ -37,6 +37,11 @@ _LOOKS: Final[dict[str, Look]] = {"new": "good", "updated": "good", "removed": "
     metavar="ID,...",
     help="Never propose these again, unless a text of theirs changes.",
 )
+@click.option(
+    "--automatic",
+    type=click.Choice(["project", "always", "never", "ask"]),
+    help="Only say whether the daily pass promotes: to this MEMORY.md, to every one promoted to, or not.",
+)
 @click.option("--all", "everywhere", is_flag=True, help="Every MEMORY.md that was promoted to before.")
 @pass_call
 def promote(
@@ -48,6 +53,7 @@ def promote(
     accept: str | None,
     refuse: str | None,
     everywhere: bool,
+    automatic: str | None,
 ) -> None:
     """Write what is often recalled into MEMORY.md, leaving everything else in that file as it is.
 
@@ -55,6 +61,11 @@ def promote(
     in the memory folder of the present project under ~/.claude/projects, else in promotion.memory_dir of settings.toml.
     A bullet that a person edited stays as it is unless --accept names it.
     """
+    if automatic is not None:
+        _remember_automatic(
+            call, automatic, memory_dir, alone=not (accept or refuse or everywhere or dry_run)
+        )
+        return
     if everywhere:
         if memory_dir is not None or accept is not None or refuse is not None:
             raise InvalidInputError(
@@ -73,6 +84,22 @@ def promote(
     else:
         nothing = {"promoted": 0, "updated": 0, "removed": 0, "entries": [], "diff": ""}
         call.answer(lambda: result.to_dict() | nothing, lambda: ["Nothing was changed."])
+
+
+def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *, alone: bool) -> None:
+    """Keeps in the settings whether the daily pass promotes."""
+    from core.daily import answer_promotion
+
+    if not alone:
+        raise InvalidInputError(
+            "goes with no other option than --memory-dir", where="--automatic", kept="nothing was changed"
+        )
+    wants_path = answer in ("project", "always")
+    path = call.memory.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
+    done = answer_promotion(call.memory, answer, path)
+    settings = call.memory.settings.promotion
+    document = {"automatic": settings.automatic, "projects": list(settings.projects), "entry": done.id}
+    call.answer(lambda: document, lambda: [f"The daily pass promotes: {settings.automatic}."])
 
 
 def _promoted(

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from textual import work
 
+from core.daily import lines_of, promotes_by
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.desk import Desk
 from nuggets_tui.long_work import LongWork, StoppedError
-from nuggets_tui.notices import say_error, warn
+from nuggets_tui.notices import say, say_error, warn
 from nuggets_tui.screens.main_history import MainHistory
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
     from core.model.snapshot import Snapshot
+    from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
 
 _EVERY: Final = 60.0
@@ -31,6 +35,9 @@ class MainDaily(MainHistory):
     _looking = False
     # What kept the app from running the pass, said once.
     _daily_trouble = ""
+    # Whether this window asked if the pass may promote, and the pass after which it looked for what to ask about.
+    _asked_to_promote = False
+    _looked_after = ""
     # Counting what the pass would propose, and what it was counted on.
     _counting: LongWork | None = None
     _counted_on: Snapshot | None = None
@@ -50,11 +57,70 @@ class MainDaily(MainHistory):
         """A person looked through a reflection and had so much of it written: that was the pass of today."""
         self._show_due(False)
         self._count(result.inspected, written)
+        self.look_what_to_promote(ask=True)
 
     @work(group="daily", exit_on_error=False)
     async def _count(self, inspected: int, written: ChangeSet | None) -> None:
         counts = {"inspected": inspected} | ({"changed": written.size} if written is not None else {})
         await self.attempt(self.desk.count_as_daily(counts))
+
+    # Whether the pass may write MEMORY.md
+
+    @work(group="promotable", exclusive=True, exit_on_error=False)
+    async def look_what_to_promote(self, *, ask: bool = False) -> None:
+        """Shows what waits for the person's word; after a pass of this window the question itself, once."""
+        desk = self.desk
+        result = await self.attempt(desk.waiting_promotion())
+        if desk is not self._desk or not self.is_mounted:
+            return
+        self.view = self.view.with_(promotable=lines_of(result) if result is not None else 0)
+        if result is not None and ask and not self._asked_to_promote and self.app.screen is self:
+            self._asked_to_promote = True
+            self._ask_to_promote(result)
+
+    @work(group="open", exit_on_error=False)
+    async def do_automatic(self) -> None:
+        """Asks whether the pass may promote; says what holds where that was said before."""
+        result = await self.attempt(self.desk.waiting_promotion())
+        if result is not None:
+            self._ask_to_promote(result)
+            return
+        mode = promotes_by(self.desk.memory.settings)
+        said = "Nothing waits to be promoted." if mode == "ask" else f"The daily pass promotes: {mode}."
+        say(self, f"{said} promotion.automatic in settings.toml is where that is said.")
+
+    def _ask_to_promote(self, result: PromotionResult) -> None:
+        from nuggets_tui.screens.automatic import AutomaticScreen
+
+        self.app.push_screen(AutomaticScreen(result), partial(self._promotion_answered, result))
+
+    def _promotion_answered(self, result: PromotionResult, answer: str | None) -> None:
+        from nuggets_tui.screens.automatic import SHOW
+
+        if answer == SHOW:
+            self.promote_to(os.path.dirname(result.path))
+        elif answer is not None:
+            self._remember_answer(result, answer)
+
+    def promote_to(self, folder: str | None) -> None:
+        """Reviews what is promoted to the MEMORY.md of a folder."""
+        raise NotImplementedError
+
+    @work(group="change", exit_on_error=False)
+    async def _remember_answer(self, result: PromotionResult, answer: str) -> None:
+        done = await self.attempt(self.desk.answer_promotion(answer, result.path))
+        if done is None:
+            return
+        self.view = self.view.with_(promotable=0)
+        said = (
+            "The daily pass leaves MEMORY.md alone"
+            if answer == "never"
+            else "Each daily pass promotes from now on"
+        )
+        self.changed(done, said)
+        if answer != "never":
+            # What waits now is what the person was asked about.
+            self.promote_to(os.path.dirname(result.path))
 
     @work(group="daily", exit_on_error=False)
     async def look_at_daily_pass(self) -> None:
@@ -73,6 +139,9 @@ class MainDaily(MainHistory):
                 waits = not await self._run_pass(desk)
             if desk is self._desk:
                 self._show_due(waits)
+                if state.last is not None and state.last.at != self._looked_after:
+                    self._looked_after = state.last.at
+                    self.look_what_to_promote()
         except NuggetsError:
             # Settings or log that cannot be read just now are told elsewhere.
             self._show_due(False)
@@ -93,6 +162,7 @@ class MainDaily(MainHistory):
             self.view = self.view.with_(busy="")
         if desk is self._desk and result.ran:
             self._tell(result)
+            self.look_what_to_promote(ask=True)
         return result.reflection is not None or result.why_not != ""
 
     def _tell(self, result: DailyResult) -> None:

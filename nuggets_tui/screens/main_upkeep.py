@@ -87,6 +87,10 @@ class MainUpkeep(MainChanges):
             self._memory_folder = folder
             self._promote_to(folder)
 
+    def promote_to(self, folder: str | None) -> None:
+        """Reviews what is promoted to the MEMORY.md of a folder, or of the present project."""
+        self._promote_to(folder)
+
     @work(group="open", exit_on_error=False)
     async def _promote_to(self, folder: str | None) -> None:
         from nuggets_tui.screens.promotion_review import PromotionReview, worth_showing

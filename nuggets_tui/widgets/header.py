@@ -150,6 +150,8 @@ def _waiting(view: View) -> list[Content]:
     if view.lost_searches:
         said = plural(len(view.lost_searches), "golden search", "golden searches")
         waits.append(_badge(f"✗ {said} lost", "searches", view.keys))
+    if view.promotable:
+        waits.append(_badge(f"{plural(view.promotable, 'line')} for MEMORY.md", "automatic", view.keys))
     if view.snapshot.problems:
         waits.append(_badge(f"{len(view.snapshot.problems):,} could not be read", "problems", view.keys))
     return waits

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -182,3 +185,24 @@ def test_texts_and_paths_of_any_kind_are_remembered(memory: Memory, tmp_path: Pa
     assert memory.promote(memory_dir=folder).removed == 1
     assert b"- **caf\xe9**: mine\n" in page_there.read_bytes()
     assert memory.promotion_targets(tmp_path)[0].path == str(page_there)
+
+
+def test_what_a_promotion_that_was_killed_left_goes_with_the_next_one(memory: Memory, tmp_path: Path) -> None:
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = tmp_path / f".MEMORY.md.{ended.pid}-0a1b2c3d.tmp"
+    others = [
+        tmp_path / f".MEMORY.md.{os.getpid()}-0a1b2c3d.tmp",
+        tmp_path / f".OTHER.md.{ended.pid}-0a1b2c3d.tmp",
+        tmp_path / f".MEMORY.md.{ended.pid}-mine.tmp",
+    ]
+    for path in (left, *others):
+        path.write_text("half a page")
+    memory.promote(memory_dir=tmp_path, dry_run=True)
+    assert left.exists()
+    memory.promote(memory_dir=tmp_path)
+    assert not left.exists()
+    assert all(path.exists() for path in others)
+    left.write_text("half a page")
+    assert memory.promote(memory_dir=tmp_path).change_set.empty
+    assert not left.exists()

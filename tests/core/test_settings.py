@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -40,7 +41,11 @@ def test_every_default_would_be_accepted(tmp_path: Path) -> None:
         for section in ("search", "reflection", "promotion", "backups", "ledger")
         for line in (
             f"[{section}]",
-            *(f"{name} = {value}" for name, value in asdict(getattr(plain, section)).items() if value != ""),
+            *(
+                f"{name} = {json.dumps(value)}"
+                for name, value in asdict(getattr(plain, section)).items()
+                if value != ""
+            ),
         )
     ]
     assert load(tmp_path, "\n".join(lines)) == plain

@@ -248,7 +248,10 @@ def _assert_seen(memory: Memory) -> None:
     seen = seen_files(ledger)
     assert seen.keys() == documents.keys()
     for file, document in documents.items():
-        assert seen[file].fingerprint == fingerprint(memory.home / file)
+        known = seen[file].fingerprint
+        assert known is not None
+        assert known.same_data(fingerprint(memory.home / file))
+        assert document.fingerprint == fingerprint(memory.home / file)
         rows = ledger.rows("SELECT item, raw FROM seen WHERE file = ? ORDER BY place", (file,))
         assert rows == list(numbered(document).items())
     assert ledger.owed() == {}

@@ -120,3 +120,13 @@ def test_a_person_is_asked_for_what_they_chose(recalled: Any, tmp_path: Path, at
     assert json.loads(recalled("promote", "--json", *where, input="n\n").stdout)["entries"] == []
     recalled.ok("promote", "--accept", known["test cmd"], *where, input="y\n")
     assert "pytest -q" in page(tmp_path)
+
+
+def test_whether_the_daily_pass_promotes_is_said_once_and_taken_back(nuggets: Any, tmp_path: Path) -> None:
+    nuggets.ok("remember", "ops", "port", "5432")
+    said = nuggets.json("promote", "--automatic", "project", "--memory-dir", str(tmp_path / "docs"))
+    assert (said["automatic"], said["projects"]) == ("projects", [str(tmp_path / "docs")])
+    assert not (tmp_path / "docs").exists()
+    nuggets.ok("undo")
+    assert "automatic" not in (nuggets.home / "settings.toml").read_text(encoding="utf-8")
+    assert "--automatic" in nuggets.fails("promote", "--automatic", "never", "--all")

@@ -10,10 +10,13 @@ import pytest
 from app_kit import NARROW, NOW, opened, small_memory
 
 from core.daily import Presence, daily_state
+from core.facts.edits import record_hit
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.storage.runs import runs
+from nuggets_tui.screens.automatic import AutomaticScreen
 from nuggets_tui.screens.help import HelpScreen
+from nuggets_tui.screens.promotion_review import PromotionReview
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import plural
@@ -221,3 +224,56 @@ def _notes(home: Path, data: bytes | None = None) -> list[dict[str, str]]:
     import json
 
     return list(json.loads(graph(home) if data is None else data)["notes"])
+
+
+@pytest.fixture
+def promotes(home: Path, tmp_path: Path) -> Path:
+    """The MEMORY.md that the memory of `home` could promote a note to."""
+    with (home / "settings.toml").open("a", encoding="utf-8") as file:
+        file.write(f'[promotion]\nthreshold = 1\nmemory_dir = "{tmp_path / "docs"}"\n')
+    (tmp_path / "docs").mkdir()
+    memory = Memory.open(home)
+    note = next(note for note in memory.snapshot.notes if note.title == "Session store")
+    for session in ("one", "two"):
+        memory.change(
+            "recalled", lambda draft, s=session: record_hit(draft, note.nugget_name, None, note.id, s)
+        )
+    memory.close()
+    return tmp_path / "docs" / "MEMORY.md"
+
+
+async def test_after_the_first_pass_with_something_to_promote_it_is_asked_once_whether_it_may(
+    home: Path, promotes: Path
+) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: BADGE in app.text, "the badge")
+        await app.press("r")
+        await app.screen(ReviewScreen)
+        await app.press("escape")
+        await app.screen(AutomaticScreen)
+        assert "MEMORY.md" in app.text
+        await app.press("escape")
+        await app.back_on_main()
+        await app.until(lambda: "for MEMORY.md: D" in app.text, "what waits")
+        await app.press("D")
+        await app.screen(AutomaticScreen)
+        await app.press("down", "down", "enter")
+        await app.back_on_main()
+        await app.until(lambda: "for MEMORY.md: D" not in app.text, "nothing waits")
+        assert 'automatic = "never"' in (home / "settings.toml").read_text(encoding="utf-8")
+        await app.press("u")
+        await app.until(lambda: "automatic" not in (home / "settings.toml").read_text(encoding="utf-8"))
+    assert not promotes.exists()
+
+
+async def test_yes_for_this_project_is_remembered_and_the_lines_are_shown(home: Path, promotes: Path) -> None:
+    async with opened(home) as app:
+        await app.until(lambda: BADGE in app.text, "the badge")
+        await app.press("D")
+        await app.screen(AutomaticScreen)
+        await app.press("enter")
+        await app.screen(PromotionReview)
+        assert f'projects = ["{promotes.parent}"]' in (home / "settings.toml").read_text(encoding="utf-8")
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(promotes.exists)

@@ -1,0 +1,98 @@
+"""Whether the daily pass promotes: asked once, remembered, and nothing written before."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from memory_files import note_object, write_graph
+
+from core.daily import DailyResult, answer_promotion, run_daily_pass, waiting_promotion
+from core.memory import Memory
+from core.model.change import Author
+
+MORNING = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
+
+
+@pytest.fixture
+def goal(tmp_path: Path) -> Path:
+    return tmp_path / "docs" / "MEMORY.md"
+
+
+@pytest.fixture
+def home(tmp_path: Path, goal: Path) -> Path:
+    """A memory with a note to promote, and a folder to promote to."""
+    home = tmp_path / "memory"
+    write_graph(home, [note_object(1, content="Recalled often.", hits=3)])
+    (home / "settings.toml").write_text(f'[promotion]\nmemory_dir = "{goal.parent}"\n', encoding="utf-8")
+    return home
+
+
+def passed(home: Path, *, day: int = 0) -> DailyResult:
+    moment = MORNING.replace(day=22 + day)
+    memory = Memory.open(home, author=Author("reflection"), clock=lambda: moment)
+    try:
+        return run_daily_pass(memory, lambda: moment, zone=UTC)
+    finally:
+        memory.close()
+
+
+def test_the_first_pass_says_what_waits_and_writes_nothing(home: Path, goal: Path) -> None:
+    done = passed(home)
+    assert done.ran
+    assert done.asks is not None
+    assert Path(done.asks.path) == goal
+    assert done.to_dict()["promotionWaits"] == {"path": str(goal), "lines": 1}
+    assert not goal.exists()
+    assert passed(home, day=1).asks is not None
+
+
+@pytest.mark.parametrize(("answer", "written"), [("project", True), ("always", True), ("never", False)])
+def test_an_answer_is_remembered_and_followed_by_the_next_pass(
+    home: Path, goal: Path, answer: str, written: bool
+) -> None:
+    passed(home)
+    memory = Memory.open(home)
+    answer_promotion(memory, answer, str(goal))
+    assert waiting_promotion(memory) is None
+    assert f'memory_dir = "{goal.parent}"' in (home / "settings.toml").read_text(encoding="utf-8")
+    done = passed(home, day=1)
+    assert done.asks is None
+    assert goal.exists() is written
+    assert done.problems == ()
+
+
+def test_for_this_project_means_no_other_file(home: Path, goal: Path, tmp_path: Path) -> None:
+    memory = Memory.open(home)
+    memory.promote(memory_dir=tmp_path / "other")
+    (tmp_path / "other" / "MEMORY.md").unlink()
+    answer_promotion(memory, "project", str(goal))
+    assert [Path(one.path) for one in passed(home).promotions] == [goal]
+    answer_promotion(memory, "always", str(goal))
+    assert {Path(one.path) for one in passed(home, day=1).promotions} == {
+        goal, tmp_path / "other" / "MEMORY.md",
+    }  # fmt: skip
+
+
+def test_an_answer_is_an_entry_of_the_log_and_undo_asks_again(home: Path, goal: Path) -> None:
+    memory = Memory.open(home)
+    before = (home / "settings.toml").read_bytes()
+    answer_promotion(memory, "never", str(goal))
+    assert memory.log()[0].change_set.author.kind == "person"
+    memory.undo()
+    assert (home / "settings.toml").read_bytes() == before
+    assert waiting_promotion(memory) is not None
+
+
+def test_never_holds_where_the_pass_promoted_by_an_older_setting(home: Path, goal: Path) -> None:
+    with (home / "settings.toml").open("a", encoding="utf-8") as file:
+        file.write("[schedule]\npromotes = true\n")
+    answer_promotion(Memory.open(home), "never", str(goal))
+    assert passed(home).promotions == ()
+    assert not goal.exists()
+
+
+def test_nothing_is_asked_where_nothing_is_to_be_promoted(home: Path, goal: Path) -> None:
+    Memory.open(home).promote(memory_dir=goal.parent)
+    assert passed(home).asks is None
