@@ -272,7 +272,9 @@ class LoggedMemory:
             self._snapshot = done.after
             if self._begun is None:
                 self._begun = 0, self._store.logs_begun
-            if not done.change_set.empty and done.change_set.kind != "hit":
+            # What the pipeline brings in unasked is nobody's to take back by pressing undo.
+            asked = made_by in ("", self.author.signature)
+            if asked and not done.change_set.empty and done.change_set.kind != "hit":
                 self.window.made.append(done.change_set.id)
             return done.change_set
 
