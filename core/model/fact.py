@@ -13,7 +13,7 @@ CAPACITY_WARNING: Final = 0.8
 CAPACITY_CRITICAL: Final = 0.9
 
 
-class Fact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Fact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """A short fact: what an agent recalls by `key`. `extra` holds fields this version does not know."""
 
     key: str

@@ -18,7 +18,7 @@ EXTRA: Final = "<unknown fields>"
 METADATA_FIELDS: Final = ("subject", "scope", "type", "source", "confidence", "stability")
 
 
-class Link(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Link(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, gc=False):
     """A link to another note. Two links are the same link when target and reason are equal."""
 
     to: str
@@ -27,7 +27,7 @@ class Link(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unk
     extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
 
 
-class VectorSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class VectorSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """The recipe that the original keeps instead of a vector: at most 20 strings and their joined length."""
 
     seed: int | float = 0
@@ -35,7 +35,7 @@ class VectorSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
 
 
-class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, gc=False):
     """A fact that was taken out of its file when its note was hidden; `index` is the place it had."""
 
     key: str
@@ -46,7 +46,7 @@ class HiddenFact(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     extra: dict[str, Any] = msgspec.field(default_factory=dict, name=EXTRA)
 
 
-class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+class Note(msgspec.Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True, gc=False):
     """One note of the graph.
 
     Fields bear the names of the file format (camelCase there). Times are ISO 8601 strings in UTC with
