@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Final
 
 from core.model.note import SCOPES, TYPES, Link, Note, VectorSpec, replace
@@ -15,9 +16,10 @@ _TITLE_TOKENS: Final = 4
 _CONTENT_TOKENS: Final = 6
 _TAGS: Final = 6
 _LINKS: Final = 4
-_SYSTEM_TAG: Final = re.compile(
-    "scope:(?:" + "|".join(SCOPES) + ")|type:(?:" + "|".join(TYPES) + ")"
-)  # fmt: skip
+_SYSTEM_TAGS: Final = frozenset(
+    (*(f"scope:{scope}" for scope in SCOPES), *(f"type:{type_}" for type_ in TYPES))
+)
+_WHITE: Final = re.compile(r"\s+")
 
 
 def vector_spec(note: Note) -> VectorSpec:
@@ -47,9 +49,10 @@ def utf16_length(text: str) -> int:
     return len(text) if text.isascii() else len(text) + sum(char > "\uffff" for char in text)
 
 
+@lru_cache(maxsize=4096)
 def normalise_tag(tag: str) -> str:
     """A tag as stored: lower case, white space as hyphens."""
-    return re.sub(r"\s+", "-", normalise_line(tag).lower())
+    return _WHITE.sub("-", normalise_line(tag).lower())
 
 
 def with_system_tags(note: Note) -> tuple[str, ...]:
@@ -59,7 +62,7 @@ def with_system_tags(note: Note) -> tuple[str, ...]:
     """
     scope, type_ = normalise_tag(f"scope:{note.scope}"), normalise_tag(f"type:{note.type}")
     tags = [tag for tag in dict.fromkeys(map(normalise_tag, note.tags)) if tag]
-    kept = [tag for tag in tags if tag in (scope, type_) or not _SYSTEM_TAG.fullmatch(tag)]
+    kept = [tag for tag in tags if tag in (scope, type_) or tag not in _SYSTEM_TAGS]
     nugget = normalise_tag(note.nugget_name)
     if nugget not in kept:
         kept.insert(0, nugget)
@@ -70,7 +73,7 @@ def with_system_tags(note: Note) -> tuple[str, ...]:
 def custom_tags(note: Note) -> tuple[str, ...]:
     """Tags that a person or an agent gave: all but nugget, scope and type."""
     nugget = normalise_tag(note.nugget_name)
-    return tuple(tag for tag in note.tags if tag != nugget and not _SYSTEM_TAG.fullmatch(tag))
+    return tuple(tag for tag in note.tags if tag != nugget and tag not in _SYSTEM_TAGS)
 
 
 def sound_links(note: Note, exists: Callable[[str], bool]) -> tuple[Link, ...]:

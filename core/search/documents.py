@@ -86,9 +86,10 @@ class Reader:
         """The document of a note."""
         stems: list[int] = []
         forms: dict[int, None] = {}
-        for field in searched_fields(note):
+        fields = searched_fields(note)
+        for field in fields:
             for word in words(field, compounds=True):
-                form = self.words.number(word) or self._add(word)
+                form = self.form(word)
                 number = self.stem_of[form]
                 if number != NO_WORD:
                     stems.append(number)
@@ -98,17 +99,21 @@ class Reader:
         counts, pair_counts = Counter(stems), Counter(pairs)
         del counts[NO_WORD]
         pair_counts.pop(None, 0)
-        squares = sum(map(_squared_weight, counts.values()))
-        pair_squares = sum(map(_squared_weight, pair_counts.values()))
+        squares = sum(map(squared_weight, counts.values()))
+        pair_squares = sum(map(squared_weight, pair_counts.values()))
         return Document(
-            digest=digest_of(note),
+            digest=digest_of_fields(fields),
             stems=array("i", stems),
-            shares=array("f", [_share(counts[number]) if number else 0.0 for number in stems]),
-            pair_shares=array("f", [*(_share(pair_counts[pair]) if pair else 0.0 for pair in pairs), 0.0]),
+            shares=array("f", [share_of(counts[number]) if number else 0.0 for number in stems]),
+            pair_shares=array("f", [*(share_of(pair_counts[pair]) if pair else 0.0 for pair in pairs), 0.0]),
             words=array("i", forms),
             size=counts.total(),
             length=math.sqrt(squares + PAIR_SHARE**2 * pair_squares),
         )
+
+    def form(self, word: str) -> int:
+        """The number of a word, a new one when it has none."""
+        return self.words.number(word) or self._add(word)
 
     def _add(self, word: str) -> int:
         self.stem_of.append(self.stems.add(stem(word)) if is_content_word(word) else NO_WORD)
@@ -124,11 +129,13 @@ _SHARES: Final = [0.0, *(weight(count) / count for count in range(1, 64))]
 _SQUARED_WEIGHTS: Final = [0.0, *(weight(count) ** 2 for count in range(1, 64))]
 
 
-def _share(count: int) -> float:
+def share_of(count: int) -> float:
+    """For each place of a stem that stands `count` times in a note, its share of the stem's weight."""
     return _SHARES[count] if count < len(_SHARES) else weight(count) / count
 
 
-def _squared_weight(count: int) -> float:
+def squared_weight(count: int) -> float:
+    """The square of `weight`, 0 for a stem that does not stand there."""
     return _SQUARED_WEIGHTS[count] if count < len(_SQUARED_WEIGHTS) else weight(count) ** 2
 
 
@@ -150,7 +157,12 @@ def haystack(note: Note) -> str:
 
 def digest_of(note: Note) -> bytes:
     """16 bytes that differ when what search reads of a note differs."""
-    text = "\0".join(f"{len(field)} {field}" for field in searched_fields(note))
+    return digest_of_fields(searched_fields(note))
+
+
+def digest_of_fields(fields: Iterable[str]) -> bytes:
+    """The same, of the fields that search reads."""
+    text = "\0".join([f"{len(field)} {field}" for field in fields])
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 

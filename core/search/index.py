@@ -76,18 +76,25 @@ class SearchIndex:
         added = sum(name not in known for name, _ in changed)
         gone = [] if len(known) + added == len(snapshot.notes) else self._gone(snapshot)
         if self._state is None:
-            self._build(list(self._all_read(changed, progress)))
+            self._build_first(changed, progress)
             self._read += len(changed)
         elif changed or gone:
             self._amend(changed, gone)
 
-    def _all_read(
-        self, notes: list[tuple[str, Note]], progress: Progress | None
-    ) -> Iterator[tuple[str, Note, Document]]:
-        for count, (name, note) in enumerate(notes):
+    def _build_first(self, notes: list[tuple[str, Note]], progress: Progress | None) -> None:
+        """Of all notes at once, which is several times faster than one by one."""
+        from core.search.changes import state_of
+        from core.search.reading import read_all
+
+        def told(count: int) -> None:
             if progress is not None and not count % _TOLD_EVERY:
                 progress(count, len(notes))
-            yield name, note, self._reader.read(note)
+
+        whole = [note for _, note in notes]
+        base = read_all(self._reader, whole, told if progress is not None else None)
+        self._state = state_of(base, whole, self._reader)
+        self._recent = []
+        self._entries = {name: (note, row) for row, (name, note) in enumerate(notes)}
 
     def _gone(self, snapshot: Snapshot) -> list[str]:
         present = {name for name, _ in named(snapshot)}

@@ -205,18 +205,21 @@ def words(text: str, *, compounds: bool = False) -> list[str]:
     character stands alone); camelCase, snake_case, paths and dotted names give their parts. compounds: the
     whole of a camelCase word follows its parts ("userName": user, name, username).
     """
-    if not text.isascii():
-        return [word for _, _, word in word_spans(text, compounds=compounds)]
-    found: list[str] = []
-    for run in ASCII_WORD.findall(text):
-        if run.islower() or run[1:].islower() or run.isupper():
-            found.append(run.lower())
-            continue
-        parts = _CAMEL.split(run)
-        found.extend([part.lower() for part in parts])
-        if compounds and len(parts) > 1:
-            found.append(run.lower())
-    return found
+    return [word for run in runs(text) for word in words_of_run(run, compounds=compounds)]
+
+
+def runs(text: str) -> list[str]:
+    """The runs of letters and digits in a text, as they stand there; each has its words, whatever is around it."""
+    return (ASCII_WORD if text.isascii() else word_pattern()).findall(text)
+
+
+def words_of_run(run: str, *, compounds: bool = False) -> list[str]:
+    """The words of one run of letters and digits; see `words`."""
+    if not run.isascii():
+        return [word for _, _, word in _script_spans(run)]
+    if run.islower() or run[1:].islower() or run.isupper():
+        return [run.lower()]
+    return [word for _, _, word in _ascii_spans(run, 0, compounds)]
 
 
 def word_spans(text: str, *, compounds: bool = False) -> Iterator[tuple[int, int, str]]:
