@@ -13,7 +13,7 @@ from core.model.build import waiting
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.entry import Conflict, Entry
 from core.model.note import replace
-from core.model.parts import chosen, parts, scope, scope_numbers
+from core.model.parts import chosen, count_parts, scope, scope_numbers
 from core.model.snapshot import Snapshot
 from core.model.standing import fallen
 from core.model.window import Window
@@ -174,7 +174,7 @@ class History:
 
     def _standing(self, entry: Entry) -> tuple[frozenset[int], int]:
         """Numbers of the entry's parts that are not taken back, and how many parts it has."""
-        count = len(parts(entry.change_set))
+        count = count_parts(entry.change_set)
         undone = self._ledger.undone()
         if entry.id in undone:
             return frozenset(), count

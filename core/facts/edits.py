@@ -27,8 +27,9 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
         raise InvalidInputError(
             "a fact needs a value", where=key, kept="nothing was written", todo="to remove it: forget"
         )
-    holder = draft.ensure_nugget(nugget)
-    found = holder.find(key)
+    if not draft.has_nugget(nugget):
+        draft.ensure_nugget(nugget)
+    found = draft.find_fact(nugget, key)
     if found is not None:
         key = found[1].key
         if found[1].value != value:
@@ -66,9 +67,8 @@ def forget(draft: Draft, nugget: str, key: str) -> Note | None:
     if note is None:
         note = new_note(draft, "fact", nugget, fact.key, fact.value)
     hidden = draft.put(replace(note, hidden=True, archived_at=draft.at, hidden_fact=waiting(fact, index)))
-    for twin in draft.fact_notes(nugget, fact.key):
-        if not twin.hidden:
-            draft.put(replace(twin, hidden=True, archived_at=draft.at))
+    for twin in draft.visible_fact_notes(nugget, fact.key):
+        draft.put(replace(twin, hidden=True, archived_at=draft.at))
     return hidden
 
 

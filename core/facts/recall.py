@@ -116,6 +116,8 @@ class Recaller:
         self._guard = RLock()
         self._keys: OrderedDict[str, _Keys] = OrderedDict()
         self._decoded: OrderedDict[_DecodeKey, Decoded] = OrderedDict()
+        # Bytes of all of these.
+        self._held = 0
 
     def recall(
         self, snapshot: Snapshot, query: str, nugget: str | None = None, begun: Collection[str] = ()
@@ -237,11 +239,11 @@ class Recaller:
             from core.facts.decode import decode
 
             decoded = self._decoded[key] = decode(meta, values)
+            self._held += decoded.size
         self._decoded.move_to_end(key)
-        held = sum(other.size for other in self._decoded.values())
-        while held > _KEPT_BYTES and len(self._decoded) > 1:
+        while self._held > _KEPT_BYTES and len(self._decoded) > 1:
             _, dropped = self._decoded.popitem(last=False)
-            held -= dropped.size
+            self._held -= dropped.size
         return decoded
 
 

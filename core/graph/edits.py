@@ -200,7 +200,7 @@ def _restore_fact(draft: Draft, note: Note) -> None:
     if there is None:
         draft.put_fact(note.nugget_name, *_waiting_fact(note))
         return
-    mirrored = any(not other.hidden for other in draft.fact_notes(note.nugget_name, there[1].key))
+    mirrored = bool(draft.visible_fact_notes(note.nugget_name, there[1].key))
     if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
         raise ConflictError(
             f"the key {key!r} was remembered anew in {note.nugget_name}",

@@ -24,6 +24,24 @@ from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 
 
+class _Mirrors:
+    """Ids of the notes that were made for one fact: visible and hidden ones, and in what order they came."""
+
+    __slots__ = ("hidden", "places", "visible")
+
+    def __init__(self) -> None:
+        self.places: dict[str, int] = {}
+        self.visible: set[str] = set()
+        self.hidden: set[str] = set()
+
+    def put(self, note: Note) -> None:
+        """The note is there, or as it is now."""
+        self.places.setdefault(note.id, len(self.places))
+        self.visible.discard(note.id)
+        self.hidden.discard(note.id)
+        (self.hidden if note.hidden else self.visible).add(note.id)
+
+
 class Draft:
     """A working copy that records what changed. It reads no clock and makes no random number of its own.
 
@@ -51,7 +69,7 @@ class Draft:
         self._seen_facts: dict[str, DraftFacts] = {}
         self._metas: dict[str, NuggetMeta] = {}
         self._files: list[FileChange] = []
-        self._mirrors: dict[tuple[str, str], list[str]] | None = None
+        self._mirrors: dict[tuple[str, str], _Mirrors] | None = None
         self._pointing: dict[str, set[str]] = {}
         # Of the nuggets asked for: the index of the fact that waits in each hidden note.
         self._hidden: dict[str, HiddenIndexes] = {}
@@ -96,9 +114,8 @@ class Draft:
         for link in note.links:
             self._pointing.setdefault(link.to, set()).add(note.id)
         if note.is_fact:
-            known = self._fact_ids().setdefault((note.nugget_name, note.key), [])
-            if note.id not in known:
-                known.append(note.id)
+            known = self._fact_ids().setdefault((note.nugget_name, note.key), _Mirrors())
+            known.put(note)
         return note
 
     def exists(self, id: str) -> bool:
@@ -137,23 +154,35 @@ class Draft:
 
     def fact_notes(self, nugget: str, key: str) -> list[Note]:
         """The notes that mirror a fact, visible ones first."""
-        ids = self._fact_ids().get((nugget, key), ())
-        found = [
-            note for id in ids if (note := self.note(id)) is not None and note.is_fact and note.key == key
-        ]
-        return sorted(found, key=lambda note: note.hidden)
+        return [note for hidden in (False, True) for note in self._mirroring(nugget, key, hidden=hidden)]
 
     def fact_note(self, nugget: str, key: str, *, hidden: bool | None = None) -> Note | None:
         """The first note that mirrors a fact. `hidden` asks for only such ones."""
-        found = self.fact_notes(nugget, key)
-        return next((note for note in found if hidden is None or note.hidden is hidden), None)
+        wanted = (False, True) if hidden is None else (hidden,)
+        return next((note for which in wanted for note in self._mirroring(nugget, key, hidden=which)), None)
 
-    def _fact_ids(self) -> dict[tuple[str, str], list[str]]:
+    def visible_fact_notes(self, nugget: str, key: str) -> list[Note]:
+        """The notes that mirror a fact and are not hidden."""
+        return list(self._mirroring(nugget, key, hidden=False))
+
+    def _mirroring(self, nugget: str, key: str, *, hidden: bool) -> Iterator[Note]:
+        known = self._fact_ids().get((nugget, key))
+        if known is None:
+            return
+        for id in sorted(known.hidden if hidden else known.visible, key=known.places.__getitem__):
+            note = self.note(id)
+            if note is not None and note.is_fact and note.key == key and note.hidden is hidden:
+                yield note
+
+    def _fact_ids(self) -> dict[tuple[str, str], _Mirrors]:
         if self._mirrors is None:
             self._mirrors = {}
             for note in self.snapshot.notes:
                 if note.is_fact:
-                    self._mirrors.setdefault((note.nugget_name, note.key), []).append(note.id)
+                    known = self._mirrors.setdefault((note.nugget_name, note.key), _Mirrors())
+                    # Of several notes with one id the first counts.
+                    if note.id not in known.places:
+                        known.put(note)
         return self._mirrors
 
     # Facts

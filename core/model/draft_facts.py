@@ -30,6 +30,7 @@ class DraftFacts:
         # A fact keeps its label while others come and go; the order of the labels is the order of the facts.
         self._labels: list[int] = []
         self._held: dict[int, _Held] = {}
+        # Labels in rising order: the first is that of the fact which counts.
         self._of_key: dict[str, list[int]] = {}
         self._of_folded: dict[str, list[int]] | None = None
         self._label_anew([_Held(place, fact) for place, fact in enumerate(before)])
@@ -50,7 +51,7 @@ class DraftFacts:
     def find(self, key: str) -> tuple[int, Fact] | None:
         """Place and fact of a key, as `Nugget.find`."""
         labels = self._of_key.get(key) or self._folded().get(_fold(key))
-        return self._at(min(labels)) if labels else None
+        return self._at(labels[0]) if labels else None
 
     def put(self, fact: Fact, place: int | None = None) -> None:
         """Stores a fact: instead of the one with its key, else where it was taken out, else at `place` or the end."""
@@ -89,7 +90,7 @@ class DraftFacts:
         return map(self._held.__getitem__, self._labels)
 
     def _label_of(self, key: str) -> int | None:
-        return min(self._of_key.get(key, ()), default=None)
+        return next(iter(self._of_key.get(key, ())), None)
 
     def _at(self, label: int) -> tuple[int, Fact]:
         return bisect_left(self._labels, label), self._held[label].fact
@@ -100,22 +101,22 @@ class DraftFacts:
     def _hold(self, label: int, held: _Held) -> None:
         self._facts = None
         self._held[label] = held
-        self._of_key.setdefault(held.fact.key, []).append(label)
+        insort(self._of_key.setdefault(held.fact.key, []), label)
         if self._of_folded is not None:
-            self._of_folded.setdefault(_fold(held.fact.key), []).append(label)
+            insort(self._of_folded.setdefault(_fold(held.fact.key), []), label)
 
     def _let_go(self, label: int) -> _Held:
         self._facts = None
         held = self._held.pop(label)
-        self._of_key[held.fact.key].remove(label)
+        _drop(self._of_key[held.fact.key], label)
         if self._of_folded is not None:
-            self._of_folded[_fold(held.fact.key)].remove(label)
+            _drop(self._of_folded[_fold(held.fact.key)], label)
         return held
 
     def _folded(self) -> dict[str, list[int]]:
         if self._of_folded is None:
             self._of_folded = {}
-            for label, held in self._held.items():
+            for label, held in sorted(self._held.items()):
                 self._of_folded.setdefault(_fold(held.fact.key), []).append(label)
         return self._of_folded
 
@@ -177,6 +178,10 @@ class DraftFacts:
 
 def _fold(key: str) -> str:
     return key.strip().casefold()
+
+
+def _drop(labels: list[int], label: int) -> None:
+    del labels[bisect_left(labels, label)]
 
 
 # A hidden fact's index counts the facts hidden before it as if they still stood in the file. So each comes back

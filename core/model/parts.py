@@ -22,11 +22,7 @@ def parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
     for change in change_set.notes:
         for target in turned[change.id]:
             pointing.setdefault(target, []).append(change)
-    mirrored: dict[tuple[str, str, bool], list[FactChange]] = {}
-    for fact in change_set.facts:
-        for held, later in ((fact.before, False), (fact.after, True)):
-            if held is not None:
-                mirrored.setdefault((fact.nugget, held.key, later), []).append(fact)
+    mirrored = _mirrored(change_set)
     groups: list[ChangeSet] = []
     taken: set[int] = set()
     for change in change_set.notes:
@@ -41,6 +37,29 @@ def parts(change_set: ChangeSet) -> tuple[ChangeSet, ...]:
     groups += [msgspec.structs.replace(change_set, notes=(), facts=(fact,)) for fact in alone]
     groups += [msgspec.structs.replace(change_set, notes=(), facts=(), files=(f,)) for f in change_set.files]
     return tuple(_named(group, change_set, number) for number, group in enumerate(groups, 1))
+
+
+def count_parts(change_set: ChangeSet) -> int:
+    """How many `parts` a change set has."""
+    places = {change.id: place for place, change in enumerate(change_set.notes)}
+    mirrored = _mirrored(change_set)
+    taken: set[int] = set()
+    whole = 0
+    for change in change_set.notes:
+        if not _is_other_end(change, _turned(change), places):
+            whole += 1
+            taken |= {id(fact) for fact in _facts_of(change, mirrored)}
+    return whole + sum(id(fact) not in taken for fact in change_set.facts) + len(change_set.files)
+
+
+def _mirrored(change_set: ChangeSet) -> dict[tuple[str, str, bool], list[FactChange]]:
+    """The changes of facts by nugget, key, and whether it is the key after the change."""
+    found: dict[tuple[str, str, bool], list[FactChange]] = {}
+    for fact in change_set.facts:
+        for held, later in ((fact.before, False), (fact.after, True)):
+            if held is not None:
+                found.setdefault((fact.nugget, held.key, later), []).append(fact)
+    return found
 
 
 def _named(group: ChangeSet, whole: ChangeSet, number: int) -> ChangeSet:
@@ -110,10 +129,9 @@ def _end_of_links(other: NoteChange, change: NoteChange) -> NoteChange | None:
 
 def chosen(change_set: ChangeSet, numbers: Collection[int]) -> ChangeSet:
     """Some of the parts of a change set, by their numbers, as one; all of them are the change set itself."""
-    found = parts(change_set)
-    if len(numbers) == len(found):
+    if len(numbers) == count_parts(change_set):
         return change_set
-    picked = [part for number, part in enumerate(found, 1) if number in numbers]
+    picked = [part for number, part in enumerate(parts(change_set), 1) if number in numbers]
     whole = {part.notes[0].id for part in picked if part.notes}
     ends = {end.id: end for part in picked for end in part.notes[1:] if end.id not in whole}
     return msgspec.structs.replace(

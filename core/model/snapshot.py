@@ -9,7 +9,7 @@ from functools import cached_property
 import msgspec
 
 from core.errors import AmbiguousError, InvalidInputError, NotFoundError
-from core.model.fact import Nugget
+from core.model.fact import Fact, Nugget
 from core.model.note import Link, Note
 
 
@@ -75,6 +75,19 @@ class Snapshot:
     def by_name(self) -> Mapping[str, Nugget]:
         """Nuggets by name."""
         return {nugget.name: nugget for nugget in self.nuggets}
+
+    @cached_property
+    def first_facts(self) -> Mapping[str, Mapping[str, Fact]]:
+        """Facts by nugget and key; of several with one key, the first."""
+        return {name: {fact.key: fact for fact in reversed(one.facts)} for name, one in self.by_name.items()}
+
+    @cached_property
+    def places_of_namesakes(self) -> Mapping[str, tuple[int, ...]]:
+        """For each id that several notes bear the places of all but the first."""
+        found: dict[str, list[int]] = {}
+        for place in self.namesakes:
+            found.setdefault(self.notes[place].id, []).append(place)
+        return {id: tuple(places) for id, places in found.items()}
 
     @cached_property
     def fact_notes(self) -> Mapping[tuple[str, str], Note]:

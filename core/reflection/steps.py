@@ -100,11 +100,12 @@ def _named(repeated: int, white: bool) -> str:
 
 def tag_step(note: Note, tags: tuple[str, ...]) -> Step:
     """Gives a note the tags it lacks."""
-    added = [tag for tag in tags if tag not in note.tags]
-    gone = [tag for tag in note.tags if tag not in tags]
+    held, wanted = set(note.tags), set(tags)
+    added = [tag for tag in tags if tag not in held]
+    gone = [tag for tag in note.tags if tag not in wanted]
     said = [f"{word} {', '.join(some)}" for word, some in (("added", added), ("removed", gone)) if some]
     # Nugget, scope and type are certain; what a text is about is read from its words.
-    meant = [tag for tag in custom_tags(replace(note, tags=tags)) if tag in added]
+    meant = [tag for tag in custom_tags(replace(note, tags=tags)) if tag not in held]
     why = "title and text speak of it" if meant else "nugget, scope and type are always tags"
 
     def apply(draft: Draft) -> bool:

@@ -178,10 +178,9 @@ class Case:
         return note if note is not None and not note.hidden else None
 
 
-def facts_of(snapshot: Snapshot, nugget: str) -> dict[str, Fact]:
+def facts_of(snapshot: Snapshot, nugget: str) -> Mapping[str, Fact]:
     """A nugget's facts by key; of several with one key, the first."""
-    held = snapshot.by_name.get(nugget)
-    return {fact.key: fact for fact in reversed(held.facts)} if held is not None else {}
+    return snapshot.first_facts.get(nugget, {})
 
 
 def fact_change_in(change_set: ChangeSet, nugget: str, key: str) -> FactChange | None:

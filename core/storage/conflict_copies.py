@@ -193,8 +193,9 @@ def _original(path: Path, stems: dict[str, Path]) -> Path | None:
         return None
     # Here a name alone tells little, for a nugget may be called so: there must be one of the shorter name.
     own = _stem(path.name)
-    known = [stem for stem in stems if stem != own and own.startswith(stem) and is_mark(own[len(stem) :])]
-    return stems[max(known, key=len)] if known else None
+    shorter = (own[:end] for end in range(len(own) - 1, -1, -1))
+    known = next((stem for stem in shorter if stem in stems and is_mark(own[len(stem) :])), None)
+    return stems[known] if known is not None else None
 
 
 def is_mark(text: str) -> bool:

@@ -37,9 +37,10 @@ class SeenFile:
 def numbered(document: Document) -> dict[str, bytes]:
     """The document's notes or facts, each as its bytes, under names that are unique in the file, in order."""
     found: dict[str, bytes] = {}
+    again: dict[str, int] = {}
     nugget = _nugget(document)
     for item, raw in zip(document.items, document.raws, strict=True):
-        _put(found, _name(nugget, item, raw), raw)
+        _put(found, again, _name(nugget, item, raw), raw)
     return found
 
 
@@ -55,11 +56,13 @@ def _name(nugget: str, item: Note | Fact | None, raw: bytes) -> str:
     return f"{_ILLEGIBLE}{hashlib.sha256(raw).hexdigest()}"
 
 
-def _put(found: dict[str, bytes], name: str, raw: bytes) -> None:
+def _put(found: dict[str, bytes], again: dict[str, int], name: str, raw: bytes) -> None:
+    """again: for each name that stands several times the number that it had last."""
     if name in found:
-        number = 2
+        number = again.get(name, 1) + 1
         while f"{name}\x00{number}" in found:
             number += 1
+        again[name] = number
         name = f"{name}\x00{number}"
     found[name] = raw
 

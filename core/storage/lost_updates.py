@@ -98,6 +98,9 @@ def _groups(baseline: Snapshot, now: Snapshot, found: Differences) -> Iterable[_
         before, after = baseline.by_name.get(nugget), now.by_name.get(nugget)
         if before is None or after is None or before.problem or after.problem:
             continue
+        if before.file != after.file:
+            # Another file took the place of ours: nobody saved a copy over it.
+            continue
         then, present = facts_of(baseline, nugget), facts_of(now, nugget)
         doubled = len(then) < len(before.facts) or len(present) < len(after.facts)
         if doubled or not facts_are_whole(now, nugget):

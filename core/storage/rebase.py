@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -17,6 +17,7 @@ from core.model.snapshot import Snapshot
 from core.storage.merging import Decide, Deciding, conflict, refuse, same_fact
 from core.storage.rebase_facts import rebase_facts
 from core.storage.rebase_notes import rebase_note
+from core.text.normalise import squeeze
 
 _UNDOING: Final = frozenset({"undo", "redo", "restore"})
 
@@ -268,28 +269,52 @@ def _is_due(change: NuggetChange, snapshot: Snapshot, facts: list[FactChange]) -
     return nugget is not None and leaving == len(nugget.facts)
 
 
-def _leaving_facts(facts: Iterable[FactChange]) -> dict[tuple[str, str], list[FactChange]]:
-    found: dict[tuple[str, str], list[FactChange]] = {}
+class _Leaving:
+    """The facts of one key that leave their file, in order; those of one value are found at once."""
+
+    def __init__(self) -> None:
+        self.first: FactChange | None = None
+        self._of_value: dict[str, list[FactChange]] = {}
+        self._texts: set[str] = set()
+
+    def add(self, change: FactChange) -> None:
+        """One more."""
+        self.first = self.first or change
+        if change.before is not None:
+            self._of_value.setdefault(change.before.value, []).append(change)
+            self._texts.add(squeeze(change.before.value))
+
+    def of_value(self, value: str) -> Sequence[FactChange]:
+        """Those of just this value."""
+        return self._of_value.get(value, ())
+
+    def says(self, value: str) -> bool:
+        """Whether one says this, white space aside."""
+        return value in self._of_value or squeeze(value) in self._texts
+
+
+def _leaving_facts(facts: Iterable[FactChange]) -> dict[tuple[str, str], _Leaving]:
+    found: dict[tuple[str, str], _Leaving] = {}
     for fact in facts:
         if fact.after is None:
-            found.setdefault((fact.nugget, fact.key), []).append(fact)
+            found.setdefault((fact.nugget, fact.key), _Leaving()).add(fact)
     return found
 
 
-def _takes_its_fact(change: NoteChange | None, thought_out: dict[tuple[str, str], list[FactChange]]) -> bool:
+def _takes_its_fact(change: NoteChange | None, thought_out: dict[tuple[str, str], _Leaving]) -> bool:
     """Whether the fact that waits in a note is one that its change set takes out, and not an older one of its key."""
     note = change.after if change is not None else None
     if note is None or note.hidden_fact is None:
         return False
-    leaving = thought_out.get((note.nugget_name, note.hidden_fact.key), ())
-    return any(c.before is not None and alike(c.before.value, note.hidden_fact.value) for c in leaving)
+    leaving = thought_out.get((note.nugget_name, note.hidden_fact.key))
+    return leaving is not None and leaving.says(note.hidden_fact.value)
 
 
 def _with_newest_fact(
     change: NoteChange | None,
     hidden: dict[str, HiddenIndexes],
-    placed: dict[tuple[str, str], list[FactChange]],
-    thought_out: dict[tuple[str, str], list[FactChange]],
+    placed: dict[tuple[str, str], _Leaving],
+    thought_out: dict[tuple[str, str], _Leaving],
     undoing: bool,
 ) -> NoteChange | None:
     """A note that takes its fact out of the file keeps the fact as it is there now, with its place.
@@ -304,14 +329,13 @@ def _with_newest_fact(
         return change
     if change.before is not None and change.before.hidden and change.before.hidden_fact is not None:
         return change
-    candidates = placed.get((merged.nugget_name, waiting.key), [])
-    same = (item for item in candidates if item.before is not None and item.before.value == waiting.value)
-    taken = next(same, candidates[0] if candidates else None)
+    candidates = placed.get((merged.nugget_name, waiting.key), _Leaving())
+    taken = next(iter(candidates.of_value(waiting.value)), candidates.first)
     if taken is None or taken.before is None or taken.index is None:
         return change
-    known = thought_out.get((merged.nugget_name, waiting.key), ())
+    known = thought_out.get((merged.nugget_name, waiting.key))
     fact, newest = taken.before, waiting
-    if not any(item.before == fact for item in known):
+    if known is None or not any(change.before == fact for change in known.of_value(fact.value)):
         newest = msgspec.structs.replace(
             waiting,
             value=fact.value,
@@ -319,7 +343,7 @@ def _with_newest_fact(
             last_hit_session=fact.last_hit_session,
             extra=fact.extra,
         )
-    if not (undoing and known):
+    if not (undoing and known is not None):
         index = hidden[merged.nugget_name].index_of(taken.index)
         newest = msgspec.structs.replace(newest, index=index)
     return msgspec.structs.replace(change, after=replace(merged, hidden_fact=newest))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import msgspec
@@ -11,6 +12,7 @@ from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.snapshot import Snapshot
 from core.storage.merging import Deciding, conflict, merge_extra, merge_hits
+from core.text.normalise import squeeze
 
 
 class _Found(NamedTuple):
@@ -33,7 +35,7 @@ def rebase_facts(
         nugget = snapshot.by_name.get(name)
         for number, fact in enumerate(nugget.facts if nugget else ()):
             found.setdefault(fact.key, []).append(number)
-    later = {name: {key: of_key[1:] for key, of_key in keys.items()} for name, keys in places.items()}
+    later = {name: _Namesakes(snapshot, name, keys) for name, keys in places.items()}
     freed, arriving = _freed_keys(change_set), _arriving_values(change_set)
     rebased: list[FactChange] = []
     # New facts last: by then it is known which keys the others have given up.
@@ -41,7 +43,7 @@ def rebase_facts(
         facts = snapshot.by_name[change.nugget].facts if change.nugget in snapshot.by_name else ()
         of_key = places[change.nugget].get(change.key, [])
         if change.namesake:
-            rebased += _rebase_namesake(change, later[change.nugget].get(change.key, []), facts, deciding)
+            rebased += _rebase_namesake(change, later[change.nugget], facts, deciding)
             continue
         current = _Found(of_key[0], facts[of_key[0]]) if of_key else None
         target = change.after.key if change.after is not None else change.key
@@ -57,18 +59,46 @@ def rebase_facts(
     return rebased
 
 
+class _Namesakes:
+    """The facts of a nugget whose key an earlier one has too, that no change claimed yet; found by what they say."""
+
+    def __init__(self, snapshot: Snapshot, nugget: str, places: Mapping[str, Sequence[int]]) -> None:
+        self._facts = snapshot.by_name[nugget].facts if nugget in snapshot.by_name else ()
+        # For each text the places in rising order.
+        self._places: dict[tuple[str, str], dict[int, None]] = {}
+        for key, of_key in places.items():
+            for place in of_key[1:]:
+                self._places.setdefault((key, squeeze(self._facts[place].value)), {})[place] = None
+
+    def saying(self, key: str, value: str) -> Mapping[int, None]:
+        """Places of those with a key that say this, white space aside."""
+        return self._places.get((key, squeeze(value)), {})
+
+    def claim(self, key: str, wanted: Fact, index: int | None) -> int | None:
+        """The place of the one that is meant: the very same fact counts most, then the one at `index`."""
+        found = self._places.get((key, squeeze(wanted.value)), {})
+        if not found:
+            return None
+        if index in found and self._facts[index] == wanted:
+            place = index
+        else:
+            # Most often it is the first, also where all say the same.
+            same = next((place for place in found if self._facts[place] == wanted), None)
+            place = same if same is not None else index if index in found else next(iter(found))
+        del found[place]
+        return place
+
+
 def _rebase_namesake(
-    change: FactChange, later: list[int], facts: tuple[Fact, ...], deciding: Deciding
+    change: FactChange, later: _Namesakes, facts: tuple[Fact, ...], deciding: Deciding
 ) -> list[FactChange]:
-    """A change of a fact whose key an earlier one has too. later: places of such facts that nobody claimed yet."""
-    wanted = change.before or change.after
-    found = [place for place in later if wanted is not None and alike(facts[place].value, wanted.value)]
+    """A change of a fact whose key an earlier one has too."""
     if change.before is None:
-        return [] if found else [change]
-    if not found:
+        there = change.after is not None and later.saying(change.key, change.after.value)
+        return [] if there else [change]
+    place = later.claim(change.key, change.before, change.index)
+    if place is None:
         return []
-    place = min(found, key=lambda place: (facts[place] != wanted, place != change.index))
-    later.remove(place)
     return _rebase_fact(change, _Found(place, facts[place]), None, False, deciding)
 
 

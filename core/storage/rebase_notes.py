@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -83,12 +84,11 @@ def _rebase_namesake(
     """A change of a note that bears an earlier note's id, before or after it; None when there is no such note now."""
     before, after = change.before, change.after
     if before is None:
-        there = any(snapshot.notes[place] == after for place in snapshot.namesakes)
-        return None if there else change
-    found = _namesakes(before, change, snapshot)
-    if not found:
+        later = snapshot.places_of_namesakes.get(after.id, ()) if after is not None else ()
+        return None if any(snapshot.notes[place] == after for place in later) else change
+    place = _place_of_namesake(before, change, snapshot)
+    if place is None:
         return None
-    place = min(found, key=lambda place: (snapshot.notes[place] != before, place != change.index))
     current = snapshot.notes[place]
     if after is not None and current == before:
         after = _set_right(after, exists, undoing)
@@ -99,11 +99,24 @@ def _rebase_namesake(
     return msgspec.structs.replace(change, before=current, after=after, index=place)
 
 
-def _namesakes(before: Note, change: NoteChange, snapshot: Snapshot) -> list[int]:
-    """Places of the notes that may be the one which is changed: one that has its own id by now, or a later bearer."""
-    if before.id != change.id:
-        return [place for place, note in enumerate(snapshot.notes) if note.id == before.id]
-    return [place for place in snapshot.namesakes if snapshot.notes[place].id == before.id]
+def _place_of_namesake(before: Note, change: NoteChange, snapshot: Snapshot) -> int | None:
+    """Where the note stands which is changed: one that has its own id by now, or a later bearer.
+
+    Of several the very same note counts most, then the one in the same place.
+    """
+    places = snapshot.places_of_namesakes.get(before.id, ())
+    if before.id != change.id and before.id in snapshot.places:
+        places = (snapshot.places[before.id], *places)
+    at = change.index
+    if at is not None and at < len(snapshot.notes) and snapshot.notes[at] == before and _stands(places, at):
+        return at
+    return min(places, key=lambda place: (snapshot.notes[place] != before, place != at), default=None)
+
+
+def _stands(places: Sequence[int], place: int) -> bool:
+    """Whether a place is among some that are in rising order."""
+    at = bisect_left(places, place)
+    return at < len(places) and places[at] == place
 
 
 def _text(note: Note | None) -> str:

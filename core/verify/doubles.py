@@ -25,14 +25,17 @@ def shared_ids(view: View) -> Iterator[Trouble]:
         return
     shared = {notes[place].id for place in namesakes}
     later = set(namesakes)
-    known: dict[tuple[str, str, str], list[Note]] = {}
+    known: dict[tuple[object, ...], list[Note]] = {}
     for place, note in enumerate(notes):
         if note.id not in shared:
             continue
-        alike_ones = known.setdefault((note.id, note.title, note.content), [])
+        marks = note.id, note.title, note.content, note.tags, note.hits, note.updated_at, note.created_at
+        alike_ones = known.setdefault(marks, [])
+        is_copy = note in alike_ones
         if place in later:
-            yield _shared_id(view, place, is_copy=note in alike_ones)
-        alike_ones.append(note)
+            yield _shared_id(view, place, is_copy=is_copy)
+        if not is_copy:
+            alike_ones.append(note)
 
 
 def _shared_id(view: View, place: int, *, is_copy: bool) -> Trouble:

@@ -39,6 +39,8 @@ def one_way_links(view: View) -> Iterator[Trouble]:
     """Links that the other note does not return; a target that cannot be read is left alone."""
     notes = view.snapshot.by_id
     held = {(note.id, link.to, link.reason) for note in view.snapshot.notes for link in note.links}
+    # All that one note is to link back to is mended in one go: each time its links are all looked through.
+    back_from: dict[str, list[tuple[str, Link]]] = {}
     for note in view.snapshot.notes:
         for link in note.links:
             target = notes.get(link.to)
@@ -50,8 +52,12 @@ def one_way_links(view: View) -> Iterator[Trouble]:
                 f"The note {name_of(note)} links to {name_of(target)} for the reason {said(link.reason)}; "
             )
             detail += "that one does not link back."
-            mend = partial(_link_back, id=link.to, to=note.id, link=link)
-            yield view.trouble("one-way-link", target, detail, "adds the link back", mend, where=note.id)
+            missing = back_from.setdefault(link.to, [])
+            missing.append((note.id, link))
+            mend = partial(_link_back, id=link.to, missing=missing)
+            yield view.trouble(
+                "one-way-link", target, detail, "adds the link back", mend, where=note.id, group=(link.to,)
+            )
 
 
 def wrong_tags(view: View) -> Iterator[Trouble]:
@@ -60,8 +66,9 @@ def wrong_tags(view: View) -> Iterator[Trouble]:
         right = with_system_tags(note)
         if right == note.tags:
             continue
-        missing = [tag for tag in right if tag not in note.tags]
-        gone = [tag for tag in note.tags if tag not in right]
+        held, wanted = set(note.tags), set(right)
+        missing = [tag for tag in right if tag not in held]
+        gone = [tag for tag in note.tags if tag not in wanted]
         parts = []
         if missing:
             parts.append(f"lack {_listed(missing)}")
@@ -97,7 +104,8 @@ def _set_right(draft: Draft, id: str) -> None:
     draft.put(present(draft, id))
 
 
-def _link_back(draft: Draft, id: str, to: str, link: Link) -> None:
+def _link_back(draft: Draft, id: str, missing: list[tuple[str, Link]]) -> None:
+    """missing: the notes that link to this one, each with its link."""
     note = present(draft, id)
-    back = Link(to=to, reason=link.reason, created_at=link.created_at or draft.at)
-    draft.put(replace(note, links=(*note.links, back)))
+    back = [Link(to=to, reason=link.reason, created_at=link.created_at or draft.at) for to, link in missing]
+    draft.put(replace(note, links=(*note.links, *back)))

@@ -284,7 +284,7 @@ def entries(home: Path, count: int) -> Iterator[tuple[str, Work]]:
     yield "makers", lambda: memory.makers(id)
     yield "timeline", lambda: at_the_start(memory)
     yield "open", lambda: opened(home)
-    yield "undo all", lambda: [memory.undo() for _ in range(count)]
+    yield "undo all but the first", lambda: [memory.undo() for _ in range(count - 1)]
 
 
 CASES = (notes, merged, linked, hub, one_way, tags, facts, one_key, one_id, copies, nuggets, outside, entries)

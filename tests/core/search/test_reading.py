@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from counted_steps import steps_of
 from drafts import make_note
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.model.note import Note, replace
@@ -47,6 +47,7 @@ _NOTES = st.lists(
 _ARRAYS = ("stems", "shares", "pair_shares", "starts", "words", "word_starts", "sizes", "lengths", "order")
 
 
+@settings(max_examples=40)
 @given(_NOTES)
 def test_all_at_once_is_one_by_one_to_the_last_bit(notes: list[Note]) -> None:
     at_once, one_by_one = Reader(), Reader()
@@ -62,6 +63,7 @@ def test_all_at_once_is_one_by_one_to_the_last_bit(notes: list[Note]) -> None:
     assert at_once.stem_of == one_by_one.stem_of
 
 
+@settings(max_examples=40)
 @given(_NOTES.filter(bool), _TEXTS)
 def test_a_search_after_reading_at_once_is_the_one_after_reading_note_by_note(
     notes: list[Note], query: str

@@ -1,0 +1,140 @@
+"""Work grows with what there is and not with its square; counted in the interpreter's steps, no clock is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from counted_steps import steps_of
+from drafts import draft_over, make_note
+from memory_files import fact_object, note_object, write_graph, write_nugget
+
+from core import Memory
+from core.facts.edits import clear, remember
+from core.model.change import PERSON
+from core.model.draft import Draft
+from core.model.note import Note, replace
+from core.model.parts import chosen, count_parts
+from core.model.snapshot import Snapshot
+from core.settings import InferenceSettings
+from core.storage.claims import facts_of
+from core.storage.ledger_seen import numbered
+from core.storage.reading import read_folder
+from core.storage.rebase import rebase
+from core.verify.run import findings, repair
+
+FEW, TIMES = 40, 4
+# Linear work makes four times the steps or fewer, quadratic work sixteen times.
+MOST = 6.0
+
+
+def one_key(home: Path, count: int) -> None:
+    write_nugget(home, "memory", (fact_object("user:key", f"value {number}") for number in range(count)))
+    write_graph(home, ())
+
+
+def one_id(home: Path, count: int) -> None:
+    write_graph(home, (note_object(0, content=f"Content {number}") for number in range(count)))
+
+
+def copies(home: Path, count: int) -> None:
+    write_graph(home, (note_object(0, hits=number) for number in range(count)))
+
+
+def one_way(home: Path, count: int) -> None:
+    link = {"to": note_object(0)["id"], "reason": "related", "createdAt": "2026-01-02T03:04:05.678Z"}
+    write_graph(home, [note_object(0), *(note_object(number, links=[link]) for number in range(1, count))])
+
+
+def _steps(home: Path, make: Callable[[Path, int], None], count: int) -> dict[str, int]:
+    """Steps of thinking a repair out, of bringing it onto the files, and of taking it back."""
+    make(home, count)
+    snapshot = Memory.open(home).snapshot
+    draft = draft_over(snapshot)
+    found = {"repair": steps_of(lambda: repair(draft))}
+    change_set = draft.change_set("repaired", kind="repair")
+    assert change_set.size >= min(count, 2) - 1
+    after = draft.present()
+    inverse = change_set.inverse(id="0", at=change_set.at, author=PERSON, reason="undo")
+    again = inverse.inverse(id="1", at=change_set.at, author=PERSON, reason="redo", kind="redo")
+    found["rebase"] = steps_of(lambda: rebase(change_set, snapshot))
+    found["undo"] = steps_of(lambda: rebase(inverse, after))
+    found["redo"] = steps_of(lambda: rebase(again, snapshot))
+    found["parts"] = steps_of(lambda: chosen(change_set, range(1, count_parts(change_set) + 1)))
+    document = read_folder(home, InferenceSettings())
+    found["seen"] = steps_of(lambda: [numbered(held) for held in document.documents().values()])
+    return found
+
+
+@pytest.mark.parametrize("make", [one_key, one_id, copies, one_way])
+def test_a_repair_its_undo_and_redo_grow_with_what_is_mended(
+    tmp_path: Path, make: Callable[[Path, int], None]
+) -> None:
+    small, large = (_steps(tmp_path / str(count), make, count) for count in (FEW, FEW * TIMES))
+    for name, steps in large.items():
+        assert steps < MOST * small[name], name
+
+
+def _remember_all(draft: Draft, count: int) -> None:
+    for number in range(count):
+        remember(draft, "memory", f"user:new {number}", "v")
+
+
+def _clear(draft: Draft, count: int) -> None:
+    assert clear(draft, "memory") == count
+
+
+@pytest.mark.parametrize("edit", [_remember_all, _clear])
+def test_facts_are_remembered_and_cleared_at_a_cost_that_grows_with_their_number(
+    tmp_path: Path, edit: Callable[[Draft, int], None]
+) -> None:
+    steps = []
+    for count in (FEW, FEW * TIMES):
+        one_key(tmp_path / str(count), count)
+        draft = draft_over(Memory.open(tmp_path / str(count)).snapshot)
+        steps.append(steps_of(lambda draft=draft, count=count: edit(draft, count)))
+    assert steps[1] < MOST * steps[0]
+
+
+def test_the_facts_of_a_nugget_are_sorted_by_key_once_for_all_that_ask(tmp_path: Path) -> None:
+    one_key(tmp_path, 3)
+    snapshot = Memory.open(tmp_path).snapshot
+    assert facts_of(snapshot, "memory")["user:key"].value == "value 0"
+    assert facts_of(snapshot, "memory") is facts_of(snapshot, "memory")
+
+
+class _Tag(str):
+    """A tag that counts how often it is compared."""
+
+    compared = 0
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        _Tag.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def _with_tags(count: int) -> Note:
+    return replace(make_note(1), tags=tuple(_Tag(f"Tag {number}") for number in range(count)))
+
+
+def test_a_note_of_many_tags_is_verified_without_comparing_each_with_each() -> None:
+    _Tag.compared = 0
+    found = findings(Snapshot(notes=(_with_tags(500),)))
+    assert any(finding.kind == "wrong-tags" for finding in found)
+    assert _Tag.compared < 500 * 10
+
+
+def test_no_note_or_fact_is_looked_at_by_the_garbage_collector(tmp_path: Path) -> None:
+    """Of a large memory it took as long as reading: they hold no cycle, and never become part of one."""
+    import gc
+
+    write_graph(tmp_path, [note_object(1)])
+    write_nugget(tmp_path, "memory", [fact_object("user:key")])
+    snapshot = Memory.open(tmp_path).snapshot
+    held = (*snapshot.notes, *(fact for nugget in snapshot.nuggets for fact in nugget.facts))
+    assert held
+    assert not any(map(gc.is_tracked, held))
