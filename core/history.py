@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, Final, NoReturn, Unpack
 
 import msgspec
@@ -286,8 +286,10 @@ class History:
             raise InvalidInputError("names no change", where=what, todo="nuggets log lists them")
         return self.entry(id), frozenset(map(int, each))
 
-    def _own(self, kinds: Iterable[str]) -> Iterator[Entry]:
+    def _own(self, kinds: Iterable[str], passing: Collection[str] = ()) -> Iterator[Entry]:
         """Entries of this author, newest first: those made here, then those that were there before.
+
+        passing: ids of entries that are passed over unread.
 
         What the same person does meanwhile in another window, or from a shell, is none of these: nobody takes back
         what they do not see.
@@ -296,14 +298,16 @@ class History:
             return
         kinds = tuple(kinds)
         for id in reversed(tuple(self._window.made)):
+            if id in passing:
+                continue
             with contextlib.suppress(NotFoundError):
                 entry = self._ledger.entry(id)
                 if entry.state == "done" and entry.change_set.kind in kinds:
                     yield entry
-        yield from self._ledger.mine(self._author.signature, kinds, up_to=self._window.opened_at)
+        yield from self._ledger.mine(self._author.signature, kinds, passing, up_to=self._window.opened_at)
 
     def _last_own(self) -> Entry:
-        for entry in self._own(OWN_KINDS):
+        for entry in self._own(OWN_KINDS, self.taken_back()):
             if not entry.undone and not entry.change_set.empty:
                 return entry
         raise NotFoundError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Unpack
 
@@ -53,6 +53,8 @@ _AT_ONCE: Final = 20
 _PENDING: Final = "state = 'pending' AND state <> 'done'"
 # What an open database goes on to answer after its cause is gone.
 _TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+# So many of somebody's own entries are looked for at a time.
+_MINE_AT_ONCE: Final = 200
 
 
 class Ledger:
@@ -287,16 +289,24 @@ class Ledger:
         )
 
     def mine(
-        self, made_by: str, kinds: Iterable[str], limit: int = 200, *, up_to: int | None = None
-    ) -> tuple[Entry, ...]:
-        """The newest entries of somebody that are of these kinds, newest first. up_to: the number of the last one."""
+        self, made_by: str, kinds: Iterable[str], passing: Collection[str] = (), *, up_to: int | None = None
+    ) -> Iterator[Entry]:
+        """The entries of somebody that are of these kinds, newest first, each read when it is asked for.
+
+        passing: ids of entries that are passed over unread. up_to: the number of the newest one; None for all.
+        """
         kinds = tuple(kinds)
         marks = ", ".join("?" for _ in kinds)
-        last = "" if up_to is None else "AND seq <= ? "
-        return self._entries(
-            f"WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) {last}ORDER BY seq DESC LIMIT ?",
-            (storable(made_by), *kinds, *(() if up_to is None else (up_to,)), limit),
-        )
+        before = (self.last_seq if up_to is None else up_to) + 1
+        while rows := self.rows(
+            f"SELECT seq, id FROM entry WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) AND seq < ? "
+            "ORDER BY seq DESC LIMIT ?",
+            (storable(made_by), *kinds, before, _MINE_AT_ONCE),
+        ):
+            for seq, id in rows:
+                if id not in passing:
+                    yield from self._entries("WHERE seq = ?", (seq,))
+            before = rows[-1][0]
 
     def later(self, change_set: ChangeSet, seq: int) -> tuple[Entry, ...]:
         """Entries after number `seq` that touch the same things, recalls left out, newest first."""

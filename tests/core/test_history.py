@@ -24,6 +24,7 @@ from core.graph.edits import create_note, delete_note, edit_note, hide_note, lin
 from core.graph.merging import merge_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
+from core.storage import ledger
 
 AGENT = Author("agent", "claude")
 LATER = "2026-06-01T00:00:00.000Z"
@@ -140,6 +141,25 @@ def test_redo_does_again_what_was_taken_back_last_first(home: Path) -> None:
     memory.redo()
     memory.redo()
     assert _content(home) == "C."
+
+
+def test_each_change_is_taken_back_and_done_again_however_many_there_are(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ledger, "_MINE_AT_ONCE", 2)
+    memory = Memory.open(home)
+    texts = [_content(home)]
+    for number in range(9):
+        _write(memory, f"text {number}")
+        texts.append(_content(home))
+    for text in reversed(texts[:-1]):
+        memory.undo()
+        assert _content(home) == text
+    with pytest.raises(NotFoundError):
+        memory.undo()
+    for text in texts[1:]:
+        memory.redo()
+        assert _content(home) == text
 
 
 def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
