@@ -57,6 +57,16 @@ class StorageError(NuggetsError):
     """The operating system refused a read or a write."""
 
 
+class NotSyncedError(StorageError):
+    """A file was replaced or removed, and the system then did not say that this is safe on disk."""
+
+
+class UnfinishedError(StorageError):
+    """A change was begun and could not be finished now. It is in the log, and whoever opens the memory next finishes
+    it: it is not to be made again.
+    """
+
+
 class ConflictError(NuggetsError):
     """The same thing was changed in two ways. Nothing was written.
 

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from core.errors import ConflictError, NuggetsError
+from core.errors import ConflictError, NuggetsError, StorageError, UnfinishedError
 from core.model.change import ChangeSet
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
@@ -24,9 +24,11 @@ from core.storage.reading import Loaded, read_folder
 from core.storage.rebase import rebase
 from core.storage.safekeeping import back_up, keep_before_rewriting, keep_unreadable
 from core.storage.tracing import Trace
+from core.storage.unfinished import whole_of
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
 
 _KEPT: Final = "nothing was written"
+_UNFINISHED: Final = "it is in the log and will be finished the next time the memory is opened or changed"
 _TRIES: Final = 20
 _PATIENT_TRIES: Final = 4
 
@@ -135,12 +137,13 @@ class Committing:
                 if seq is not None:
                     self._trace.finish(seq, change_set, made_by, self._current(), None)
                 return Applied(before, before, effective)
-            done = self._write(effective, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
+            entry = effective if seq is None else whole_of(change_set, effective, before)
+            done = self._write(effective, entry, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
             if done is not None:
-                effective, written = done
+                entry, written = done
                 self._loaded = written.loaded
                 self._take_in(written)
-                return Applied(before, self._current().snapshot, effective)
+                return Applied(before, self._current().snapshot, entry)
         raise _BusyError(
             "another program keeps changing the files", where=str(self.home), kept=_KEPT, todo="try again"
         )
@@ -148,27 +151,37 @@ class Committing:
     def _write(
         self,
         effective: ChangeSet,
+        entry: ChangeSet,
         made_by: str,
         seq: int | None,
         preceding: Sequence[ChangeSet],
         insisting: bool,
     ) -> tuple[ChangeSet, Written] | None:
-        """One try. None when a file moved on under us before anything was written."""
+        """One try. None when a file moved on under us before anything was written. entry: what the log tells of it,
+        which is more than `effective` where a part was written before.
+        """
         loaded = self._current()
         keep_before_rewriting(self.home, loaded, effective, self._clock())
         write = prepare(self.home, loaded, effective)
         with self._staged(write):
-            number, effective = self._trace.begin(effective, made_by, write, seq, preceding)
+            number, entry = self._trace.begin(entry, made_by, write, seq, preceding)
             written = None
             try:
-                written = write.carry_out(insisting=insisting)
-            finally:
-                if written is None and not write.begun and seq is None:
-                    self._trace.abandon(number, len(preceding))
+                try:
+                    written = write.carry_out(insisting=insisting)
+                finally:
+                    if written is None and not write.begun and seq is None:
+                        self._trace.abandon(number, len(preceding))
+            except StorageError as error:
+                if seq is None and self._trace.is_pending(number):
+                    raise UnfinishedError(
+                        error.what, where=error.where, kept=f"the change is not lost: {_UNFINISHED}"
+                    ) from error
+                raise
             if written is None:
                 return None
-            self._trace.finish(number, effective, made_by, loaded, written)
-            return effective, written
+            self._trace.finish(number, entry, made_by, loaded, written)
+            return entry, written
 
     @contextmanager
     def _staged(self, write: Write) -> Iterator[None]:
@@ -239,7 +252,10 @@ class Committing:
             except ConflictError as error:
                 self._trace.put_off(pending, error)
             except NuggetsError as error:
-                self._trace.tell(error)
+                reason = pending.change_set.reason
+                self._trace.say(
+                    f"{error.where}: {error.what}; a change is not finished yet ({reason}): {_UNFINISHED}"
+                )
 
     def _restore(self, restoration: ChangeSet, due: Due) -> bool:
         """False when the system refused it."""

@@ -13,10 +13,11 @@ from typing import Final
 from core.storage.files import (
     Fingerprint,
     Staged,
+    discard,
     fingerprint,
     put_in_place,
-    refused,
     sync_folder,
+    syncing,
 )
 from core.storage.open_writers import wait_for_writers
 
@@ -32,7 +33,8 @@ def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = F
     the last instant, that version is not lost: its path is returned, beside the target. Where the system cannot
     swap two files, the last instant before the rename stays unwatched. moved: another version is known to stand
     there, so that nothing but a swap will do. Raises StorageError, FileExistsError (a file came to be where none
-    was, or nothing but a swap would do and there is none; nothing was written).
+    was, or nothing but a swap would do and there is none), and nothing was written then; NotSyncedError when the
+    content stands in its place, and what it replaced may still lie beside it.
     """
     if expected is None:
         _put_where_nothing_is(staged)
@@ -42,16 +44,14 @@ def put_instead(staged: Staged, expected: Fingerprint | None, *, moved: bool = F
             raise FileExistsError
         put_in_place(staged)
         return None
-    try:
+    with syncing(staged.path):
         sync_folder(staged.path.parent)
         # Who opened it before the exchange still writes to the file that was replaced.
         wait_for_writers(staged.temporary)
         replaced = fingerprint(staged.temporary)
-        if not expected.same_data(replaced):
-            return staged.temporary
-        staged.temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise refused(staged.path, "cannot be written", error) from error
+    if not expected.same_data(replaced):
+        return staged.temporary
+    discard([staged])
     return None
 
 
@@ -64,11 +64,9 @@ def _put_where_nothing_is(staged: Staged) -> None:
         # A file system without hard links.
         put_in_place(staged)
         return
-    try:
-        staged.temporary.unlink(missing_ok=True)
+    discard([staged])
+    with syncing(staged.path):
         sync_folder(staged.path.parent)
-    except OSError as error:
-        raise refused(staged.path, "cannot be written", error) from error
 
 
 def _swap(one: Path, other: Path) -> bool:

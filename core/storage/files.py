@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.errors import ReadOnlyError, StorageError
+from core.errors import NotSyncedError, ReadOnlyError, StorageError
 from core.folder import GRAPH_FILE
 from core.storage.locks import Lock
 from core.storage.processes import runs
@@ -141,14 +141,15 @@ def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
 
 
 def put_in_place(staged: Staged) -> Fingerprint:
-    """Renames staged content over its target and syncs the folder. Raises StorageError."""
+    """Renames staged content over its target and syncs the folder. Raises StorageError, NotSyncedError."""
     try:
         _rename(staged.temporary, staged.path)
-        sync_folder(staged.path.parent)
     except OSError as error:
         _discard(staged.temporary)
         raise refused(staged.path, "cannot be written", error) from error
-    return in_place(staged)
+    with syncing(staged.path):
+        sync_folder(staged.path.parent)
+        return in_place(staged)
 
 
 def in_place(staged: Staged) -> Fingerprint:
@@ -172,7 +173,7 @@ def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerpri
     """Replaces a file in one step: whoever reads sees all old bytes or all new ones, also after a power cut.
 
     parts: the new content, one after the other. Temporary file in the same folder, fsync, rename, fsync of the
-    folder. Raises StorageError; the old file is then as it was.
+    folder. Raises StorageError; the old file is then as it was, but for NotSyncedError: then the new one is there.
     """
     return put_in_place(stage_file(path, *parts, mode=mode))
 
@@ -224,6 +225,18 @@ def _rename(source: Path, target: Path) -> None:
     os.replace(source, target)
 
 
+@contextlib.contextmanager
+def syncing(path: Path) -> Iterator[None]:
+    """Within this, a file has its new state already, and what fails is a NotSyncedError."""
+    try:
+        yield
+    except (OSError, StorageError) as error:
+        said = error.what if isinstance(error, StorageError) else error.strerror or type(error).__name__
+        raise NotSyncedError(
+            f"is not known to be safe on disk ({said})", where=str(path), kept="the change itself was written"
+        ) from error
+
+
 def sync_folder(folder: Path) -> None:
     """Makes renames in a folder survive a power cut. Raises OSError."""
     if os.name == "nt":
@@ -240,12 +253,13 @@ def sync_folder(folder: Path) -> None:
 
 
 def remove_file(path: Path) -> None:
-    """Removes a file, if it is there. Raises StorageError."""
+    """Removes a file, if it is there. Raises StorageError, NotSyncedError."""
     try:
         path.unlink(missing_ok=True)
-        sync_folder(path.parent)
     except OSError as error:
         raise refused(path, "cannot be removed", error) from error
+    with syncing(path):
+        sync_folder(path.parent)
 
 
 def write_target(home: Path, path: Path) -> Path:

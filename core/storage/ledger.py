@@ -31,6 +31,7 @@ from core.storage.ledger_rows import (
     insert_entry,
     read_stages,
     storable,
+    touch,
     write_stages,
 )
 from core.storage.ledger_schema import connect, connect_to_read, told_apart
@@ -130,13 +131,14 @@ class Ledger:
             return insert_entry(connection, change_set, made_by, "pending", stages=stages)
 
     def restage(self, seq: int, change_set: ChangeSet, stages: Mapping[str, Stage]) -> None:
-        """Gives an entry that is pending already the shape in which it is about to be written."""
+        """Gives an entry that is pending already the shape in which it will stand in the log."""
         body = write_change_set(change_set)
         with self.transaction(durable=True) as connection:
             connection.execute(
                 "UPDATE entry SET body = ?, size = ?, staged = ? WHERE seq = ?",
                 (body, len(body), write_stages(stages), seq),
             )
+            touch(connection, seq, change_set)
 
     def abandon(self, seq: int, preceding: int = 0) -> None:
         """Takes back what `begin` put down, with so many entries before it: nothing was written."""
@@ -197,6 +199,11 @@ class Ledger:
         """The number of the newest entry, 0 for none."""
         found = self.rows("SELECT max(seq) FROM entry")[0][0]
         return int(found or 0)
+
+    def state_of(self, seq: int) -> EntryState | None:
+        """How it stands with the entry of a number, None when there is none."""
+        rows = self.rows("SELECT state FROM entry WHERE seq = ?", (seq,))
+        return rows[0][0] if rows else None
 
     def pending_count(self) -> int:
         """How many entries' writing was cut off."""

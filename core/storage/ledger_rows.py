@@ -80,11 +80,16 @@ def insert_entry(
     )  # fmt: skip
     seq = cursor.lastrowid
     assert seq is not None
+    touch(connection, seq, change_set)
+    return seq, change_set
+
+
+def touch(connection: sqlite3.Connection, seq: int, change_set: ChangeSet) -> None:
+    """Has an entry be found by all that a change set touches."""
     connection.executemany(
         "INSERT OR IGNORE INTO touched (item, seq) VALUES (?, ?)",
         ((item, seq) for item in items_of(change_set)),
     )
-    return seq, change_set
 
 
 def _under_new_id(connection: sqlite3.Connection, change_set: ChangeSet) -> ChangeSet:
@@ -121,9 +126,7 @@ def fold_recalls(connection: sqlite3.Connection, seq: int) -> None:
         "UPDATE entry SET body = ?, size = ?, reason = ? WHERE seq = ?",
         (body, len(body), storable(joint.reason), seq),
     )
-    connection.executemany(
-        "INSERT OR IGNORE INTO touched (item, seq) VALUES (?, ?)", ((item, seq) for item in items_of(joint))
-    )
+    touch(connection, seq, joint)
 
 
 def _close_together(earlier: str, later: str) -> bool:

@@ -122,7 +122,8 @@ class Store(Committing):
         what stands where a thing was changed in two ways (None: that is an error). seconds: how long other writers
         are waited for (None: as long as is usual).
 
-        Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is written then.
+        Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is written then,
+        but for UnfinishedError: then it is in the log, and finished by whoever opens the memory next.
         """
         check_writable(self.home, self.load(), change_set)
         make_folder(self.home)

@@ -113,6 +113,14 @@ class Trace(OpenLedger):
         self.ledger.restage(seq, effective, write.stages())
         return seq, effective
 
+    def is_pending(self, seq: int) -> bool:
+        """Whether an entry is to be finished still, as far as can be told."""
+        assert self.ledger is not None
+        try:
+            return self.ledger.state_of(seq) == "pending"
+        except (StorageError, BrokenLedgerError):
+            return True
+
     def abandon(self, seq: int, preceding: int) -> None:
         """Nothing was written after all."""
         assert self.ledger is not None
@@ -132,7 +140,7 @@ class Trace(OpenLedger):
             if seq is not None and is_time_to_look(seq):
                 archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
-            self.tell(error)
+            self.say(f"{error.where}: {error.what}; {_WRITTEN}")
         except BrokenLedgerError as error:
             # The files bear the change already: it is the first entry of the new ledger.
             self.begin_anew(error, written.loaded if written else before)
@@ -248,6 +256,7 @@ def _is_version(document: Document, made: Fingerprint | None) -> bool:
 
 
 _NEVER: Final = Fingerprint(0, 0, 0)
+_WRITTEN: Final = "the change itself was written, and the log takes it in the next time the memory is opened"
 
 
 def _same(some: Mapping[Path, Document], others: Mapping[Path, Document]) -> bool:

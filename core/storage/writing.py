@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, InvalidInputError, ReadOnlyError
+from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotSyncedError, ReadOnlyError
 from core.folder import GRAPH_FILE, suffix_in_use
 from core.model.change import ChangeSet, FileChange
 from core.model.names import check_nugget_name
@@ -67,8 +68,13 @@ class Write:
     going: frozenset[Path] = frozenset()
     targets: dict[Path, Path] = field(default_factory=dict)
     staged: dict[Path, Staged] = field(default_factory=dict)
-    # Whether the first file was put in place: from then on the rest has to follow.
-    begun: bool = False
+    # What was put in place: from the first file on the rest has to follow.
+    placed: set[Path] = field(default_factory=set)
+
+    @property
+    def begun(self) -> bool:
+        """Whether a file was put in place."""
+        return bool(self.placed)
 
     def stage(self) -> None:
         """Makes the new versions safe on disk; nothing is left behind when that fails. Raises StorageError,
@@ -96,7 +102,8 @@ class Write:
     def carry_out(self, *, insisting: bool = False) -> Written | None:
         """Puts the new versions in place. None when a file moved on before anything was written.
 
-        insisting: also then, if what stands there by now can be got hold of. Raises StorageError.
+        insisting: also then, if what stands there by now can be got hold of. Raises StorageError; `begun` says
+        whether something was written by then.
         """
         written: dict[Path, Fingerprint] = {}
         slips: list[Slip] = []
@@ -109,25 +116,37 @@ class Write:
                 return None
             for step in self.steps:
                 if step.path in self.going:
-                    remove_file(self.targets[step.path])
-                    self.begun = True
+                    with self._placing(step.path):
+                        remove_file(self.targets[step.path])
                     continue
                 staged = self.staged[step.path]
                 try:
-                    slipped = put_instead(staged, step.fingerprint, moved=moved and not written)
+                    with self._placing(step.path):
+                        slipped = put_instead(staged, step.fingerprint, moved=moved and not written)
                 except FileExistsError:
-                    if not written:
+                    if not self.begun:
                         return None
-                    slipped = put_instead(staged, _NO_VERSION)
-                self.begun = True
+                    with self._placing(step.path):
+                        slipped = put_instead(staged, _NO_VERSION)
                 written[step.path] = in_place(staged)
                 if slipped is not None:
                     slips.append(Slip(step, slipped))
         finally:
-            discard(one for path, one in self.staged.items() if path not in written)
+            # Where a file was exchanged, what it replaced lies there now.
+            discard(one for path, one in self.staged.items() if path not in self.placed)
         for change in self.change_set.files:
-            _write_whole(self.home, change)
+            with self._placing(self.home / change.path):
+                _write_whole(self.home, change)
         return Written(self._after(written), tuple(slips))
+
+    @contextmanager
+    def _placing(self, path: Path) -> Iterator[None]:
+        try:
+            yield
+        except NotSyncedError:
+            self.placed.add(path)
+            raise
+        self.placed.add(path)
 
     def give_up(self) -> None:
         """Throws away what was staged."""

@@ -1,0 +1,539 @@
+"""Every command that writes, run with one of its changing calls refused, and what must hold of it then."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import os
+import shutil
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from click.testing import CliRunner, Result
+from faults import Faults, failing
+from memory_files import fact_object, note_object, write_graph, write_nugget
+from service_kit import Clock, Failing, drain, open_pipeline
+
+from core import Memory
+from core.errors import ConflictError
+from core.graph.edits import edit_note
+from core.model.change import Author
+from core.pipeline.models.provider import ModelHttpError
+from core.pipeline.service import Pipeline
+from nuggets_tui.cli import program
+
+SECRET: Final = "Blau3" + "Katze!77"
+FIRST: Final = "Anna moved the billing service to PostgreSQL."
+# Times and what follows from other fields: they differ from run to run.
+_VOLATILE: Final = ("createdAt", "updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "vector")
+# How a command that failed says which of the two states stands.
+BEFORE: Final = ("nothing was written", "nothing was changed", "nothing was masked")
+AFTER: Final = ("was written", "is in the log and will be finished")
+
+
+def cli(*args: str, input: str | None = None) -> Result:
+    """One call of `nuggets` in this process."""
+    result = CliRunner().invoke(program, args, input=input)
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result
+
+
+def ok(*args: str, input: str | None = None) -> str:
+    """What a call that must succeed prints."""
+    result = cli(*args, input=input)
+    assert result.exit_code == 0, (args, result.stdout, result.stderr)
+    return result.stdout
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command that writes. prepare: what is done before, without faults; code: how it ends when all goes well.
+
+    undone: whether `undo` takes it back. optional: what it writes is beside its answer, so that it may end well
+    without. in_steps: it does several things, each whole; done again it does the rest.
+    """
+
+    args: tuple[str, ...]
+    prepare: Callable[[Path], object] = lambda home: None
+    input: str | None = None
+    code: int = 0
+    undone: bool = True
+    optional: bool = False
+    in_steps: bool = False
+
+    def __call__(self) -> Result:
+        return cli(*self.args, input=self.input)
+
+
+@dataclass
+class Outcome:
+    """What came of one run with a fault."""
+
+    number: int
+    code: int
+    step: str
+    said: str
+    complaints: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        name = os.strerror(self.code)
+        return f"{self.number} ({self.step}: {name}): {'; '.join(self.complaints)}\n    said: {self.said}"
+
+
+# The memory that all begin with
+
+
+def make_memory(home: Path) -> None:
+    """Notes and facts of two nuggets, linked, some recalled often, with a log and a backup of the day."""
+    write_graph(
+        home,
+        [
+            note_object(1, title="Deploy day", content="Deploys run on Tuesday."),
+            note_object(2, title="Runner", content="Tests run with pytest."),
+            note_object(3, title="Runner again", content="Tests run with pytest."),
+            note_object(4, title="Often", content="Use tabs.", hits=5, nuggetName="memory"),
+        ],
+    )
+    write_nugget(home, "memory", [fact_object("old", "one")])
+    ok("verify", "--repair", "--yes")
+    ok("remember", "memory", "port", "5432")
+    ok("remember", "memory", "host", "localhost")
+    ok("remember", "other", "colour", "blue")
+    ok("note", "link", "Deploy day", "Runner")
+
+
+def _conflict(home: Path) -> None:
+    agent = Memory.open(home, author=Author("agent", "codex"))
+    draft = agent.draft()
+    edit_note(draft, agent.snapshot.resolve("Deploy day").id, content="Monday")
+    change_set = draft.change_set("late", author=agent.author)
+    ok("note", "edit", "Deploy day", "--content", "Sunday")
+    with contextlib.suppress(ConflictError):
+        agent.apply(change_set)
+    agent.close()
+
+
+def _copy_of_sync(home: Path) -> None:
+    graph = home / "graph" / "graph.json"
+    copied = json.loads(graph.read_bytes())
+    copied["notes"][0]["content"] = "Deploys run on Wednesday."
+    copied["notes"].append(note_object(9, title="From the copy"))
+    name = "graph.sync-conflict-20261120-101010-ABCDEFG.json"
+    (graph.parent / name).write_text(json.dumps(copied, indent=2) + "\n")
+
+
+def _drift(home: Path) -> None:
+    path = home / "memory.nugget.json"
+    held = json.loads(path.read_bytes())
+    held["facts"].append(fact_object("strange", "without a note"))
+    path.write_text(json.dumps(held))
+    ok("list")
+
+
+def _broken_note(home: Path) -> None:
+    path = home / "graph" / "graph.json"
+    held = json.loads(path.read_bytes())
+    held["notes"][1]["title"] = None
+    path.write_text(json.dumps(held, indent=2) + "\n")
+
+
+def _broken_file(home: Path) -> None:
+    path = home / "memory.nugget.json"
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def _old_backup(home: Path) -> None:
+    """Only backups of former days, so that the next change makes one."""
+    for path in (home / "backups").iterdir():
+        path.rename(path.with_name("2026-01-02T030405Z-day.zip"))
+
+
+def _back_in_time(home: Path) -> None:
+    ok("note", "edit", "Deploy day", "--content", "Another day.")
+    ok("forget", "memory", "port")
+
+
+def _secret(home: Path) -> None:
+    ok("note", "add", "Wifi", f"The password is {SECRET}", "--nugget", "home")
+    ok("remember", "home", "wifi password", f"password: {SECRET}")
+
+
+def _proposals(home: Path) -> None:
+    (home / "settings.toml").write_text("[pipeline]\nshadowMode = true\n")
+    with open_pipeline(home, None, Clock()) as pipeline:
+        pipeline.ingest(FIRST)
+        drain(pipeline)
+
+
+def _dead_job(home: Path) -> None:
+    failing_model = Failing(ModelHttpError("Ollama HTTP 400: bad", status=400))
+    with open_pipeline(home, failing_model, Clock()) as pipeline:
+        pipeline.ingest(FIRST)
+        drain(pipeline)
+
+
+def _three_versions(home: Path) -> None:
+    graph = home / "graph" / "graph.json"
+    base = json.loads(graph.read_bytes())
+    for name, title in (("base", None), ("ours", "Ours"), ("theirs", "Theirs")):
+        made = json.loads(json.dumps(base))
+        if title:
+            made["notes"].append(note_object(20 + len(title), title=title))
+        (home.parent / f"{name}.json").write_text(json.dumps(made, indent=2) + "\n")
+
+
+def _promoted(home: Path) -> None:
+    page = home.parent / "pages" / "MEMORY.md"
+    page.parent.mkdir()
+    page.write_text("# Mine\n\nKeep this.\n")
+
+
+def _kept_search(home: Path) -> None:
+    ok("searches", "keep", "days", "deploy")
+
+
+COMMANDS: Final[dict[str, Command]] = {
+    "remember": Command(("remember", "memory", "new", "value")),
+    "remember anew": Command(("remember", "memory", "port", "5433")),
+    "remember in a new nugget": Command(("remember", "fresh", "new", "value")),
+    "remember on a new day": Command(("remember", "memory", "new", "value"), _old_backup),
+    "forget": Command(("forget", "memory", "port")),
+    "clear": Command(("clear", "memory", "--yes")),
+    "recall": Command(("recall", "port", "--session", "s1"), optional=True, undone=False),
+    "note add": Command(("note", "add", "New", "Some text.", "--nugget", "memory", "--tag", "t")),
+    "note edit": Command(("note", "edit", "Deploy day", "--content", "Fridays.")),
+    "note edit fact": Command(("note", "edit", "port", "--content", "5434")),
+    "note hide": Command(("note", "hide", "port")),
+    "note unhide": Command(("note", "unhide", "port"), lambda home: ok("note", "hide", "port")),
+    "note delete": Command(("note", "delete", "port", "--yes")),
+    "note link": Command(("note", "link", "Deploy day", "Often")),
+    "note unlink": Command(("note", "unlink", "Deploy day", "Runner")),
+    "note merge": Command(("note", "merge", "Runner again", "Runner")),
+    "note tag": Command(("note", "tag", "Runner", "port", "--tag", "t")),
+    "note move": Command(("note", "move", "project", "Runner", "port")),
+    "reflect": Command(("reflect", "--all")),
+    "daily pass": Command(("reflect", "--if-due"), undone=False, in_steps=True),
+    "promote": Command(("promote", "--memory-dir", "pages"), _promoted),
+    "promote anew": Command(("promote", "--memory-dir", "elsewhere")),
+    "undo": Command(("undo",), lambda home: ok("forget", "memory", "port"), undone=False),
+    "redo": Command(
+        ("redo",), lambda home: (ok("forget", "memory", "port"), ok("undo")), undone=False
+    ),
+    "restore": Command(("restore", "{backup}", "--yes"), _back_in_time),
+    "restore a note": Command(("restore", "{backup}", "--note", "Deploy day", "--yes"), _back_in_time),
+    "repair": Command(("verify", "--repair", "--yes"), _drift),
+    "repair a note": Command(("verify", "--repair", "--yes"), _broken_note, in_steps=True, undone=False),
+    "repair a file": Command(("verify", "--repair", "--yes"), _broken_file, in_steps=True, undone=False),
+    "resolve ours": Command(("resolve", "{conflict}", "--ours"), _conflict, undone=False, in_steps=True),
+    "resolve theirs": Command(("resolve", "{conflict}", "--theirs"), _conflict, undone=False),
+    "resolve copies": Command(("resolve",), _copy_of_sync, undone=False, in_steps=True, code=3),
+    "merge-file": Command(
+        ("merge-file", "base.json", "ours.json", "theirs.json"), _three_versions, undone=False
+    ),
+    "keep a search": Command(("searches", "keep", "often", "tabs")),
+    "drop a search": Command(("searches", "drop", "days"), _kept_search),
+    "mask": Command(("secrets", "--mask", "--yes"), _secret, undone=False, in_steps=True),
+    "say no secret": Command(("secrets", "Wifi", "--none", "--yes"), _secret),
+    "ingest": Command(("ingest", "-", "--project", "memory"), input=FIRST, undone=False),
+    "accept": Command(("pipeline", "accept", "--above", "0.1", "--yes"), _proposals, in_steps=True, undone=False),
+    "refuse": Command(("pipeline", "refuse", "{proposal}"), _proposals, undone=False),
+    "retry": Command(("pipeline", "retry", "--all"), _dead_job, undone=False),
+    "pause": Command(("pipeline", "pause"), _proposals, undone=False),
+    "resume": Command(
+        ("pipeline", "resume"), lambda home: (_proposals(home), ok("pipeline", "pause")), undone=False
+    ),
+}  # fmt: skip
+
+
+class Bench:
+    """Runs commands on copies of one memory. folder: a new one of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._count = 0
+        self._base = folder / "base"
+        self._in(self._base)
+        make_memory(self._base / "memory")
+        self._ready: dict[str, Path] = {}
+
+    def _in(self, place: Path) -> None:
+        place.mkdir(parents=True, exist_ok=True)
+        os.environ["HOME"] = str(place)
+        os.environ["NUGGETS_HOME"] = str(place / "memory")
+        os.environ["NUGGETS_CACHE"] = str(place / "cache")
+        os.environ["NUGGETS_STATE"] = str(place / "state")
+        os.chdir(place)
+
+    def ready(self, name: str) -> Path:
+        """The folder in which a command is about to be run, made once."""
+        if name not in self._ready:
+            place = self.folder / f"ready {name}"
+            shutil.copytree(self._base, place)
+            self._in(place)
+            COMMANDS[name].prepare(place / "memory")
+            self._ready[name] = place
+        return self._ready[name]
+
+    @contextlib.contextmanager
+    def copied(self, name: str, *, opened: bool = True) -> Iterator[Path]:
+        """A copy of it to run in, and to leave behind. opened: whether its log has seen the copy already."""
+        self._count += 1
+        place = self.folder / f"run {self._count}"
+        shutil.copytree(self.ready(name), place)
+        self._in(place)
+        if opened:
+            Memory.open(place / "memory", tolerant=True).close()
+        try:
+            yield place
+        finally:
+            os.chdir(self.folder)
+            gc.collect()
+            shutil.rmtree(place, ignore_errors=True)
+
+    def command(self, name: str, place: Path) -> Command:
+        """The command with the ids that it needs."""
+        command = COMMANDS[name]
+        home = place / "memory"
+        found: dict[str, str] = {}
+        if "{backup}" in command.args:
+            (backup,) = (home / "backups").glob("*-day.zip")
+            found["{backup}"] = backup.stem
+        if "{conflict}" in command.args:
+            with contextlib.closing(sqlite3.connect(home / "ledger.db")) as ledger:
+                found["{conflict}"] = ledger.execute(
+                    "SELECT id FROM entry WHERE state = 'conflict'"
+                ).fetchone()[0]
+        if "{proposal}" in command.args:
+            with contextlib.closing(sqlite3.connect(home / "pipeline.db")) as pipeline:
+                found["{proposal}"] = pipeline.execute("SELECT id FROM proposals").fetchone()[0]
+        return Command(**(vars(command) | {"args": tuple(found.get(one, one) for one in command.args)}))
+
+    # States
+
+    def states(self, name: str) -> tuple[Any, Any, int]:
+        """What stands before and after the command, and how many changing calls it makes."""
+        with self.copied(name) as place:
+            before = state(place, self.ready(name))
+            with failing(None) as faults:
+                done = self.command(name, place)()
+            assert done.exit_code == COMMANDS[name].code, (name, done.stdout, done.stderr)
+            after = state(place, self.ready(name))
+            assert COMMANDS[name].optional or after != before, f"{name} changes nothing"
+        return before, after, faults.count
+
+    def run(
+        self, name: str, number: int, code: int, before: Any, after: Any, *, more: int = 0
+    ) -> Outcome | None:
+        """Runs the command with the changing call of this number refused, and complains; None when there is none."""
+        with self.copied(name) as place:
+            command = self.command(name, place)
+            with failing(number, code, more) as faults:
+                done = command()
+                gc.collect()
+            if not faults.failed:
+                return None
+            outcome = Outcome(number, code, faults.failed, f"[{done.exit_code}] {done.stderr.strip()}")
+            self._judge(name, command, done, place, before, after, outcome)
+            return outcome
+
+    def _judge(
+        self,
+        name: str,
+        command: Command,
+        done: Result,
+        place: Path,
+        before: Any,
+        after: Any,
+        outcome: Outcome,
+    ) -> None:
+        complain, said = outcome.complaints.append, done.stderr + done.stdout
+        if "this is a bug" in said or "Traceback" in said:
+            complain("a bug")
+        reopen(place)
+        found = state(place, self.ready(name))
+        if found not in (before, after) and not command.in_steps:
+            complain(f"a state in between: {difference(before, after, found)}")
+        follows = command.in_steps and "will follow" in said
+        if done.exit_code == command.code and found != after and not (command.optional or follows):
+            complain("ended well without having done it")
+        if done.exit_code != command.code:
+            if any(words in said for words in BEFORE) and found != before:
+                complain("said that nothing was written, and something was")
+            told = done.stderr
+            for words in BEFORE:
+                told = told.replace(words, "")
+            if found == after != before and not any(words in told for words in AFTER):
+                complain("was done and does not say so")
+            if any(words in told for words in AFTER) and found == before:
+                complain("said to be written, and is not")
+        self._check_later(name, command, place, before, after, found, outcome)
+
+    def _check_later(
+        self, name: str, command: Command, place: Path, before: Any, after: Any, found: Any, outcome: Outcome
+    ) -> None:
+        complain = outcome.complaints.append
+        if command.in_steps and found != after:
+            again = self.command(name, place)() if "{" not in str(COMMANDS[name].args) else command()
+            if state(place, self.ready(name)) != after:
+                now = state(place, self.ready(name))
+                complain(f"done again does not end it: {again.stderr} {difference(before, after, now)}")
+        elif found == after != before and command.undone:
+            taken = cli("undo")
+            if taken.exit_code or state(place, self.ready(name)) != before:
+                now = state(place, self.ready(name))
+                complain(f"undo does not take all back: {taken.stderr} {difference(after, before, now)}")
+            elif cli("redo").exit_code or state(place, self.ready(name)) != after:
+                complain("redo does not do it again")
+        probe = cli("note", "add", "Probe", "A later change.", "--nugget", "probe")
+        if probe.exit_code:
+            complain(f"the next change fails: {probe.stderr}")
+        left = temporary_files(place)
+        if left:
+            complain(f"left behind: {left}")
+        complaints = unsound(place / "memory")
+        if complaints and found == after and command.in_steps is False:
+            complain(f"not sound: {complaints}")
+
+
+def reopen(place: Path) -> None:
+    """What whoever opens the memory next does, with the fault gone."""
+    home = place / "memory"
+    memory = Memory.open(home, tolerant=True)
+    memory.close()
+    if Pipeline.exists(home):
+        with Pipeline.open(home) as pipeline:
+            pipeline.flush()
+
+
+def unsound(home: Path) -> list[str]:
+    """What verify says."""
+    memory = Memory.open(home, tolerant=True)
+    found = [f"{one.kind} {one.where}" for one in memory.verify()]
+    ledger = memory._store.ledger
+    if ledger is not None and ledger.pending_count():
+        found.append("pending")
+    memory.close()
+    return found
+
+
+def temporary_files(place: Path) -> list[str]:
+    """Files that a write left behind."""
+    return [str(path.relative_to(place)) for path in place.rglob("*") if path.suffix == ".tmp"]
+
+
+# What is compared
+
+
+def state(place: Path, ready: Path) -> Any:
+    """What a person sees of all files, without what differs from run to run."""
+    home = place / "memory"
+    known = {note["id"] for note in _notes(ready / "memory")}
+    return {
+        "notes": _shown_notes(home, known),
+        "facts": {path.name: _facts(path) for path in sorted(home.glob("*.nugget.json"))},
+        "files": {
+            str(path.relative_to(place)): path.read_bytes()
+            for path in sorted([*place.rglob("*.md"), *place.rglob("*.toml"), *place.glob("*.json")])
+        },
+        "copies": sorted(
+            path.name for path in home.rglob("*sync-conflict*") if "quarantine" not in path.parts
+        ),
+        "conflicts": _rows(home / "ledger.db", "SELECT count(*) FROM entry WHERE state = 'conflict'"),
+        "pipeline": [
+            _rows(home / "pipeline.db", statement)
+            for statement in (
+                "SELECT content, status FROM raw_memories ORDER BY id",
+                "SELECT status FROM proposals ORDER BY id",
+                "SELECT status FROM graph_outbox ORDER BY id",
+                "SELECT status, type FROM jobs ORDER BY id",
+                "SELECT name FROM meta WHERE name = 'paused'",
+            )
+        ],
+        "secret": sorted(
+            {
+                path.name.partition(".")[0]
+                for path in home.rglob("*")
+                if path.is_file() and _holds(path, SECRET)
+            }
+        ),
+    }
+
+
+def _holds(path: Path, value: str) -> bool:
+    data = path.read_bytes()
+    if path.suffix == ".zip":
+        with contextlib.suppress(zipfile.BadZipFile), zipfile.ZipFile(path) as archive:
+            return any(value.encode() in archive.read(name) for name in archive.namelist())
+    return value.encode() in data
+
+
+def _notes(home: Path) -> list[dict[str, Any]]:
+    path = home / "graph" / "graph.json"
+    try:
+        return list(json.loads(path.read_bytes())["notes"])
+    except (OSError, ValueError):
+        return []
+
+
+def _shown_notes(home: Path, known: set[str]) -> list[str]:
+    notes = _notes(home)
+    names = {note["id"]: note["id"] if note["id"] in known else f"new {note['title']}" for note in notes}
+
+    def shown(note: dict[str, Any]) -> str:
+        kept = {key: value for key, value in note.items() if key not in _VOLATILE}
+        links = sorted((names.get(one["to"], "gone"), one.get("reason", "")) for one in note.get("links", ()))
+        return json.dumps(kept | {"id": names[note["id"]], "links": links}, sort_keys=True)
+
+    return sorted(map(shown, notes))
+
+
+def _facts(path: Path) -> Any:
+    try:
+        return json.loads(path.read_bytes())["facts"]
+    except ValueError:
+        return path.read_bytes()
+
+
+def _rows(path: Path, statement: str) -> Any:
+    if not path.is_file():
+        return []
+    with contextlib.closing(sqlite3.connect(path)) as database:
+        try:
+            return database.execute(statement).fetchall()
+        except sqlite3.OperationalError as error:
+            return str(error) if "no such" in str(error) else []
+
+
+def difference(before: Any, after: Any, found: Any) -> str:
+    """Where a state is neither of two others."""
+    odd = [name for name in found if found[name] not in (before[name], after[name])]
+    mixed = (
+        [name for name in found if found[name] != before[name]],
+        [name for name in found if found[name] != after[name]],
+    )
+    return f"odd {odd}" if odd else f"differs from before in {mixed[0]}, from after in {mixed[1]}"
+
+
+def sweep(
+    bench: Bench, name: str, codes: tuple[int, ...], every: int = 1, start: int = 0, more: int = 0
+) -> tuple[int, list[Outcome]]:
+    """Runs a command with each `every`-th of its changing calls refused; how many runs, and those to complain of."""
+    before, after, count = bench.states(name)
+    bad, runs = [], 0
+    for code in codes:
+        for number in range(start % every, count + 50, every):
+            outcome = bench.run(name, number, code, before, after, more=more)
+            if outcome is None:
+                break
+            runs += 1
+            if outcome.complaints:
+                bad.append(outcome)
+    return runs, bad
+
+
+__all__ = ["COMMANDS", "Bench", "Faults", "Outcome", "sweep"]
