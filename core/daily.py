@@ -17,6 +17,7 @@ from core.errors import (
     NotFoundError,
     NuggetsError,
     ReadOnlyError,
+    partly_done,
 )
 from core.folder import GRAPH_FILE
 from core.local_zone import local_zone
@@ -44,6 +45,7 @@ _NAMES: Final = {
 }
 # Tables of the settings that bear on the daily pass; "" stands for all of a file that cannot be read.
 _BEARING: Final = frozenset(("", "schedule", "reflection", "promotion"))
+_RAN: Final = "what the pass did was written, and is in the log"
 _SAID: Final[dict[WhyNot, str]] = {
     "": "",
     "not due": "the daily pass is not due",
@@ -197,8 +199,10 @@ def run_daily_pass(
     if not isinstance(held, Claim):
         return answer(held, "running" if wanted(held) else "not due")
     done = _carry_out(memory, now, held, _goals(memory, settings, promote))
+    with partly_done(_RAN):
+        known = runs(memory.home)
     return answer(
-        runs(memory.home),
+        known,
         reflection=done.reflection,
         promotions=tuple(done.promotions),
         problems=tuple(done.problems),
@@ -282,7 +286,8 @@ def _carry_out(memory: Memory, now: datetime, held: Claim, goals: list[str] | No
     finally:
         if done.counts_as_run:
             counts = counts_of(done.reflection, done.promotions)
-            finish(memory.home, held, _run(now, held.by, counts, done.said))
+            with partly_done(_RAN, "it runs again when it is next asked for"):
+                finish(memory.home, held, _run(now, held.by, counts, done.said))
         else:
             with contextlib.suppress(NuggetsError):
                 let_go(memory.home, held)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class NuggetsError(Exception):
     """Base of every error that the engine raises on purpose.
@@ -25,6 +28,22 @@ class NuggetsError(Exception):
         """The error as one line: where: what; what was kept safe; what to do."""
         head = f"{self.where}: {self.what}" if self.where else self.what
         return "; ".join(part for part in (head, self.kept, self.todo) if part).replace("\n", " ")
+
+
+@contextmanager
+def partly_done(kept: str, todo: str = "") -> Iterator[None]:
+    """Within this, work goes on of which a part is done: an error says what stands, in place of its own words.
+
+    kept: what was kept safe, which is more than the call that failed knows of. todo: the next step, "" for its own.
+    """
+    try:
+        yield
+    except UnfinishedError:
+        raise
+    except (StorageError, LockTimeoutError, ReadOnlyError) as error:
+        error.kept, error.todo = kept, todo or error.todo
+        error.args = (error.message,)
+        raise
 
 
 class InvalidInputError(NuggetsError):
@@ -63,8 +82,10 @@ class NotSyncedError(StorageError):
 
 class UnfinishedError(StorageError):
     """A change was begun and could not be finished now. It is in the log, and whoever opens the memory next finishes
-    it: it is not to be made again.
+    it: it is not to be made again. `entry` is its id there.
     """
+
+    entry = ""
 
 
 class ConflictError(NuggetsError):

@@ -8,7 +8,7 @@ from typing import Any, Final, NoReturn, Unpack
 
 import msgspec
 
-from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.errors import ConflictError, InvalidInputError, NotFoundError, StorageError, partly_done
 from core.model.build import waiting
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.entry import Conflict, Entry
@@ -244,7 +244,8 @@ class History:
             raise _explained(error, later, about) from error
         if done.empty and about:
             # Somebody had done it already; the entry counts as turned all the same.
-            self._store.note_down(done, self._author.signature)
+            with partly_done("all of it is as it should be already"):
+                self._store.note_down(done, self._author.signature)
             self._window.made.append(done.id)
         return done
 
@@ -307,6 +308,11 @@ class History:
         yield from self._ledger.mine(self._author.signature, kinds, passing, up_to=self._window.opened_at)
 
     def _last_own(self) -> Entry:
+        if self._opened() is not None and self._ledger.pending_count():
+            raise StorageError(
+                "the newest change is not finished yet", where=str(self._ledger.path),
+                kept="nothing was taken back", todo="make room or free the file, and try again",
+            )  # fmt: skip
         for entry in self._own(OWN_KINDS, self.taken_back()):
             if not entry.undone and not entry.change_set.empty:
                 return entry
@@ -365,7 +371,13 @@ class History:
             about=entry.id,
         )
         done = self._apply(change_set, decide)
-        self._store.settle_conflict(entry.id)
+        once_more = f"nuggets resolve {entry.id} once more settles it"
+        with (
+            contextlib.nullcontext()
+            if done.empty
+            else partly_done("the change itself was written", once_more)
+        ):
+            self._store.settle_conflict(entry.id)
         return done
 
 

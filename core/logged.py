@@ -10,7 +10,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, cast
 
-from core.errors import ConflictError, InvalidInputError, NuggetsError
+from core.errors import ConflictError, InvalidInputError, NuggetsError, UnfinishedError
 from core.folder import default_home
 from core.model.change import PERSON, PROGRAM, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
@@ -268,13 +268,18 @@ class LoggedMemory:
             seconds = _HIT_SECONDS if change_set.kind == "hit" else None
             if self._store.ledger is None:
                 self._refresh(_LOOK_SECONDS if seconds is None else seconds)
-            done = self._store.apply(change_set, made_by or self.author.signature, decide, seconds)
+            # What the pipeline brings in unasked is nobody's to take back by pressing undo.
+            asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
+            try:
+                done = self._store.apply(change_set, made_by or self.author.signature, decide, seconds)
+            except UnfinishedError as error:
+                if asked:
+                    self.window.made.append(error.entry)
+                raise
             self._snapshot = done.after
             if self._begun is None:
                 self._begun = 0, self._store.logs_begun
-            # What the pipeline brings in unasked is nobody's to take back by pressing undo.
-            asked = made_by in ("", self.author.signature)
-            if asked and not done.change_set.empty and done.change_set.kind != "hit":
+            if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
             return done.change_set
 
@@ -437,13 +442,20 @@ class LoggedMemory:
         Raises NotFoundError, InvalidInputError, and ConflictError that says what stands in the way.
         """
         with self._guard:
+            self._catch_up()
             return self._log.undo(what, part)
 
     @of_the_log
     def redo(self, what: str | None = None) -> ChangeSet:
         """Does again what was taken back; None: what this author took back last. Errors as in `undo`."""
         with self._guard:
+            self._catch_up()
             return self._log.redo(what)
+
+    def _catch_up(self) -> None:
+        """Has a change that could not be finished be the newest in the log, before anything is taken back."""
+        if not self._store.settled:
+            self.refresh(patient=False)
 
     @of_the_log
     def taken_back(self) -> frozenset[str]:

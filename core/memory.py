@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from contextlib import nullcontext
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from core.errors import partly_done
 from core.logged import of_the_log
 from core.model.change import ChangeSet
 from core.recalling import RecallingMemory
@@ -33,6 +34,10 @@ if TYPE_CHECKING:
     from core.storage.merge_files import MergeResult as MergeResult
     from core.storage.quarantine import Record as Record
     from core.verify.finding import Finding as Finding
+
+
+_MENDED: Final = "the files that could not be read are mended, and all else is as it was"
+_REPAIRED: Final = "what was repaired in notes and facts is in the log"
 
 
 class Memory(RecallingMemory):
@@ -69,9 +74,11 @@ class Memory(RecallingMemory):
             mended = self._store.mend(self.author.signature)
             if mended:
                 self.refresh(patient=False)
-            rescue = self._rescue()
-            second, done = self.change("repaired what verify found", rescue.repair, kind="repair")
-            rescue.set_aside(second, done)
+            with partly_done(_MENDED) if mended else nullcontext():
+                rescue = self._rescue()
+                second, done = self.change("repaired what verify found", rescue.repair, kind="repair")
+            with nullcontext() if done.empty else partly_done(_REPAIRED):
+                rescue.set_aside(second, done)
             if second:
                 self.refresh(patient=False)
             if done.empty and mended:
@@ -147,9 +154,12 @@ class Memory(RecallingMemory):
         Returns the entry of the log, which holds the masked texts alone. When it is stopped in between, doing it again
         finishes it. Errors as in `apply`.
         """
+        from core.storage.masking import GO_ON, HALFWAY
+
         with self._guard:
             self.refresh(patient=False)
-            done = self._masker().carry_out(masking)
+            with partly_done(HALFWAY, GO_ON):
+                done = self._masker().carry_out(masking)
             vars(self).pop("_finder", None)
             self._unlogged = [masking.masks.change_set(one) for one in self._unlogged]
             self.refresh(patient=False)

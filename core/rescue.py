@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import NotFoundError, NuggetsError
+from core.errors import NotFoundError, NuggetsError, partly_done
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
 from core.model.entry import Conflict
@@ -48,6 +48,8 @@ _SET_ASIDE: Final = "brings what stands in it alone into {}, and keeps the file 
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
 _NOT_MEANT: Final = ("outside", "hit")
 _UNKEPT: Final = "what it says otherwise could not be put into the log"
+_JOINED: Final = "what could be joined was written, and each copy lies where it was or in the quarantine"
+_JOIN_ON: Final = "nuggets resolve goes on with it"
 _PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
 
 
@@ -295,17 +297,18 @@ class Rescue:
             done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
             return Resolved(tuple(done), joined.change_set, conflicts)
         applied = apply(joined.change_set)
-        kept_all = True
-        for conflict in conflicts:
-            documents = [document for _, document in readable]
-            kept_all &= self._keep(conflict, documents, after(), joined.change_set.reason) != ""
-        if not kept_all:
-            # Then the copies alone know what they say otherwise.
-            done += [JoinedCopy(copy.path, copy.original, problem=_UNKEPT) for copy, _ in readable]
-            return Resolved(tuple(done), applied, conflicts)
-        for copy, _ in readable:
-            kept = self._store.put_away(copy.path, _PUT_AWAY)
-            done.append(JoinedCopy(copy.path, copy.original, kept, left_out=left[copy.path]))
+        with partly_done(_JOINED, _JOIN_ON):
+            kept_all = True
+            for conflict in conflicts:
+                documents = [document for _, document in readable]
+                kept_all &= self._keep(conflict, documents, after(), joined.change_set.reason) != ""
+            if not kept_all:
+                # Then the copies alone know what they say otherwise.
+                done += [JoinedCopy(copy.path, copy.original, problem=_UNKEPT) for copy, _ in readable]
+                return Resolved(tuple(done), applied, conflicts)
+            for copy, _ in readable:
+                kept = self._store.put_away(copy.path, _PUT_AWAY)
+                done.append(JoinedCopy(copy.path, copy.original, kept, left_out=left[copy.path]))
         return Resolved(tuple(done), applied, conflicts)
 
     def _vanished(self, document: Document) -> bool:
@@ -354,7 +357,14 @@ class Rescue:
         present: Snapshot,
         reason: str,
     ) -> str:
-        """Puts the copy's version of what conflicts into the log, to be taken from there; its id, "" for none."""
+        """Puts the copy's version of what conflicts into the log, to be taken from there, unless it waits there; its
+        id, "" for none.
+        """
+        ledger = self._store.ledger
+        entries = ledger.entries(state="conflict") if ledger is not None else ()
+        known = next((one.id for one in entries if one.conflict == conflict), "")
+        if known:
+            return known
         notes, facts = copied_version(conflict, documents, present, now=self._clock(), ids=self._ids)
         change_set = ChangeSet(
             id=self._ids(),

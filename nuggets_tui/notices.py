@@ -15,7 +15,7 @@ from textual.notifications import Notification, SeverityLevel
 from textual.screen import Screen
 from textual.widgets._toast import ToastRack
 
-from core.errors import NuggetsError
+from core.errors import NuggetsError, UnfinishedError
 from core.settings import SETTINGS_FILE
 from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
 from nuggets_tui.safe_text import safe_block, safe_line
@@ -175,7 +175,7 @@ async def attempt(screen: Screen[Any], asked: Awaitable[_Result], typed: str = "
     except Exception as error:
         screen.log.error(error)
         if screen.is_mounted:
-            say_error(screen, error, typed)
+            say_error(screen, error, "" if isinstance(error, UnfinishedError) else typed)
         return None
 
 

@@ -12,28 +12,45 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from click.testing import CliRunner, Result
 from faults import Faults, failing
 from memory_files import fact_object, note_object, write_graph, write_nugget
+from outbox_kit import learned
 from service_kit import Clock, Failing, drain, open_pipeline
 
 from core import Memory
-from core.errors import ConflictError
+from core.errors import ConflictError, NuggetsError
 from core.graph.edits import edit_note
 from core.model.change import Author
+from core.pipeline.database.connection import Database
 from core.pipeline.models.provider import ModelHttpError
 from core.pipeline.service import Pipeline
 from nuggets_tui.cli import program
 
 SECRET: Final = "Blau3" + "Katze!77"
+_AUTHOR: Final = Author("agent", "command line")
 FIRST: Final = "Anna moved the billing service to PostgreSQL."
 # Times and what follows from other fields: they differ from run to run.
 _VOLATILE: Final = ("createdAt", "updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "vector")
 # How a command that failed says which of the two states stands.
 BEFORE: Final = ("nothing was written", "nothing was changed", "nothing was masked")
-AFTER: Final = ("was written", "is in the log and will be finished")
+AFTER: Final = ("the change itself was written", "is in the log and will be finished")
+# That a part stands of what is done in steps, or what was written without being known to be safe.
+PARTLY: Final = (
+    *AFTER,
+    "the file itself was written",
+    "what the pass did was written",
+    "Repaired",
+    "may be masked",
+    "what could be joined was written",
+    "files that could not be read are mended",
+    "so far lies in the",
+)
+
+# How a command that does several things says that a step of it is left.
+_FOLLOWS: Final = ("will follow", "could not be put into the log")
 
 
 def cli(*args: str, input: str | None = None) -> Result:
@@ -50,24 +67,43 @@ def ok(*args: str, input: str | None = None) -> str:
     return result.stdout
 
 
+class Answer(NamedTuple):
+    """How a command ended and what it said."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+
 @dataclass(frozen=True)
 class Command:
-    """A command that writes. prepare: what is done before, without faults; code: how it ends when all goes well.
+    """A command that writes, on the command line or as a call. prepare: what is done before, without faults; code: how
+    it ends when all goes well.
 
     undone: whether `undo` takes it back. optional: what it writes is beside its answer, so that it may end well
-    without. in_steps: it does several things, each whole; done again it does the rest.
+    without. in_steps: it does several things, each whole; done again it does the rest. settled: whether the log has
+    seen the files before.
     """
 
-    args: tuple[str, ...]
+    args: tuple[str, ...] | Callable[[Memory], object]
     prepare: Callable[[Path], object] = lambda home: None
     input: str | None = None
     code: int = 0
     undone: bool = True
     optional: bool = False
     in_steps: bool = False
+    settled: bool = True
 
-    def __call__(self) -> Result:
-        return cli(*self.args, input=self.input)
+    def __call__(self, home: Path) -> Answer:
+        if not callable(self.args):
+            done = cli(*self.args, input=self.input)
+            return Answer(done.exit_code, done.stdout, done.stderr)
+        try:
+            with contextlib.closing(Memory.open(home, author=_AUTHOR)) as memory:
+                self.args(memory)
+                return Answer(0, "", " ".join(memory.take_notices()))
+        except NuggetsError as error:
+            return Answer(error.exit_code, "", error.message)
 
 
 @dataclass
@@ -125,6 +161,7 @@ def _copy_of_sync(home: Path) -> None:
     copied["notes"].append(note_object(9, title="From the copy"))
     name = "graph.sync-conflict-20261120-101010-ABCDEFG.json"
     (graph.parent / name).write_text(json.dumps(copied, indent=2) + "\n")
+    ok("note", "edit", "Deploy day", "--content", "Deploys run on Thursday.")
 
 
 def _drift(home: Path) -> None:
@@ -193,6 +230,43 @@ def _promoted(home: Path) -> None:
     page.write_text("# Mine\n\nKeep this.\n")
 
 
+def _daily(memory: Memory) -> None:
+    for problem in memory.daily_pass(if_due=False).problems:
+        raise problem
+
+
+def _two_pages(home: Path) -> None:
+    for name in ("pages", "others"):
+        (home.parent / name).mkdir()
+        ok("promote", "--memory-dir", name)
+    ok("note", "edit", "Often", "--content", "Use spaces.")
+
+
+def _no_memory(home: Path) -> None:
+    shutil.rmtree(home)
+
+
+def _another_program(home: Path) -> None:
+    path = home / "graph" / "graph.json"
+    held = json.loads(path.read_bytes())
+    held["notes"].append(note_object(30, title="Theirs"))
+    path.write_text(json.dumps(held, indent=2) + "\n")
+
+
+def _secret_text(home: Path) -> None:
+    _secret(home)
+    ok("ingest", "-", "--project", "memory", input=f"The password is {SECRET}")
+
+
+def _waiting_row(home: Path) -> None:
+    with contextlib.closing(Database.open(home)) as database:
+        learned(database, "Deploys run on Friday.")
+
+
+def _conversation(home: Path) -> None:
+    (home.parent / "talk.txt").write_text("We talked of billing.")
+
+
 def _kept_search(home: Path) -> None:
     ok("searches", "keep", "days", "deploy")
 
@@ -202,6 +276,12 @@ COMMANDS: Final[dict[str, Command]] = {
     "remember anew": Command(("remember", "memory", "port", "5433")),
     "remember in a new nugget": Command(("remember", "fresh", "new", "value")),
     "remember on a new day": Command(("remember", "memory", "new", "value"), _old_backup),
+    "remember in no memory yet": Command(
+        ("remember", "memory", "new", "value"), _no_memory, settled=False, undone=False
+    ),
+    "remember beside another program": Command(
+        ("remember", "memory", "new", "value"), _another_program, settled=False
+    ),
     "forget": Command(("forget", "memory", "port")),
     "clear": Command(("clear", "memory", "--yes")),
     "recall": Command(("recall", "port", "--session", "s1"), optional=True, undone=False),
@@ -217,8 +297,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "note tag": Command(("note", "tag", "Runner", "port", "--tag", "t")),
     "note move": Command(("note", "move", "project", "Runner", "port")),
     "reflect": Command(("reflect", "--all")),
-    "daily pass": Command(("reflect", "--if-due"), undone=False, in_steps=True),
+    "daily pass": Command(_daily, undone=False, in_steps=True),
     "promote": Command(("promote", "--memory-dir", "pages"), _promoted),
+    "promote everywhere": Command(("promote", "--all", "--yes"), _two_pages, undone=False, in_steps=True),
     "promote anew": Command(("promote", "--memory-dir", "elsewhere")),
     "undo": Command(("undo",), lambda home: ok("forget", "memory", "port"), undone=False),
     "redo": Command(
@@ -235,11 +316,20 @@ COMMANDS: Final[dict[str, Command]] = {
     "merge-file": Command(
         ("merge-file", "base.json", "ours.json", "theirs.json"), _three_versions, undone=False
     ),
+    "save a setting": Command(lambda memory: memory.save_settings({"search.text_weight": 0.5})),
     "keep a search": Command(("searches", "keep", "often", "tabs")),
     "drop a search": Command(("searches", "drop", "days"), _kept_search),
     "mask": Command(("secrets", "--mask", "--yes"), _secret, undone=False, in_steps=True),
     "say no secret": Command(("secrets", "Wifi", "--none", "--yes"), _secret),
     "ingest": Command(("ingest", "-", "--project", "memory"), input=FIRST, undone=False),
+    "ingest a conversation": Command(
+        ("ingest", "-", "--session", "s1", "--transcript", "talk.txt"), _conversation, input=FIRST, undone=False,
+        in_steps=True,
+    ),
+    "mask a text": Command(("secrets", "--mask", "--yes"), _secret_text, undone=False, in_steps=True),
+    "repair the pipeline": Command(
+        ("verify", "--repair", "--yes"), _waiting_row, undone=False, in_steps=True
+    ),
     "accept": Command(("pipeline", "accept", "--above", "0.1", "--yes"), _proposals, in_steps=True, undone=False),
     "refuse": Command(("pipeline", "refuse", "{proposal}"), _proposals, undone=False),
     "retry": Command(("pipeline", "retry", "--all"), _dead_job, undone=False),
@@ -255,14 +345,22 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._count = 0
+        # Where everything runs: pages outside the memory are known by their whole path.
+        self._place = folder / "place"
         self._base = folder / "base"
-        self._in(self._base)
-        make_memory(self._base / "memory")
+        self._enter(None)
+        make_memory(self._place / "memory")
+        shutil.copytree(self._place, self._base)
         self._ready: dict[str, Path] = {}
+        # What verify says where nothing went wrong.
+        self._unsound: dict[str, list[str]] = {}
 
-    def _in(self, place: Path) -> None:
-        place.mkdir(parents=True, exist_ok=True)
+    def _enter(self, copied: Path | None) -> None:
+        place = self._place
+        os.chdir(self.folder)
+        gc.collect()
+        shutil.rmtree(place, ignore_errors=True)
+        shutil.copytree(copied, place) if copied is not None else place.mkdir(parents=True)
         os.environ["HOME"] = str(place)
         os.environ["NUGGETS_HOME"] = str(place / "memory")
         os.environ["NUGGETS_CACHE"] = str(place / "cache")
@@ -272,34 +370,30 @@ class Bench:
     def ready(self, name: str) -> Path:
         """The folder in which a command is about to be run, made once."""
         if name not in self._ready:
-            place = self.folder / f"ready {name}"
-            shutil.copytree(self._base, place)
-            self._in(place)
-            COMMANDS[name].prepare(place / "memory")
-            self._ready[name] = place
+            self._enter(self._base)
+            COMMANDS[name].prepare(self._place / "memory")
+            gc.collect()
+            self._ready[name] = shutil.copytree(self._place, self.folder / f"ready {name}")
         return self._ready[name]
 
     @contextlib.contextmanager
-    def copied(self, name: str, *, opened: bool = True) -> Iterator[Path]:
-        """A copy of it to run in, and to leave behind. opened: whether its log has seen the copy already."""
-        self._count += 1
-        place = self.folder / f"run {self._count}"
-        shutil.copytree(self.ready(name), place)
-        self._in(place)
-        if opened:
-            Memory.open(place / "memory", tolerant=True).close()
+    def copied(self, name: str) -> Iterator[Path]:
+        """A copy of it to run in."""
+        self._enter(self.ready(name))
+        if COMMANDS[name].settled:
+            Memory.open(self._place / "memory", tolerant=True).close()
         try:
-            yield place
+            yield self._place
         finally:
             os.chdir(self.folder)
-            gc.collect()
-            shutil.rmtree(place, ignore_errors=True)
 
     def command(self, name: str, place: Path) -> Command:
         """The command with the ids that it needs."""
         command = COMMANDS[name]
         home = place / "memory"
         found: dict[str, str] = {}
+        if callable(command.args):
+            return command
         if "{backup}" in command.args:
             (backup,) = (home / "backups").glob("*-day.zip")
             found["{backup}"] = backup.stem
@@ -320,10 +414,11 @@ class Bench:
         with self.copied(name) as place:
             before = state(place, self.ready(name))
             with failing(None) as faults:
-                done = self.command(name, place)()
+                done = self.command(name, place)(place / "memory")
             assert done.exit_code == COMMANDS[name].code, (name, done.stdout, done.stderr)
             after = state(place, self.ready(name))
             assert COMMANDS[name].optional or after != before, f"{name} changes nothing"
+            self._unsound[name] = unsound(place / "memory")
         return before, after, faults.count
 
     def run(
@@ -333,7 +428,7 @@ class Bench:
         with self.copied(name) as place:
             command = self.command(name, place)
             with failing(number, code, more) as faults:
-                done = command()
+                done = command(place / "memory")
                 gc.collect()
             if not faults.failed:
                 return None
@@ -354,23 +449,22 @@ class Bench:
         complain, said = outcome.complaints.append, done.stderr + done.stdout
         if "this is a bug" in said or "Traceback" in said:
             complain("a bug")
-        reopen(place)
+        reopen(place, brings_over=name == "accept")
         found = state(place, self.ready(name))
         if found not in (before, after) and not command.in_steps:
             complain(f"a state in between: {difference(before, after, found)}")
-        follows = command.in_steps and "will follow" in said
+        follows = command.in_steps and any(words in said for words in _FOLLOWS)
         if done.exit_code == command.code and found != after and not (command.optional or follows):
             complain("ended well without having done it")
         if done.exit_code != command.code:
             if any(words in said for words in BEFORE) and found != before:
                 complain("said that nothing was written, and something was")
-            told = done.stderr
-            for words in BEFORE:
-                told = told.replace(words, "")
-            if found == after != before and not any(words in told for words in AFTER):
+            if found == after != before and not any(words in said for words in PARTLY):
                 complain("was done and does not say so")
-            if any(words in told for words in AFTER) and found == before:
+            if any(words in done.stderr for words in AFTER) and found == before:
                 complain("said to be written, and is not")
+        elif found == after != before and any(words in done.stderr for words in BEFORE):
+            complain("ended well and says that nothing was written")
         self._check_later(name, command, place, before, after, found, outcome)
 
     def _check_later(
@@ -378,7 +472,7 @@ class Bench:
     ) -> None:
         complain = outcome.complaints.append
         if command.in_steps and found != after:
-            again = self.command(name, place)() if "{" not in str(COMMANDS[name].args) else command()
+            again = command(place / "memory")
             if state(place, self.ready(name)) != after:
                 now = state(place, self.ready(name))
                 complain(f"done again does not end it: {again.stderr} {difference(before, after, now)}")
@@ -395,17 +489,17 @@ class Bench:
         left = temporary_files(place)
         if left:
             complain(f"left behind: {left}")
-        complaints = unsound(place / "memory")
-        if complaints and found == after and command.in_steps is False:
-            complain(f"not sound: {complaints}")
+        more = [one for one in unsound(place / "memory") if _kind(one) not in map(_kind, self._unsound[name])]
+        if more and not command.in_steps and before != found:
+            complain(f"not sound: {more}")
 
 
-def reopen(place: Path) -> None:
-    """What whoever opens the memory next does, with the fault gone."""
+def reopen(place: Path, *, brings_over: bool = False) -> None:
+    """What whoever opens the memory next does, with the fault gone; brings_over: as the pipeline's work goes on."""
     home = place / "memory"
     memory = Memory.open(home, tolerant=True)
     memory.close()
-    if Pipeline.exists(home):
+    if brings_over:
         with Pipeline.open(home) as pipeline:
             pipeline.flush()
 
@@ -419,6 +513,10 @@ def unsound(home: Path) -> list[str]:
         found.append("pending")
     memory.close()
     return found
+
+
+def _kind(finding: str) -> str:
+    return finding.split()[0]
 
 
 def temporary_files(place: Path) -> list[str]:
@@ -443,7 +541,7 @@ def state(place: Path, ready: Path) -> Any:
         "copies": sorted(
             path.name for path in home.rglob("*sync-conflict*") if "quarantine" not in path.parts
         ),
-        "conflicts": _rows(home / "ledger.db", "SELECT count(*) FROM entry WHERE state = 'conflict'"),
+        "conflicts": len(_rows(home / "ledger.db", "SELECT 1 FROM entry WHERE state = 'conflict'")),
         "pipeline": [
             _rows(home / "pipeline.db", statement)
             for statement in (
@@ -451,14 +549,14 @@ def state(place: Path, ready: Path) -> Any:
                 "SELECT status FROM proposals ORDER BY id",
                 "SELECT status FROM graph_outbox ORDER BY id",
                 "SELECT status, type FROM jobs ORDER BY id",
-                "SELECT name FROM meta WHERE name = 'paused'",
+                "SELECT name FROM meta WHERE name LIKE 'paused%'",
             )
         ],
         "secret": sorted(
             {
                 path.name.partition(".")[0]
                 for path in home.rglob("*")
-                if path.is_file() and _holds(path, SECRET)
+                if path.is_file() and path.suffix != ".tmp" and _holds(path, SECRET)
             }
         ),
     }
@@ -505,8 +603,8 @@ def _rows(path: Path, statement: str) -> Any:
     with contextlib.closing(sqlite3.connect(path)) as database:
         try:
             return database.execute(statement).fetchall()
-        except sqlite3.OperationalError as error:
-            return str(error) if "no such" in str(error) else []
+        except sqlite3.OperationalError:
+            return []
 
 
 def difference(before: Any, after: Any, found: Any) -> str:

@@ -174,9 +174,10 @@ class Committing:
                         self._trace.abandon(number, len(preceding))
             except StorageError as error:
                 if seq is None and self._trace.is_pending(number):
-                    raise UnfinishedError(
-                        error.what, where=error.where, kept=f"the change is not lost: {_UNFINISHED}"
-                    ) from error
+                    kept = f"the change is not lost: {_UNFINISHED}"
+                    unfinished = UnfinishedError(error.what, where=error.where, kept=kept)
+                    unfinished.entry = entry.id
+                    raise unfinished from error
                 raise
             if written is None:
                 return None

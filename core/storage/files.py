@@ -233,7 +233,7 @@ def syncing(path: Path) -> Iterator[None]:
     except (OSError, StorageError) as error:
         said = error.what if isinstance(error, StorageError) else error.strerror or type(error).__name__
         raise NotSyncedError(
-            f"is not known to be safe on disk ({said})", where=str(path), kept="the change itself was written"
+            f"is not known to be safe on disk ({said})", where=str(path), kept="the file itself was written"
         ) from error
 
 

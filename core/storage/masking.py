@@ -29,7 +29,15 @@ from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.backups import BACKUPS, DAMAGE
 from core.storage.conflict_copies import bad_copies, conflict_copies
 from core.storage.documents import Document, GraphDocument, read_graph, read_nugget
-from core.storage.files import LOCK_NAME, leftovers, locked, read_file, replace_file, write_target
+from core.storage.files import (
+    LOCK_NAME,
+    leftovers,
+    locked,
+    read_file,
+    remove_leftovers,
+    replace_file,
+    write_target,
+)
 from core.storage.ledger_archive import ARCHIVES
 from core.storage.ledger_schema import LEDGER_FILE
 from core.storage.masking_ledger import changed_rows, mask_ledger, masked_archives, masked_raw
@@ -49,6 +57,9 @@ _PIPELINE: Final = "pipeline.db"
 _TRIES: Final = 20
 _LARGEST: Final = 64_000_000
 REASON: Final = "masked a secret"
+# What an error says in the midst of it.
+HALFWAY: Final = "some of it may be masked already, and nothing else was touched"
+GO_ON: Final = "mask again to finish it"
 
 
 @dataclass(frozen=True)
@@ -248,6 +259,9 @@ def mask_folder(
                 continue
             entry = _entry(told, loaded, masks)
             trace.finish(None, entry, made_by, loaded, written)
+            if not written.slips:
+                # What was replaced holds them still, where the system refused to remove it.
+                remove_leftovers(store.home)
             if trace.ledger is not None:
                 with trace.ledger.transaction(durable=True) as connection:
                     _, entry = trace.ledger.record(connection, entry, made_by)

@@ -52,6 +52,7 @@ class OpenLedger:
         self.begun = 0
         self._clock = clock
         self._notices: list[str] = []
+        self._log_notice = ""
         # The files as the ledger last saw them, when this object was there to see it.
         self._former: dict[Path, Document] = {}
         self._last_seen: Loaded | None = None
@@ -68,12 +69,18 @@ class OpenLedger:
             self._notices.append(notice)
 
     def tell(self, error: NuggetsError) -> None:
-        """Keeps what went wrong aside from what was asked for."""
-        self.say(error.message)
+        """Keeps what went wrong aside from what was asked for. What was kept safe of that is not known here."""
+        self.say(_told(error))
+
+    def tell_of_log(self, error: NuggetsError) -> None:
+        """Keeps that the log cannot be written, until it can be."""
+        self._log_notice = _told(error)
 
     def take_notices(self) -> tuple[str, ...]:
         """The notices since the last call."""
-        taken, self._notices = tuple(self._notices), []
+        said = [self._log_notice] if self._log_notice else []
+        taken = tuple(dict.fromkeys([*self._notices, *said]))
+        self._notices, self._log_notice = [], ""
         return taken
 
     # The ledger itself
@@ -125,6 +132,7 @@ class OpenLedger:
                 self._see_first(self.ledger, loaded)
         except BrokenLedgerError as error:
             self.begin_anew(error, loaded)
+        self._log_notice = ""
 
     @contextmanager
     def waiting(self, seconds: float | None) -> Iterator[None]:
@@ -268,3 +276,8 @@ class OpenLedger:
             return was is not None and was.same_data(made) and not written_since
 
         return {file for file in {*seen, *now} if file not in seen or not same(file)}
+
+
+def _told(error: NuggetsError) -> str:
+    head = f"{error.where}: {error.what}" if error.where else error.what
+    return "; ".join(part for part in (head, error.todo) if part)

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NuggetsError
+from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NuggetsError, partly_done
 from core.model.change import ChangeSet
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
@@ -25,6 +25,8 @@ from core.storage.writing import check_writable
 
 _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
+_MENDING: Final = "no byte is lost: what was mended so far lies in the quarantine as it was"
+_MEND_ON: Final = "nuggets verify --repair goes on with it"
 
 
 class Store(Committing):
@@ -75,7 +77,7 @@ class Store(Committing):
             self._begin_ledger_anew(broken)
         except NuggetsError as error:
             self._trace.open_to_read()
-            self._trace.tell(self.log_problem or error)
+            self._trace.tell_of_log(self.log_problem or error)
         return self.load()
 
     @property
@@ -247,7 +249,7 @@ class Store(Committing):
         self.load()
         if not self._current().snapshot.problems:
             return []
-        with locked(self.home):
+        with locked(self.home), partly_done(_MENDING, _MEND_ON):
             self._trace.open(self._current())
             if not self._current().snapshot.graph_problem:
                 self._settle()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import InvalidInputError, NotFoundError, partly_done
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
@@ -144,7 +145,11 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
         )  # fmt: skip
     gone = [target for target in targets if not target.there]
     folders = [str(Path(target.path).parent) for target in targets if target.there]
-    answered = [_promoted(call, folder, dry_run, yes) for folder in folders]
+    answered: list[tuple[PromotionResult, bool]] = []
+    for folder in folders:
+        written = sum(bool(result.change_set.files) for result, agreed in answered if agreed and not dry_run)
+        with partly_done(f"{plural(written, 'page')} before it stands written") if written else nullcontext():
+            answered.append(_promoted(call, folder, dry_run, yes))
     done = [result for result, agreed in answered if agreed]
     document: dict[str, Any] = {
         "promotions": [result.to_dict() for result in done],

@@ -68,7 +68,7 @@ def _lay_down(home: Path, notes: int | None) -> None:
     import shutil
     import tempfile
 
-    from core.errors import StorageError
+    from core.errors import StorageError, UnfinishedError
     from core.folder import FACT_SUFFIXES, GRAPH_FILE
     from core.memory import Memory
     from nuggets_tui.demo.build import DEMO, numbered
@@ -87,6 +87,9 @@ def _lay_down(home: Path, notes: int | None) -> None:
             shutil.move(made.home / GRAPH_FILE, home / GRAPH_FILE)
             if logged:
                 shutil.move(made.home / _LOG, home / _LOG)
+    except UnfinishedError as error:
+        # Nobody opens the folder beside it, which is gone: there is nothing to be finished.
+        raise StorageError(error.what, where=str(home), kept="nothing was written") from error
     except OSError as error:
         raise StorageError(f"cannot be written ({error.strerror})", where=str(home)) from error
 

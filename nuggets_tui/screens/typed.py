@@ -14,7 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ScreenResultType
 from textual.widgets import Input, Select, TextArea
 
-from core.errors import ConflictError, InvalidInputError, NuggetsError
+from core.errors import ConflictError, InvalidInputError, NuggetsError, UnfinishedError
 from nuggets_tui.keeping import Keeping
 from nuggets_tui.notices import let_errors_go, say, say_error
 from nuggets_tui.screens.confirm import ConfirmScreen
@@ -138,6 +138,10 @@ class TypedDialog(Dialog[_Answer]):
         async def pointing() -> _Result:
             try:
                 return await asked
+            except UnfinishedError:
+                # What was typed is in the log: saved once more, it would be there twice.
+                self.dismiss(None)
+                raise
             except (InvalidInputError, ConflictError) as error:
                 self._point_at(error)
                 raise

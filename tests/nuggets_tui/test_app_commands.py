@@ -488,6 +488,27 @@ async def test_read_only_files_are_a_notice(home: Path, monkeypatch: pytest.Monk
         assert "Make room" in app.notices
 
 
+async def test_a_text_that_is_in_the_log_and_not_yet_in_the_files_is_not_to_be_saved_twice(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from core.errors import UnfinishedError
+
+    def refuse(*args: object, **settings: object) -> None:
+        raise UnfinishedError(
+            "the disk is full", where="graph.json", kept="it will be finished at the next opening"
+        )
+
+    async with opened(home) as app:
+        await app.press("n")
+        await app.screen(EditorScreen)
+        app.fill("#title", "Half written")
+        monkeypatch.setattr("core.storage.store.Store.apply", refuse)
+        await app.press("ctrl+s")
+        await app.back_on_main()
+        await app.until(lambda: "disk is full" in app.notices)
+        assert "will be finished" in app.notices
+
+
 async def test_leaving_asks_first_when_typed_text_would_be_lost(home: Path) -> None:
     async with opened(home) as app:
         await app.press("n")

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from core.errors import InvalidInputError, NuggetsError
+from core.errors import InvalidInputError, NuggetsError, partly_done
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 from core.pipeline.database import outbox
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 PIPELINE: Final = Author("pipeline")
 CHANGED_BY: Final = "pipeline-v2"
 BATCH: Final = 200
+_WRITTEN: Final = "the notes were written, and the pipeline takes that in the next time it works"
 _EVENTS: Final = {"add": "written", "update": "updated", "hide": "hidden"}
 _STATUS: Final[dict[Outcome, Literal["done", "conflict", "failed"]]] = {
     "written": "done",
@@ -106,7 +108,8 @@ def _bring_over(
         with database.write(lasting=False) as writer:
             outbox.put_off(writer, rows, error.message)
         raise
-    with database.write() as writer:
+    written = nullcontext() if change_set.empty else partly_done(_WRITTEN)
+    with written, database.write() as writer:
         kept = [one for one in brought if _keep(writer, one, change_set, now)]
     return _result(kept, change_set, outbox.waiting(database.reading, proposals))
 

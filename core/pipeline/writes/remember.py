@@ -174,7 +174,8 @@ def _keep_transcript(database: Database, text: str, session: str, project: str, 
         with database.write() as writer:
             transcripts.keep(writer, packed, session=session, project=project, now=now)
     except (NuggetsError, sqlite3.Error) as error:
-        return f"the transcript was not kept ({error})"
+        said = error.what if isinstance(error, NuggetsError) else error
+        return f"the transcript was not kept ({said})"
     return ""
 
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BrokenFileError, LockTimeoutError
+from core.errors import BrokenFileError, LockTimeoutError, partly_done
 from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
 from core.pipeline.database import masking as rows
@@ -22,7 +22,7 @@ from core.pipeline.database.history import append
 from core.pipeline.database.standing import looking
 from core.pipeline.database.turn import turn
 from core.pipeline.intake.normalisation import normalise
-from core.storage.masking import REASON, Place
+from core.storage.masking import GO_ON, HALFWAY, REASON, Place
 from core.storage.sqlite_files import SIDE_FILES
 from core.text.secrets import find_secrets, masked
 
@@ -67,7 +67,7 @@ def mask(memory: Memory, plan: Masking, *, now: int) -> ChangeSet:
     if not plan.masks or not Database.exists(memory.home):
         return memory.mask_secrets(plan)
     masks = _in_all_forms(plan.masks)
-    with _opened(memory) as database:
+    with _opened(memory) as database, partly_done(HALFWAY, GO_ON):
         with database.write() as writer:
             rows.mask_rows(writer, masks, holding=False)
         done = memory.mask_secrets(plan)

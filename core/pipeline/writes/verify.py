@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import NuggetsError
+from core.errors import NuggetsError, partly_done
 from core.model.draft import Draft
 from core.model.note import replace
 from core.model.snapshot import Snapshot
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
 
 _SECONDS: Final = 15.0
+_BROUGHT: Final = "what was accepted was written into the notes, and is in the log"
 _ON_ITS_WAY_MS: Final = 60_000
 _DOES: Final = {"add": "become a note", "update": "change its note", "hide": "hide its note"}
 
@@ -129,14 +131,15 @@ def mend_drift(memory: Memory, *, now: int) -> tuple[ChangeSet, ...]:
                 raise done.problem
             if not done.waiting or done.busy:
                 break
-        with database.telling():
-            follow(database, memory, now=now)
-            strange = _strange(database.reading, memory.snapshot)
-        if strange:
-            reason = "took out trails that lead nowhere"
-            written.append(
-                memory.change(reason, lambda draft: _without_trail(draft, strange), kind="repair")[1]
-            )
+        with partly_done(_BROUGHT) if written else nullcontext():
+            with database.telling():
+                follow(database, memory, now=now)
+                strange = _strange(database.reading, memory.snapshot)
+            if strange:
+                reason = "took out trails that lead nowhere"
+                written.append(
+                    memory.change(reason, lambda draft: _without_trail(draft, strange), kind="repair")[1]
+                )
     finally:
         database.close()
     return tuple(written)

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memory_files import fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
+from memory_files import fact_object, facts_of, note_object, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
 from core.verify import findings
@@ -145,10 +145,21 @@ def test_a_writer_killed_before_any_step_leaves_a_change_whole_or_undone(home: P
         fresh = copy / "fresh.nugget.json"
         stored = {fact["key"] for fact in facts_of(copy, fresh.name)} if fresh.exists() else set()
         assert stored == {note["sourceKey"] for note in notes.values() if note["nuggetName"] == "fresh"}
+        _take_back(copy, {"hide", "remember"})
+        # What a writer that was killed left beside a file goes with the next change.
+        assert {name: data for name, data in tree(copy).items() if not name.endswith(".tmp")} == tree(home)
         if done.stdout == b"done\n":
             assert step > 15
             break
         step += 1
+
+
+def _take_back(home: Path, reasons: set[str]) -> None:
+    """Takes back what stands in the log under these reasons: it tells each change whole, whenever the kill came."""
+    memory = Memory.open(home)
+    for entry in memory.log(limit=2):
+        if entry.change_set.reason in reasons:
+            memory.undo(entry.id)
 
 
 def _with_fact_note(draft: object) -> None:
