@@ -168,9 +168,13 @@ class _Cut:
 def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
     """None when no former version is nearer to the file than the baseline."""
     differs = {item: not same(group.then[item], group.now[item]) for item in group.then}
-    cost = best_cost = at_first = sum(differs.values())
+    counts = {item: _counts_differ(group.then[item], group.now[item]) for item in group.then}
+    cost = cost_at_best = at_first = sum(differs.values())
     if not cost:
         return None
+    # Recalls in the file tell what its program had seen, as all else in it does.
+    recalls = sum(counts.values())
+    least = cost + recalls
     steps: list[_Step] = []
     best: int | None = None
     for entry in past:
@@ -178,17 +182,24 @@ def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
             break
         before = _before(entry.change_set, group.kind)
         for item, version in before.items():
-            differed = differs.get(item, False)
-            differs[item] = not same(version, group.file_version(item))
+            held = group.file_version(item)
+            differed, counted = differs.get(item, False), counts.get(item, False)
+            differs[item], counts[item] = not same(version, held), _counts_differ(version, held)
             cost += differs[item] - differed
+            recalls += counts[item] - counted
         steps.append(_Step(entry, before))
-        if cost < best_cost or (
-            best == len(steps) - 1 and cost == best_cost and _was_written_over(group, before)
-        ):
-            best, best_cost = len(steps), cost
-        if best_cost == 0:
+        # Another program's entry may be the work of the one that saved the file: that one had seen it.
+        goes_on = best == len(steps) - 1 and cost == cost_at_best and bool(entry.made_by)
+        nearer = cost < cost_at_best and cost + recalls < least
+        if nearer or (goes_on and _was_written_over(group, before)):
+            best, cost_at_best, least = len(steps), cost, cost + recalls
+        if cost_at_best == 0:
             break
-    return _Cut(steps[:best], best_cost, at_first) if best is not None else None
+    return _Cut(steps[:best], cost_at_best, at_first) if best is not None else None
+
+
+def _counts_differ(one: Version, other: Version) -> bool:
+    return one is not None and other is not None and one.hits != other.hits
 
 
 def _was_written_over(group: _Group, before: Mapping[ItemKey, Version]) -> bool:

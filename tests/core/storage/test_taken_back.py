@@ -420,6 +420,51 @@ def test_a_fact_that_another_program_forgets_at_once_stays_forgotten(home: Path)
     assert_facts_and_notes_are_one(memory.snapshot)
 
 
+def _save_list(home: Path, held: list[dict[str, Any]]) -> None:
+    write_later(home / NUGGET, lambda: write_nugget(home, "memory", held))
+
+
+def test_an_agent_that_lost_our_edit_goes_on_editing_a_fact_of_its_own(home: Path) -> None:
+    memory = Memory.open(home)
+    held = [fact_object("user:a"), fact_object("user:b"), fact_object("user:theirs", "first")]
+    _save_list(home, held)
+    memory.refresh()
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:a", "Ours."))
+    for value in ("second", "third", "fourth"):
+        held[-1] |= {"value": value}
+        _save_list(home, held)
+        memory.refresh()
+        assert values_of(home)["user:theirs"] == value
+        assert values_of(home)["user:a"] == "Ours."
+        assert memory.conflicts() == ()
+
+
+def test_an_agent_that_recalled_what_we_changed_forgets_a_fact_of_its_own(home: Path) -> None:
+    memory = Memory.open(home)
+    held = [fact_object("user:a"), fact_object("user:b"), fact_object("user:theirs", "first")]
+    _save_list(home, held)
+    memory.refresh()
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:a", "Ours."))
+    held[0] |= {"hits": 1, "last_hit_session": "s-1"}
+    _save_list(home, held)
+    memory.refresh()
+    held.pop()
+    _save_list(home, held)
+    memory.refresh()
+    assert "user:theirs" not in values_of(home)
+    assert values_of(home)["user:a"] == "Ours."
+
+
+def test_an_agent_that_lost_a_recall_of_ours_may_edit_another_fact(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:b", "Ours."))
+    memory.recall("user:a", session="s-1")
+    _save_list(home, [fact_object("user:a"), fact_object("user:b", "Theirs.")])
+    memory.refresh()
+    assert values_of(home)["user:b"] == "Theirs."
+    assert memory.conflicts() == ()
+
+
 def test_a_fact_that_an_old_list_and_an_old_graph_dropped_together_comes_back(home: Path) -> None:
     memory = Memory.open(home)
     held, stale = Original(home, load=False), read_graph(home)
