@@ -198,7 +198,7 @@ class LoggedMemory:
         with self._guard:
             loaded = self._store.look_around(seconds, patience)
             self._mark_begin()
-            if self.window.opened_at is None:
+            if self.window.opened_at is None and (self._begun is not None or self._store.ledger is None):
                 self.window.opened_at = self._begun[0] if self._begun is not None else 0
             return self._adopt(loaded)
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from textual import work
 
-from core.daily import lines_of, promotes_by
 from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.desk import Desk
@@ -73,6 +72,8 @@ class MainDaily(MainHistory):
         result = await self.attempt(desk.waiting_promotion())
         if desk is not self._desk or not self.is_mounted:
             return
+        from core.daily import lines_of
+
         self.view = self.view.with_(promotable=lines_of(result) if result is not None else 0)
         if result is not None and ask and not self._asked_to_promote and self.app.screen is self:
             self._asked_to_promote = True
@@ -85,6 +86,8 @@ class MainDaily(MainHistory):
         if result is not None:
             self._ask_to_promote(result)
             return
+        from core.daily import promotes_by
+
         mode = promotes_by(self.desk.memory.settings)
         said = "Nothing waits to be promoted." if mode == "ask" else f"The daily pass promotes: {mode}."
         say(self, f"{said} promotion.automatic in settings.toml is where that is said.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -90,9 +91,11 @@ def test_edits_in_one_process_do_not_make_it_grow(tmp_path: Path) -> None:
     tracemalloc.start()
     try:
         edit_text(memory, "First. " + "word " * 400)
+        gc.collect()
         before = tracemalloc.get_traced_memory()[0]
         for turn in range(100):
             edit_text(memory, f"Again {turn}. " + "word " * 400)
+        gc.collect()
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
