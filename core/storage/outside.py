@@ -113,6 +113,7 @@ def _lost_updates(
     if made is None or made.restoring.empty:
         return None
     _log_what_was_meant(trace, ledger, seen, loaded, made)
+    _owe(ledger, item_names(made.apart))
     _keep_conflicts(trace, ledger, made.conflicts)
     turns = max((ledger.restored(name) for name in item_names(made.lost)), default=0)
     trace.quiet_seconds = min(QUIET_SECONDS * 2**turns, _LONGEST_SECONDS)

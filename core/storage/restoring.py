@@ -19,10 +19,10 @@ from core.storage.compare import outside_changes
 from core.storage.ledger_codec import fact_item, note_item
 from core.storage.lost_updates import Version, find_lost_updates, same
 from core.storage.merging import Collect, take_theirs
-from core.storage.own import item_name, own_changes, written_at
+from core.storage.own import item_name, known_versions, own_changes, written_at
 from core.storage.reading import Loaded
 from core.storage.rebase import rebase
-from core.storage.stale import Drafting
+from core.storage.stale import Drafting, judge
 from core.storage.stale_renames import renamed_things
 
 if TYPE_CHECKING:
@@ -38,7 +38,8 @@ class Restoration:
     wishes: what the program changed in things that nobody else did. merged: what of its changes goes together with
     ours, in things that both changed. stale: what it took back. restoring: puts that back, on top of the files; empty
     where the files show it already. conflicts: its version of what both changed in two ways, to be decided on.
-    left: things that differ by recalls or white space alone and are judged apart. lost: what is put back.
+    left: things that are judged apart; those of them that were taken back as well are `apart`, the others differ by
+    recalls or white space alone. lost: what is put back.
     """
 
     wishes: tuple[ChangeSet, ...] = ()
@@ -48,6 +49,7 @@ class Restoration:
     conflicts: tuple[tuple[ChangeSet, Conflict], ...] = ()
     left: frozenset[ItemKey] = frozenset()
 
+    apart: frozenset[ItemKey] = frozenset()
     lost: frozenset[ItemKey] = frozenset()
 
     @property
@@ -77,13 +79,14 @@ def restoration(
     *,
     pending: Mapping[ItemKey, Version],
     own: Callable[[ItemKey], OwnChange | None],
+    apart: frozenset[ItemKey],
     ids: Callable[[], str],
     at: str,
     author: Author,
 ) -> Restoration:
     """What becomes of lost updates. baseline: the memory as it is to be; now: as it is in the files; found: how they
     differ. pending: what waits to be restored already, with the version of it that the log last saw in the file.
-    own: our last change of a thing. author: who restores.
+    own: our last change of a thing. apart: what is judged apart. author: who restores.
     """
     plan = _Plan(
         baseline=baseline,
@@ -101,7 +104,7 @@ def restoration(
     truth = baseline
     for change_set in merged:
         truth = laid_over(truth, change_set)
-    wishes, left = _wishes(plan, versions)
+    wishes, left = _wishes(plan, versions, apart)
     return Restoration(
         wishes=wishes,
         merged=merged,
@@ -109,6 +112,7 @@ def restoration(
         restoring=_restoring(plan, truth),
         conflicts=collected,
         left=left,
+        apart=apart & left,
         lost=frozenset(bases),
     )
 
@@ -131,8 +135,31 @@ def restoration_of(
     _take_along(bases, baseline.snapshot, now.snapshot, found)
     return restoration(
         baseline.snapshot, now.snapshot, found, bases,
-        pending=pending, own=case.own, ids=ids, at=at, author=OURSELVES,
+        pending=pending, own=case.own, apart=_taken_back_besides(ledger, case, bases, ids),
+        ids=ids, at=at, author=OURSELVES,
     )  # fmt: skip
+
+
+def _taken_back_besides(
+    ledger: Ledger, case: Case, bases: Mapping[ItemKey, Version], ids: Callable[[], str]
+) -> frozenset[ItemKey]:
+    """What else was taken back though no version of its file shows it; it is no wish, and is restored by itself."""
+    rest = Differences(
+        tuple(change for change in case.found.notes if ("note", change.id) not in bases),
+        tuple(fact for fact in case.found.facts if ("fact", fact.nugget, fact.key) not in bases),
+        case.found.nuggets,
+    )
+    judged = judge(
+        case.seen,
+        case.now,
+        case.own,
+        ids=ids,
+        at=case.at,
+        author=OURSELVES,
+        known=known_versions(ledger),
+        found=rest,
+    )
+    return judged.owed | judged.disputed
 
 
 def _take_along(bases: dict[ItemKey, Version], baseline: Snapshot, now: Snapshot, found: Differences) -> None:
@@ -292,12 +319,14 @@ def _change_set(plan: _Plan, kind: ChangeKind, items: Mapping[ItemKey, tuple[Ver
     )
 
 
-def _wishes(plan: _Plan, versions: _Versions) -> tuple[tuple[ChangeSet, ...], frozenset[ItemKey]]:
+def _wishes(
+    plan: _Plan, versions: _Versions, apart: frozenset[ItemKey]
+) -> tuple[tuple[ChangeSet, ...], frozenset[ItemKey]]:
     """What the program changed beside what it took back, and what is judged apart."""
     left = frozenset(
         item
         for item, then in versions.then.items()
-        if item not in plan.bases and _differs_by_little(then, versions.now[item])
+        if item not in plan.bases and (item in apart or _differs_by_little(then, versions.now[item]))
     )
     passed_over = {*plan.bases, *left}
     wanted = Differences(
