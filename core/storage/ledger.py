@@ -411,6 +411,16 @@ class Ledger:
             (one for one in found if (c := one.conflict) and (c.what, c.where, c.ours) == named), None
         )
 
+    def conflicts_gone_beyond(self, wanted: Conflict) -> tuple[str, ...]:
+        """Ids of waiting conflicts whose program has gone on from the text that waits there."""
+        found = self._entries(f"WHERE state = 'conflict' AND made_by = '{RESTORER}'")
+        named = wanted.where, wanted.field, wanted.base
+        return tuple(
+            one.id
+            for one in found
+            if wanted.base and (c := one.conflict) and (c.where, c.field or wanted.field, c.ours) == named
+        )
+
     def owed(self) -> dict[str, str]:
         """Things that were seen taken back and wait to be restored, each with our newest entry of it then."""
         return dict(self.rows("SELECT item, entry FROM owed"))

@@ -175,8 +175,10 @@ def _see_merged(connection: sqlite3.Connection, trace: Trace, seen: Loaded, made
 
 
 def _keep_conflicts(trace: Trace, ledger: Ledger, conflicts: Iterable[tuple[ChangeSet, Conflict]]) -> None:
-    """One conflict a thing; one that was withdrawn before waits again."""
+    """One conflict a thing: one that was withdrawn before waits again, a later text takes the place of an earlier."""
     for change_set, conflict in conflicts:
+        for earlier in ledger.conflicts_gone_beyond(conflict):
+            ledger.settle(earlier, "settled")
         known = ledger.conflict_about(conflict)
         if known is None:
             trace.keep_conflict(change_set, RESTORER, conflict)

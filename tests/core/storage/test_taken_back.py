@@ -455,6 +455,23 @@ def test_an_agent_that_recalled_what_we_changed_forgets_a_fact_of_its_own(home: 
     assert values_of(home)["user:a"] == "Ours."
 
 
+@pytest.mark.parametrize("take", ["ours", "theirs"])
+def test_an_agent_that_edits_on_what_we_edited_too_makes_one_conflict(home: Path, take: Any) -> None:
+    memory = Memory.open(home)
+    for key in ("user:a", "user:b"):
+        memory.change("edit", lambda draft, key=key: remember(draft, "memory", key, "Ours."))
+    for value in ("first", "second", "third"):
+        _save_list(home, [fact_object("user:a", value), fact_object("user:b")])
+        memory.refresh()
+        assert values_of(home) == {"user:a": "Ours.", "user:b": "Ours."}
+    (waiting,) = memory.conflicts()
+    assert waiting.conflict is not None
+    assert waiting.conflict.ours == "third"
+    memory.settle_conflict(waiting.id, take)
+    assert values_of(home)["user:a"] == ("third" if take == "ours" else "Ours.")
+    assert memory.conflicts() == ()
+
+
 def test_an_agent_that_lost_a_recall_of_ours_may_edit_another_fact(home: Path) -> None:
     memory = Memory.open(home)
     memory.change("edit", lambda draft: remember(draft, "memory", "user:b", "Ours."))
