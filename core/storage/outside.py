@@ -120,11 +120,20 @@ def _lost_updates(
     silent = turns >= _TURNS
     if is_quiet(loaded, trace.quiet_seconds):
         return Due((made.restoring,), silent=silent)
-    if urgent & frozenset(items_of(made.restoring)):
+    if urgent & _concerned(made.restoring):
         return Due((made.restoring,), made_by=IN_PASSING, silent=silent)
     if silent:
         _keep_conflicts(trace, ledger, fights(made.restoring, lambda name: ledger.restored(name) >= _TURNS))
     return Due()
+
+
+def _concerned(change_set: ChangeSet) -> frozenset[str]:
+    """Names of all that a change set touches, and of the facts that its notes mirror."""
+    notes = (
+        note for change in change_set.notes for note in (change.before, change.after) if note is not None
+    )
+    mirrored = (fact_item(note.nugget_name, note.key) for note in notes if note.is_fact)
+    return frozenset((*items_of(change_set), *mirrored))
 
 
 def _log_what_was_meant(
