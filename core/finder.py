@@ -15,7 +15,7 @@ from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME, cache_folder
 
 if TYPE_CHECKING:
     from core.model.kept import KeptSearch
-    from core.search import Explanation, Filters, Hit, SearchIndex
+    from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.asked import Asked
     from core.search.goldens import Verdict
     from core.search.index import Progress
@@ -56,10 +56,25 @@ class Finder:
         settings: SearchSettings | None = None,
     ) -> tuple[Hit, ...]:
         """See `Memory.search`."""
-        from core.search.asked import hits
+        return self.result(snapshot, text, limit, filters, new_since, stopped, settings).hits
 
-        wanted = self._asked(text, filters, new_since)
-        return hits(self.index(snapshot), snapshot, wanted, limit, settings or self._settings, stopped)
+    def result(
+        self,
+        snapshot: Snapshot,
+        text: str,
+        limit: int,
+        filters: Filters | None = None,
+        new_since: str | None = None,
+        stopped: Callable[[], bool] | None = None,
+        settings: SearchSettings | None = None,
+        syntax: bool = True,
+    ) -> SearchResult:
+        """See `Memory.search_result`."""
+        from core.search.asked import answered
+
+        index = self.index(snapshot)
+        wanted = self._asked(index, text, filters, new_since, syntax)
+        return answered(index, snapshot, wanted, limit, settings or self._settings, stopped)
 
     def explain(
         self,
@@ -70,12 +85,14 @@ class Finder:
         new_since: str | None = None,
         shown: int = 10,
         settings: SearchSettings | None = None,
+        syntax: bool = True,
     ) -> Explanation | None:
         """See `Memory.explain`."""
         from core.search.asked import explained
 
-        wanted = self._asked(text, filters, new_since)
-        return explained(self.index(snapshot), snapshot, wanted, note_id, settings or self._settings, shown)
+        index = self.index(snapshot)
+        wanted = self._asked(index, text, filters, new_since, syntax)
+        return explained(index, snapshot, wanted, note_id, settings or self._settings, shown)
 
     def judge(
         self,
@@ -100,13 +117,16 @@ class Finder:
             stopped=stopped,
         )
 
-    def _asked(self, text: str, filters: Filters | None, new_since: str | None) -> Asked:
+    def _asked(
+        self, index: SearchIndex, text: str, filters: Filters | None, new_since: str | None, syntax: bool
+    ) -> Asked:
         from core.search.asked import asked
-        from core.search.language import read
+        from core.search.language import plain, read
 
         # Dates in a query are meant as the clock of the person shows them.
         now = self._clock().astimezone()
-        return asked(read(text), now=now, new_since=new_since, filters=filters)
+        question = read(text, index.excludes) if syntax else plain(text)
+        return asked(question, now=now, new_since=new_since, filters=filters)
 
     def index(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to a snapshot: from the cache at first, where there is one. progress: as

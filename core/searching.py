@@ -11,7 +11,7 @@ from core.kept import KeepingMemory
 if TYPE_CHECKING:
     from core.finder import Finder
     from core.model.kept import KeptSearch
-    from core.search import Explanation, Filters, Hit, SearchIndex
+    from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.goldens import Verdict
     from core.search.index import Progress
     from core.settings import SearchSettings, Settings
@@ -46,9 +46,27 @@ class SearchingMemory(KeepingMemory):
         text: words, and what `core.search.language` reads: "phrases", -exclusions, conditions such as tag:auth; any
         text at all is a query. limit: how many at most. filters: by default all visible notes. new_since: what
         is:new means, an ISO 8601 time; None: a day ago. stopped: asked now and then, once it says yes the search is
-        given up. settings: other weights for this search alone. No hit for a text that nothing answers.
+        given up. settings: other weights for this search alone. Every note that has something of the query is a hit;
+        those that are less likely to answer come last and are not `sure`.
         """
         return self._finder.search(self._snapshot, text, limit, filters, new_since, stopped, settings)
+
+    def search_result(
+        self,
+        text: str,
+        limit: int = 10,
+        filters: Filters | None = None,
+        *,
+        new_since: str | None = None,
+        stopped: Callable[[], bool] | None = None,
+        settings: SearchSettings | None = None,
+        syntax: bool = True,
+    ) -> SearchResult:
+        """The hits of `search` with one judgement of them all: whether the best one answers.
+
+        syntax: whether the text may hold more than words; without it every text is words alone.
+        """
+        return self._finder.result(self._snapshot, text, limit, filters, new_since, stopped, settings, syntax)
 
     def explain(
         self,
@@ -59,13 +77,16 @@ class SearchingMemory(KeepingMemory):
         new_since: str | None = None,
         shown: int = 10,
         settings: SearchSettings | None = None,
+        syntax: bool = True,
     ) -> Explanation | None:
         """Why a note stands where it does in a search, or why it is no hit. None for no such note.
 
         shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
-        settings: other weights for this search alone.
+        settings: other weights for this search alone. syntax: as in `search_result`.
         """
-        return self._finder.explain(self._snapshot, text, note_id, filters, new_since, shown, settings)
+        return self._finder.explain(
+            self._snapshot, text, note_id, filters, new_since, shown, settings, syntax
+        )
 
     def judge_searches(
         self,

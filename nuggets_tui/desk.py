@@ -237,14 +237,14 @@ class Desk:
                 return None
             started = self.timer()
             limit = RESULTS if read(typed).words else _EVERY
-            found = self.memory.search(typed, limit, new_since=self.last_visit, stopped=stale)
+            found = self.memory.search_result(typed, limit, new_since=self.last_visit, stopped=stale)
             seconds = self.timer() - started
-            for hit in found[:_SEEN]:
+            for hit in found.hits[:_SEEN]:
                 if stale():
                     return None
                 # What the rows show is made here, not while they are drawn.
                 _ = hit.breakdown.reasons, hit.breakdown.matched
-            return None if stale() else Found(typed, found, None, seconds, len(found) >= limit)
+            return None if stale() else Found.of(typed, found, seconds, limit)
 
     async def why(self, found: Found, note_id: str) -> Why | None:
         """Why a note stands where it does in a search, or why it does not. None for a note that is gone."""

@@ -197,7 +197,7 @@ class PastSearch:
         return await aside(self._find, snapshot, typed, self._asked)
 
     def _find(self, snapshot: Snapshot, typed: str, turn: int) -> Found | None:
-        from core.search.asked import asked, hits
+        from core.search.asked import answered, asked
         from core.search.language import read
 
         def stale() -> bool:
@@ -208,10 +208,10 @@ class PastSearch:
                 return None
             index = self._following(snapshot)
             begun = time.perf_counter()
-            wanted = asked(read(typed), now=self._clock().astimezone())
-            found = hits(index, snapshot, wanted, _RESULTS, self._memory.settings.search, stale)
+            wanted = asked(read(typed, index.excludes), now=self._clock().astimezone())
+            found = answered(index, snapshot, wanted, _RESULTS, self._memory.settings.search, stale)
             seconds = time.perf_counter() - begun
-            return None if stale() else Found(typed, found, None, seconds, len(found) >= _RESULTS)
+            return None if stale() else Found.of(typed, found, seconds, _RESULTS)
 
     def _following(self, snapshot: Snapshot) -> SearchIndex:
         if self._index is None:

@@ -19,7 +19,8 @@ from nuggets_tui.pipeline_sign import NOT_BEGUN, PipelineSign
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
-    from core.search import Hit
+    from core.search import Hit, SearchResult
+    from core.search.language import Clause
     from nuggets_tui.origin import Origin
 
 __all__ = [
@@ -46,7 +47,7 @@ _NO_LOG: Final = Log()
 class Found(msgspec.Struct, frozen=True):
     """What a search brought: hits best first, the answer an agent's recall would give, and the time it took.
 
-    capped: there may be more hits.
+    capped: there may be more hits. clauses: how the query was read, and what became of its exact words.
     """
 
     query: str
@@ -54,6 +55,13 @@ class Found(msgspec.Struct, frozen=True):
     recall: Recall | None = None
     seconds: float = 0.0
     capped: bool = False
+    clauses: tuple[Clause, ...] = ()
+
+    @staticmethod
+    def of(query: str, result: SearchResult, seconds: float, limit: int) -> Found:
+        """What a search for at most `limit` hits brought, before its recall."""
+        capped = len(result.hits) >= limit
+        return Found(query, result.hits, None, seconds, capped, result.clauses)
 
     @property
     def weighed(self) -> bool:

@@ -4,9 +4,18 @@ import os
 
 from core.search.highlight import highlights
 from core.search.index import SearchIndex
-from core.search.results import Breakdown, Explanation, Filters, Hit, Reason
+from core.search.results import Breakdown, Explanation, Filters, Hit, Reason, SearchResult
 
 # numpy is loaded by the first search; the arrays are short, and its threads would cost more than they bring.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-__all__ = ["Breakdown", "Explanation", "Filters", "Hit", "Reason", "SearchIndex", "highlights"]
+__all__ = [
+    "Breakdown",
+    "Explanation",
+    "Filters",
+    "Hit",
+    "Reason",
+    "SearchIndex",
+    "SearchResult",
+    "highlights",
+]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Final
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search.index import SearchIndex
-from core.search.language import Question
-from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, Standing
+from core.search.language import Clause, Question
+from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, SearchResult, Standing
 from core.settings import SearchSettings
 
 _NOTHING: Final = Question()
@@ -32,6 +32,11 @@ class Asked(Filters):
         return super().admits(note) and self.question.admits(
             note, now=self.now, new_since=self.new_since, include_hidden=self.include_hidden
         )
+
+    @property
+    def preferred(self) -> tuple[str, ...]:
+        """Exact words: notes that hold them come first."""
+        return self.question.phrases
 
     @property
     def narrow(self) -> bool:
@@ -57,18 +62,31 @@ def asked(
     )
 
 
-def hits(
+def answered(
     index: SearchIndex,
     snapshot: Snapshot,
     wanted: Asked,
     limit: int,
     settings: SearchSettings,
     stopped: Callable[[], bool] | None = None,
-) -> tuple[Hit, ...]:
-    """The best notes for a question; those that conditions alone admit come newest first."""
-    if wanted.question.words:
-        return index.search(wanted.question.words, limit, wanted, settings, stopped)
-    return _only_filtered(snapshot, wanted, limit) if wanted.question.narrow else ()
+) -> SearchResult:
+    """The best notes for a question; those that conditions alone admit come newest first, and all are sure."""
+    question = wanted.question
+    if question.words:
+        result = index.result(question.words, limit, wanted, settings, stopped)
+        return replace(result, clauses=(*question.described(), *_said_of_exact(result)))
+    found = _only_filtered(snapshot, wanted, limit) if question.narrow else ()
+    return SearchResult(found, "found" if found else "nothing", clauses=question.described())
+
+
+def _said_of_exact(result: SearchResult) -> Iterator[Clause]:
+    """What became of exact words that none or only some of the hits hold."""
+    for text, holders in result.exact:
+        if not holders:
+            yield Clause(f'no note holds "{text}" word for word; its words count as words', True)
+        elif holders < len(result.hits):
+            notes = "1 note holds" if holders == 1 else f"{holders} notes hold"
+            yield Clause(f'{notes} "{text}" word for word; below them its words count as words')
 
 
 def standing(
@@ -103,12 +121,13 @@ def explained(
     place = standing(index, snapshot, wanted, note_id, settings) or Standing(0, 0)
     left_out: Obstacle = "hidden" if note.hidden and not wanted.include_hidden else "filters"
     return Explanation(
-        hit=Hit(note=note, score=0.0, rank=place.rank, breakdown=Breakdown()),
+        hit=Hit(note=note, score=0.0, rank=place.rank, breakdown=Breakdown(), sure=bool(place.rank)),
         total=place.total,
         obstacle="" if place.rank else left_out,
         missing=(),
         floor=0.0,
         needed=0.0,
+        judgement="found" if place.total else "nothing",
     )
 
 

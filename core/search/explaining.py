@@ -36,6 +36,7 @@ class Parts(NamedTuple):
     boost: float
     associative: float
     links: float
+    exact: float
 
 
 def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[Reason, ...]:
@@ -50,6 +51,7 @@ def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[Reason, ...]:
         (_boost(ranking, row), parts.boost),
         (_associative(ranking, row), parts.associative),
         (_links(ranking, row, parts.links), parts.links),
+        (_exact(ranking, row), parts.exact),
     ):
         some = [reason for reason in found if reason.value] if total else []
         summed = sum(reason.value for reason in some)
@@ -147,3 +149,9 @@ def _associative(ranking: Ranking, row: int) -> Iterator[Reason]:
 def _links(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
     if row in ranking.links:
         yield Reason("links", "link", "", ranking.state.notes[ranking.links[row][1]].id, total)
+
+
+def _exact(ranking: Ranking, row: int) -> Iterator[Reason]:
+    for text, one in ranking.exact.items():
+        if row in one.rows:
+            yield Reason("exact", "exact", text, text, one.worth)

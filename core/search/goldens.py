@@ -60,7 +60,7 @@ def verdicts(
     that was not.
     """
     for search in searches:
-        wanted = asked(read(search.query), now=now, new_since=new_since)
+        wanted = asked(read(search.query, index.excludes), now=now, new_since=new_since)
         note_id = survivor(search.must_find) if search.golden else ""
         found = standing(index, snapshot, wanted, note_id, settings, stopped)
         if found is None or (stopped is not None and stopped()):

@@ -13,7 +13,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query import read_query
-from core.search.results import Explanation, Filters, Hit, Standing
+from core.search.results import Explanation, Filters, Hit, SearchResult, Standing
 from core.settings import SearchSettings
 
 if TYPE_CHECKING:
@@ -225,10 +225,30 @@ class SearchIndex:
         and then; once it says yes, there is no hit.
         Raises InvalidInputError for a negative limit and for settings that no score can be computed with.
         """
+        return self.result(text, limit, filters, settings, stopped).hits
+
+    def result(
+        self,
+        text: str,
+        limit: int = 10,
+        filters: Filters | None = None,
+        settings: SearchSettings | None = None,
+        stopped: Callable[[], bool] | None = None,
+    ) -> SearchResult:
+        """The same hits with the judgement of them all. Raises as `search` does."""
         if limit < 0:
             raise InvalidInputError("a limit cannot be negative", where=f"limit {limit}")
         ranking = self._ranking(self._state, text, filters, settings, stopped)
-        return () if ranking is None or limit == 0 else ranking.hits(limit)
+        return SearchResult() if ranking is None else ranking.result(limit)
+
+    def excludes(self, text: str) -> bool:
+        """Whether some note would be left out for a word, or for words side by side."""
+        state = self._state
+        if state is None:
+            return False
+        from core.search.exact import is_excluded_by
+
+        return is_excluded_by(state, text)
 
     def explain(
         self,

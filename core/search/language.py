@@ -1,9 +1,12 @@
 """The language of the search box: words, "phrases", -exclusions and conditions such as tag:auth, read from any text.
 
 A query is free text with, at any place,
-- "exact words" between double quotes: they must stand in the note, and rank as words do;
-- -word, -"exact words" or -tag:auth: must not be; a note that has the word written as a flag ("tar -xzf") stays, and
-  one letter (-v), a number (-1) or two dashes (--force) never leave anything out;
+- "exact words" between double quotes: notes that hold them come first, and they rank as words do;
+- `code` between backquotes: the same, and nothing in it is read as anything else;
+- +word or +"exact words": must stand in the note;
+- -word, -"exact words" or -tag:auth: must not be, where the dash follows white space and some note holds the word. In a
+  command line, after the name of a command and among flags (-v, -1, --force) a word with a dash is a word. A note that
+  has the word written as a flag ("tar -xzf") stays;
 - field:value, for the fields of `conditions.FIELDS`; field:a,b and a repeated nugget, scope or type mean either, any
   other repeated field means both.
 What looks like one of these and cannot be read is words like all the rest: no text is an error. Colons in addresses,
@@ -13,7 +16,7 @@ times, names of other fields ("user:coffee") and code ("type::new") mean nothing
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -27,9 +30,12 @@ from core.text.tokens import fold, unspaced_runs
 QUOTES: Final = '"\u201c\u201d\u201e'
 _FIELD: Final = re.compile(rf"(-?)({'|'.join(FIELDS)}):(?![:/])", re.IGNORECASE | re.ASCII)
 _EXCLUDED: Final = re.compile(r"-([^\W\d_][\w./-]*\w)")
-_QUOTED: Final = re.compile(rf"(-?)[{QUOTES}]([^{QUOTES}]*)[{QUOTES}](?!\S)")
+_DEMANDED: Final = re.compile(r"\+([^\W\d_][\w./-]*\w)")
+# What may end a sentence may follow a quotation.
+_QUOTED: Final = re.compile(rf"([-+]?)[{QUOTES}]([^{QUOTES}]*)[{QUOTES}](?=[.,;?!)]*(?:\s|\Z))")
+_CODE: Final = re.compile(r"`([^`\n]+)`(?=[.,;:?!)]*(?:\s|\Z))")
 _VALUE: Final = re.compile(rf"[{QUOTES}]([^{QUOTES}]*)[{QUOTES}](?=[\s,]|\Z)|([^\s,{QUOTES}][^\s,]*)")
-_OPENING: Final = re.compile(rf"-?[{QUOTES}](?=\S)")
+_OPENING: Final = re.compile(rf"[-+]?[{QUOTES}](?=\S)")
 _SOLID: Final = re.compile(r"\S+")
 _SPACE: Final = re.compile(r"\s*")
 _LETTER: Final = re.compile(r"[^\W_]")
@@ -37,7 +43,25 @@ _ANY_QUOTE: Final = re.compile(rf"[{QUOTES}]")
 # Shorter words are mostly abbreviations.
 _SHORTEST_PLURAL: Final = 3
 
-Kind = Literal["word", "phrase", "excluded", "condition", "open"]
+# What makes a text a command line: certain flags, and signs of the shell.
+_FLAG: Final = re.compile(r"-[\w?]|--[\w-]+(=.*)?|-\w+=.*|-\d+")
+_SHELL: Final = re.compile(r"[|&]{1,2}|[<>]{1,2}|\$[\w{(].*|\.{0,2}/\S*|\./?|[*]\.\w+|~/\S*")
+# Names of commands that are hardly a word of anything else.
+_COMMANDS: Final = frozenset(
+    """
+    apt apt-get awk aws bash brew cargo chmod chown cp curl dd df docker docker-compose du ffmpeg gcc gcloud git go
+    grep gunzip gzip helm iptables jq kubectl ls lsof make mkdir mount mv mysql nc netstat npm npx openssl pacman
+    perl pg_dump ping pip pnpm podman ps psql pytest python python3 rg rm rsync ruby scp sed ssh ssh-keygen sudo
+    systemctl tar tcpdump terraform tmux touch tr uv vim wget xargs yarn zip
+    """.split()
+)
+# After these a flag may follow the name of what they are to do: git log -oneline.
+_WITH_SUBCOMMANDS: Final = frozenset(
+    "apt aws brew cargo docker gcloud git go helm kubectl npm pip uv".split()
+)
+
+Kind = Literal["word", "phrase", "code", "demanded", "excluded", "condition", "open"]
+Holds = Callable[[str], bool]
 
 
 class Clause(NamedTuple):
@@ -62,13 +86,14 @@ class Part(NamedTuple):
 class Question:
     """What a text asks for.
 
-    words: free text for the ranking, as typed and in order, with that of the phrases. phrases: each must stand in the
-    title, content or tags of a note. excluded: words and phrases that must not. conditions: all must hold. clauses:
-    see `described`.
+    words: free text for the ranking, as typed and in order, with that of the phrases. phrases: exact words, whose
+    notes come first. demanded: words and phrases that must stand in the title, content or tags of a note. excluded:
+    such that must not. conditions: all must hold. clauses: see `described`.
     """
 
     words: str = ""
     phrases: tuple[str, ...] = ()
+    demanded: tuple[str, ...] = ()
     excluded: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
     clauses: tuple[Clause, ...] = ()
@@ -81,7 +106,7 @@ class Question:
     @property
     def narrow(self) -> bool:
         """Whether notes have to be looked at one by one."""
-        return bool(self.phrases or self.excluded or self.conditions)
+        return bool(self.demanded or self.excluded or self.conditions)
 
     @property
     def hidden(self) -> bool:
@@ -118,45 +143,59 @@ class Question:
             return False
         if not all(condition.admits(note, now, new_since) for condition in self.conditions):
             return False
-        if not (self.phrases or self.excluded):
+        if not (self.demanded or self.excluded):
             return True
         return self.fits(haystack_of(note) if haystack is None else haystack)
 
     def fits(self, haystack: str) -> bool:
-        """Whether a text, folded as `haystack_of` does it, has all phrases and nothing that is excluded."""
-        return all(_stands(phrase, haystack) for phrase in self._folded_phrases) and not any(
-            one.stands(haystack) for one in self._exclusions
-        )
+        """Whether a text, folded as `haystack_of` does it, has all that is demanded and nothing that is excluded."""
+        return all(
+            any(stands(form, haystack) for form in forms) for forms in self._demanded_forms
+        ) and not any(one.stands(haystack) for one in self._exclusions)
 
     @cached_property
-    def _folded_phrases(self) -> tuple[str, ...]:
-        return tuple(map(_squeezed, self.phrases))
+    def _demanded_forms(self) -> tuple[tuple[str, ...], ...]:
+        return tuple(_forms(squeezed(text)) for text in self.demanded)
 
     @cached_property
-    def _exclusions(self) -> tuple[_Exclusion, ...]:
-        return tuple(_Exclusion(_squeezed(text)) for text in self.excluded)
+    def _exclusions(self) -> tuple[Exclusion, ...]:
+        return tuple(map(Exclusion, self.excluded))
 
     def described(self) -> tuple[Clause, ...]:
         """How the text was read, one short clause for each part, in plain words; () for nothing at all."""
         return self.clauses
 
 
-def read(text: str) -> Question:
-    """The question in a text; any text at all is one. Linear in the length of the text."""
-    found = list(parts(text))
-    phrases = _distinct(part.text for part in found if part.kind == "phrase")
+def plain(text: str) -> Question:
+    """The question in a text that is nothing but words."""
+    words = " ".join(text.split())
+    return Question(words=words, clauses=(Clause(f"words: {words}"),) if words else ())
+
+
+def read(text: str, excludes: Holds | None = None) -> Question:
+    """The question in a text; any text at all is one. Linear in the length of the text.
+
+    excludes: whether some note would be left out for a word; what leaves out none is a word. None: not known, and so
+    every word with a dash before it leaves notes out.
+    """
+    found = [_settled(part, excludes) for part in parts(text)]
+    phrases = _distinct(part.text for part in found if part.kind in ("phrase", "code"))
+    demanded = _distinct(part.text for part in found if part.kind == "demanded")
     excluded = _distinct(part.text for part in found if part.kind == "excluded")
     conditions = _joined(part.condition for part in found if part.condition is not None)
     free = " ".join(part.text for part in found if part.kind == "word" and not part.fault)
     clauses = [Clause(f"words: {free}")] if free else []
-    clauses += [Clause(f'exactly "{phrase}"') for phrase in phrases]
-    clauses += [Clause(f"not {text}") for text in excluded]
+    clauses += [Clause(f'first "{part.text}"') for part in found if part.kind == "phrase"]
+    clauses += [Clause(f"first `{part.text}`") for part in found if part.kind == "code"]
+    clauses += [Clause(f"with: {_quoted_words(text)}") for text in demanded]
+    clauses += [Clause(f"without: {_quoted_words(text)}") for text in excluded]
     clauses += [Clause(condition.described()) for condition in conditions]
     clauses += [Clause(f"{part.text} is not finished") for part in found if part.kind == "open"]
     clauses += [Clause(f"{part.text} is read as words: {part.fault}", True) for part in found if part.fault]
     return Question(
-        words=" ".join(part.text for part in found if part.kind in ("word", "phrase")),
+        words=" ".join(part.text for part in found if part.kind in ("word", "phrase", "code", "demanded")),
         phrases=phrases,
+        demanded=demanded,
         excluded=excluded,
         conditions=conditions,
         clauses=tuple(dict.fromkeys(clauses)),
@@ -166,15 +205,42 @@ def read(text: str) -> Question:
 def parts(text: str) -> Iterator[Part]:
     """The parts of a query in order."""
     place = _skip(text, 0)
+    command_line = _is_command_line(text)
     while place < len(text):
         part = _condition(text, place) or _quoted(text, place) or _word(text, place)
+        if part.kind == "excluded" and command_line and text[part.start + 1] not in QUOTES:
+            part = Part("word", part.start, part.end, text[part.start : part.end])
         yield part
         place = _skip(text, part.end)
 
 
+def _is_command_line(text: str) -> bool:
+    """Whether a text holds what only command lines do: signs of the shell, certain flags, or a word with a dash after the
+    name of a command, or of one and what it is to do. What stands between backquotes is none of it.
+    """
+    earlier, before = "", ""
+    for one in _CODE.sub(" ", text).split():
+        if _FLAG.fullmatch(one) or _SHELL.fullmatch(one):
+            return True
+        if one[0] == "-" and (before in _COMMANDS or earlier in _WITH_SUBCOMMANDS) and _EXCLUDED.match(one):
+            return True
+        earlier, before = before, one.lower()
+    return False
+
+
+def _settled(part: Part, excludes: Holds | None) -> Part:
+    if part.kind != "excluded" or excludes is None or excludes(part.text):
+        return part
+    return Part("word", part.start, part.end, part.text)
+
+
+def _quoted_words(text: str) -> str:
+    return f'"{text}"' if " " in text else text
+
+
 def haystack_of(note: Note) -> str:
     """A note's title, content and own tags, folded, white space squeezed, one line each."""
-    return "\n".join(map(_squeezed, (note.title, note.content, *custom_tags(note))))
+    return "\n".join(map(squeezed, (note.title, note.content, *custom_tags(note))))
 
 
 def _skip(text: str, place: int) -> int:
@@ -193,6 +259,9 @@ def _word(text: str, place: int) -> Part:
     excluded = _EXCLUDED.fullmatch(solid)
     if excluded:
         return Part("excluded", place, end, excluded[1])
+    demanded = _DEMANDED.fullmatch(solid)
+    if demanded:
+        return Part("demanded", place, end, demanded[1])
     opening = _OPENING.match(solid)
     # Where another quote follows, both are code or data more likely than a phrase.
     lonely = opening is not None and not _ANY_QUOTE.search(text, place + opening.end())
@@ -200,11 +269,15 @@ def _word(text: str, place: int) -> Part:
 
 
 def _quoted(text: str, place: int) -> Part | None:
+    code = _CODE.match(text, place)
+    if code is not None and code[1].strip():
+        return Part("code", place, code.end(), " ".join(code[1].split()))
     found = _QUOTED.match(text, place)
     if found is None or not found[2].strip():
         return None
     said = " ".join(found[2].split())
-    return Part("excluded" if found[1] else "phrase", place, found.end(), said)
+    kinds: dict[str, Kind] = {"": "phrase", "-": "excluded", "+": "demanded"}
+    return Part(kinds[found[1]], place, found.end(), said)
 
 
 def _condition(text: str, place: int) -> Part | None:
@@ -268,11 +341,12 @@ def _joined(conditions: Iterator[Condition]) -> tuple[Condition, ...]:
 # What stands in a text
 
 
-def _squeezed(text: str) -> str:
+def squeezed(text: str) -> str:
+    """A text folded, with one space for all white space."""
     return " ".join(fold(text).split())
 
 
-def _stands(phrase: str, haystack: str) -> bool:
+def stands(phrase: str, haystack: str) -> bool:
     """Whether a folded phrase stands in a folded text as whole words."""
     if not phrase:
         return True
@@ -294,17 +368,18 @@ def _parted(char: str) -> bool:
     return bool(_LETTER.match(char)) and not unspaced_runs().match(char)
 
 
-class _Exclusion:
+class Exclusion:
     """A word or its plural, or a phrase, that must not stand in a text, unless it stands there as a flag."""
 
-    def __init__(self, folded: str) -> None:
+    def __init__(self, text: str) -> None:
+        folded = squeezed(text)
         self._forms = _forms(folded)
         self._flag = f"-{folded}"
         self._as_flag = re.compile(rf"(?<![^\s`'\"(\[]){re.escape(self._flag)}(?![^\W_])")
 
     def stands(self, haystack: str) -> bool:
         """Whether a folded text is to be left out."""
-        if not any(_stands(form, haystack) for form in self._forms):
+        if not any(stands(form, haystack) for form in self._forms):
             return False
         return self._flag not in haystack or not self._as_flag.search(haystack)
 

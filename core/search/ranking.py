@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, TypeVar
 
 import numpy as np
 
 from core.search.documents import haystack, text_tokens
+from core.search.exact import Exact, exact_rows
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
+from core.search.judging import judged, likelihood
 from core.search.legs import (
     TextLeg,
     VectorLeg,
@@ -24,9 +27,18 @@ from core.search.legs import (
     vector_leg,
 )
 from core.search.query import Query
-from core.search.results import Breakdown, Explanation, Filters, Hit, Obstacle, Standing
+from core.search.results import (
+    Breakdown,
+    ExactWords,
+    Explanation,
+    Filters,
+    Hit,
+    Obstacle,
+    SearchResult,
+    Standing,
+)
 from core.search.segment import Numbers, Values
-from core.search.state import Holdings, State
+from core.search.state import Holdings, Mask, State
 from core.search.terms import Term, terms
 from core.settings import SearchSettings
 
@@ -35,7 +47,7 @@ if TYPE_CHECKING:
 
 # So many of the best are read from their phase vectors, where they are made; the others as these are expected to be.
 _MEASURED: Final = 100
-# For each word that a query has less than so many, the floor rises by a step (measured).
+# For each word that a query has less than so many, the line rises by a step (measured).
 _MANY_WORDS: Final = 5
 _FLOOR_STEP: Final = 0.05
 _VERBATIM: Final = 0.75
@@ -48,7 +60,7 @@ class Ranking:
 
     best_vector: what the vector leg is measured against. first_blends: before associations and links.
     associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
-    to, its blend and row. measured: the cosines of rows whose phase vectors were read. candidates: rows of the hits, in
+    to, its blend and row. exact: of exact words that were asked for, the rows that hold them. measured: the cosines of rows whose phase vectors were read. candidates: rows of the hits, in
     no order.
     """
 
@@ -68,6 +80,7 @@ class Ranking:
     associative: Values
     associates: Numbers
     links: Mapping[int, tuple[float, int]]
+    exact: Mapping[str, Exact]
     measured: Mapping[int, float]
     blends: Values
     candidates: Numbers
@@ -78,18 +91,46 @@ class Ranking:
         documents = [(row, self.state.document(row)) for row in self.associates.tolist()]
         return tuple((row, stem_weights(one), pair_weights(one)) for row, one in documents)
 
-    def hits(self, limit: int) -> tuple[Hit, ...]:
-        """The best hits, at most `limit`."""
+    def result(self, limit: int) -> SearchResult:
+        """The best hits, at most `limit`, and the judgement of them all."""
         rows = self._ordered(limit)
         scores = self._shown_scores(rows)
-        return tuple(
-            self._hit(row, rank, score) for rank, (row, score) in enumerate(zip(rows, scores, strict=True), 1)
+        above = self._above_the_line(rows)
+        hits = tuple(
+            self._hit(row, rank, score, rank <= above)
+            for rank, (row, score) in enumerate(zip(rows, scores, strict=True), 1)
         )
+        among = set(self.candidates.tolist()) if self.exact else set()
+        held = tuple(ExactWords(text, len(among & one.rows)) for text, one in self.exact.items())
+        return SearchResult(hits, judged(self.best), held)
+
+    @cached_property
+    def best(self) -> float:
+        """How likely the best hit answers, in [0, 1]; 0 without one."""
+        first = self._ordered(1)
+        return self._likelihood(first[0]) if first else 0.0
+
+    def _likelihood(self, row: int) -> float:
+        return likelihood(self, row)
+
+    def _above_the_line(self, rows: Sequence[int]) -> int:
+        """How many of the best rows stand above the line: none unless the search found something; then the best one
+        and those after it, up to the first that covers too little.
+        """
+        if not rows or judged(self.best) != "found":
+            return 0
+        return 1 + sum(1 for _ in takewhile(self._covers_enough.__getitem__, rows[1:]))
+
+    @cached_property
+    def _covers_enough(self) -> Mask:
+        text = self.text
+        return text.phrase | text.title | (text.coverage >= _floor(self.settings, self.terms))
 
     def standing(self, row: int | None) -> Standing:
-        """How many hits there are, and where the note of a row stands among them."""
-        found = row is not None and row in self.candidates
-        return Standing(len(self.candidates), self._rank(row) if row is not None and found else 0)
+        """How many hits cover enough of the query, and where the note of a row stands if it does."""
+        covering = self.candidates[self._covers_enough[self.candidates]]
+        found = row is not None and row in covering
+        return Standing(len(covering), self._rank(row) if row is not None and found else 0)
 
     def explanation(self, row: int, shown: int) -> Explanation:
         """Why the note of a row stands where it does. shown: how many hits the asker sees."""
@@ -97,15 +138,18 @@ class Ranking:
         rank = 0 if obstacle else self._rank(row)
         score = self._shown_scores([row])[0] if rank else 0.0
         cut = self._ordered(shown)
+        above = self._above_the_line(self._ordered(rank)) if rank else 0
         missing = tuple(term.word for term in self.terms if not self._holds(row, term))
         needed = float(self.blends[cut[-1]]) if len(cut) >= max(shown, 1) else 0.0
         return Explanation(
-            hit=self._hit(row, rank, score),
+            hit=self._hit(row, rank, score, 0 < rank <= above),
             total=len(self.candidates),
             obstacle=obstacle,
             missing=missing,
             floor=_floor(self.settings, self.terms),
             needed=needed,
+            judgement=judged(self.best),
+            best=self.best,
         )
 
     def _obstacle(self, row: int) -> Obstacle:
@@ -116,9 +160,7 @@ class Ranking:
             return "hidden"
         if self.filters.narrow and not self.filters.admits(note):
             return "filters"
-        if not self.text.coverage[row]:
-            return "nothing in common"
-        return "too little in common" if row not in self.candidates else ""
+        return "nothing in common" if row not in self.candidates else ""
 
     def _holds(self, row: int, term: Term) -> bool:
         return any(row in self.holdings.of(reading.stem).rows for reading in term.readings)
@@ -146,13 +188,14 @@ class Ranking:
         total = np.exp((best - best[0]) / temperature).sum()
         return [float(np.exp((self.blends[row] - best[0]) / temperature) / total) for row in rows]
 
-    def _hit(self, row: int, rank: int, score: float) -> Hit:
+    def _hit(self, row: int, rank: int, score: float, sure: bool) -> Hit:
         note, settings = self.state.notes[row], self.settings
         vector = settings.vector_weight * float(self.vector_scores[row])
         text = settings.text_weight * float(self.text_scores[row])
         boost, associative = float(self.boosts[row]), float(self.associative[row])
         links = settings.link_weight * self.links.get(row, (0.0, 0))[0]
-        parts = Parts(vector, text, boost, associative, links)
+        exact = sum(one.worth for one in self.exact.values() if row in one.rows)
+        parts = Parts(vector, text, boost, associative, links, exact)
         cosine = self.measured.get(row)
         if cosine is None:
             cosine = self.vector.cosine(self.state, row)
@@ -162,6 +205,7 @@ class Ranking:
             boost=boost,
             associative=associative,
             links=links,
+            exact=exact,
             blend=_blend(*parts),
             vector_score=float(self.vector_scores[row]),
             text_score=float(self.text_scores[row]),
@@ -169,6 +213,7 @@ class Ranking:
             raw_vector=min(max(cosine, -1.0), 1.0),
             measured=row in self.measured,
             coverage=float(self.text.coverage[row]),
+            likelihood=self._likelihood(row),
             score=score,
             _raw_text=lambda: _original_text_score(self.query, haystack(note)),
             _matched=lambda: matched_words(
@@ -176,7 +221,7 @@ class Ranking:
             ),
             _reasons=lambda: reasons(self, row, parts),
         )
-        return Hit(note=note, score=score, rank=rank, breakdown=breakdown)
+        return Hit(note=note, score=score, rank=rank, breakdown=breakdown, sure=sure)
 
 
 def rank(
@@ -190,8 +235,8 @@ def rank(
 ) -> Ranking | None:
     """Scores every note and finds those that answer the query. None when it was stopped.
 
-    A note is a hit when it covers enough of the query (`relevance_floor`) or holds it word for word; likeness to
-    other hits and links make none. Scores do not depend on filters, only on whether hidden notes take part.
+    A note is a hit when it has something of the query or holds it word for word; likeness to other hits and links
+    make none. Scores do not depend on filters, only on whether hidden notes take part.
     explained: a row that is scored as if it took part in any case; the scores of the others are as without it.
     """
     asked_to_stop = _latch(stopped)
@@ -202,8 +247,7 @@ def rank(
     if asked_to_stop():
         return None
     vector = vector_leg(state, query, made, holdings, settings)
-    floor = _floor(settings, made)
-    found = text.phrase | text.title | ((text.coverage > 0) & (text.coverage >= floor))
+    found = text.phrase | text.title | (text.coverage > 0)
     candidates = np.flatnonzero(pool & found)
     text_scores = np.minimum(text.raw / max(_best(text.raw, candidates), _TINY), 1.0)
     best_vector = _best(vector.scaled, candidates)
@@ -218,12 +262,16 @@ def rank(
     linking = np.zeros(len(state))
     for row, (blend, _) in links.items():
         linking[row] = settings.link_weight * blend
-    chosen = greatest(state, first + associative + linking, candidates, _MEASURED)
+    held = exact_rows(state, query, filters.preferred, holdings, first, candidates, outsider)
+    exact = np.zeros(len(state))
+    for one in held.values():
+        exact[list(one.rows)] += one.worth
+    chosen = greatest(state, first + associative + linking + exact, candidates, _MEASURED)
     rows, read = vectors.cosines(state, chosen if outsider is None else _with(chosen, outsider), vector)
     if len(rows):
         scaled = read * state.lengths[rows] * vector.length * state.scales[rows]
         vector_scores[rows] = np.clip(scaled / max(best_vector, _TINY), 0.0, 1.0)
-    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, associative, linking)
+    blends = _blend(settings.vector_weight * vector_scores, texts, boosts, associative, linking, exact)
     return Ranking(
         state=state,
         query=query,
@@ -241,6 +289,7 @@ def rank(
         associative=associative,
         associates=associates,
         links=links,
+        exact=held,
         measured=dict(zip(rows.tolist(), read.tolist(), strict=True)),
         blends=blends,
         candidates=_admitted(state, candidates, filters),
@@ -269,9 +318,9 @@ def _gains(
 _Part = TypeVar("_Part", float, Values)
 
 
-def _blend(vector: _Part, text: _Part, boost: _Part, associative: _Part, links: _Part) -> _Part:
+def _blend(vector: _Part, text: _Part, boost: _Part, associative: _Part, links: _Part, exact: _Part) -> _Part:
     """The sum of the parts, always in this order, so that what is shown is exactly what is ranked by."""
-    return vector + text + boost + associative + links
+    return vector + text + boost + associative + links + exact
 
 
 def _latch(stopped: Callable[[], bool] | None) -> Callable[[], bool]:
@@ -302,7 +351,7 @@ def _best(values: Values, rows: Numbers) -> float:
 
 
 def _floor(settings: SearchSettings, asked: Sequence[Term]) -> float:
-    """The coverage that makes a hit: the fewer words were typed, the more one of them has to say."""
+    """The coverage that stands above the line: the fewer words were typed, the more one of them has to say."""
     if not settings.relevance_floor:
         return 0.0
     return settings.relevance_floor + _FLOOR_STEP * max(0, _MANY_WORDS - len(asked))

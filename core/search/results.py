@@ -9,13 +9,15 @@ from typing import Literal, NamedTuple
 
 from core.model.basis import normalise_tag
 from core.model.note import Note
+from core.search.judging import Judgement
+from core.search.language import Clause
 
-Line = Literal["vector", "text", "boost", "associative", "links"]
+Line = Literal["vector", "text", "boost", "associative", "links", "exact"]
 ReasonKind = Literal[
     "word", "form", "beginning", "spelling", "part", "pair", "phrase", "title", "noise",
-    "durable", "scope", "confidence", "note", "link",
+    "durable", "scope", "confidence", "note", "link", "exact",
 ]  # fmt: skip
-Obstacle = Literal["", "hidden", "filters", "nothing in common", "too little in common", "nothing asked"]
+Obstacle = Literal["", "hidden", "filters", "nothing in common", "nothing asked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,11 @@ class Filters:
             and (self.subject is None or note.subject == self.subject)
             and (self.tag is None or normalise_tag(self.tag) in map(normalise_tag, note.tags))
         )
+
+    @property
+    def preferred(self) -> tuple[str, ...]:
+        """Exact words: notes that hold them come first."""
+        return ()
 
     @property
     def narrow(self) -> bool:
@@ -67,12 +74,12 @@ class Reason(NamedTuple):
 class Breakdown:
     """Why a note stands where it does.
 
-    vector, text, boost, associative, links: the parts after their weights; they add up to `blend`, by which hits are
-    ranked. vector_score, text_score: the first two before their weights, in [0, 1]; the best of the whole memory has
+    vector, text, boost, associative, links, exact: the parts after their weights; they add up to `blend`, by which
+    hits are ranked. exact: for exact words that were asked for. vector_score, text_score: the first two before their weights, in [0, 1]; the best of the whole memory has
     1. associative: how like the note is to the best hits; links: what its best linked note gives. raw_vector: cosine
     of the phase vectors of query and note, in [-1, 1]: read from them where `measured`, else as it is expected.
-    coverage: share of the query that the note holds, rare words counting more, in [0, 1]. score: softmax over the
-    best hits, in [0, 1]; 0 for a note that is no hit.
+    coverage: share of the query that the note holds, rare words counting more, in [0, 1]. likelihood: how likely it
+    answers if it ranks best, in [0, 1]. score: softmax over the best hits, in [0, 1]; 0 for a note that is no hit.
     """
 
     vector: float = 0.0
@@ -80,12 +87,14 @@ class Breakdown:
     boost: float = 0.0
     associative: float = 0.0
     links: float = 0.0
+    exact: float = 0.0
     blend: float = 0.0
     vector_score: float = 0.0
     text_score: float = 0.0
     raw_vector: float = 0.0
     measured: bool = False
     coverage: float = 0.0
+    likelihood: float = 0.0
     score: float = 0.0
     _raw_text: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)
     _matched: Callable[[], tuple[str, ...]] = field(default=lambda: (), repr=False, compare=False)
@@ -111,12 +120,37 @@ class Breakdown:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A note with its place in the ranking. `rank` counts from 1; 0 marks an explained note that is no hit."""
+    """A note with its place in the ranking. `rank` counts from 1; 0 marks an explained note that is no hit.
+
+    sure: whether it stands above the line; below it is what has something in common and is less likely.
+    """
 
     note: Note
     score: float
     rank: int
     breakdown: Breakdown
+    sure: bool = True
+
+
+class ExactWords(NamedTuple):
+    """Exact words that were asked for, and how many hits hold them."""
+
+    text: str
+    holders: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What a search brought: hits best first, and one judgement of them all.
+
+    judgement: "found" when the best hit answers, "not sure" when it may, "nothing" when nothing does. exact: the exact
+    words that were asked for. clauses: how the query was read, and what became of its exact words, in plain words.
+    """
+
+    hits: tuple[Hit, ...] = ()
+    judgement: Judgement = "nothing"
+    exact: tuple[ExactWords, ...] = ()
+    clauses: tuple[Clause, ...] = ()
 
 
 class Standing(NamedTuple):
@@ -132,7 +166,8 @@ class Explanation:
 
     hit: the note with its rank (0: no hit) and the parts that it has or would have. total: how many hits there are.
     obstacle: what keeps it out, "" for a hit. missing: words of the query that the note lacks. floor: the coverage
-    below which a note is no hit. needed: the blend of the last hit that is shown, 0 when there is room.
+    that stands above the line. needed: the blend of the last hit that is shown, 0 when there is room. judgement: of
+    the whole search, and best: how likely its best hit answers, in [0, 1].
     """
 
     hit: Hit
@@ -141,3 +176,5 @@ class Explanation:
     missing: tuple[str, ...]
     floor: float
     needed: float
+    judgement: Judgement = "nothing"
+    best: float = 0.0

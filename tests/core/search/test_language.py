@@ -72,17 +72,20 @@ def test_natural_sentences_and_shell_lines_pass_as_words(text: str) -> None:
     assert said(text) == [f"words: {text}"]
 
 
-def test_a_phrase_must_stand_in_the_note_as_whole_words_and_ranks_too() -> None:
+def test_a_phrase_is_preferred_and_one_with_a_plus_must_stand_in_the_note_as_whole_words() -> None:
     question = read('auth "JWT  Token" “tid.”')
     assert question.words == "auth JWT Token tid."
     assert question.phrases == ("JWT Token", "tid.")
-    assert admits('"jwt TOKEN"')
-    assert admits('"claims sub"')
-    assert admits('"tea-time"')
-    assert not admits('"jwt tok"')
-    assert not admits('"oken format"')
-    assert not admits('"format RS256"'), "title and content are no one text"
-    assert admits('"コーヒー"', make_note(2, title="朝のコーヒーを飲む"))
+    assert not question.narrow
+    assert admits('"nothing of this"')
+    assert admits('+"jwt TOKEN"')
+    assert admits('+"claims sub"')
+    assert admits('+"tea-time" +format')
+    assert not admits('+"jwt tok"')
+    assert not admits('+"oken format"')
+    assert not admits("+staging")
+    assert not admits('+"format RS256"'), "title and content are no one text"
+    assert admits('+"コーヒー"', make_note(2, title="朝のコーヒーを飲む"))
 
 
 def test_an_exclusion_leaves_out_the_word_its_plural_and_phrases() -> None:
@@ -103,7 +106,23 @@ def test_flags_do_no_harm() -> None:
     for line in ("tar -xzf file", "ls -la", "tar -x --force", "tar -1"):
         assert admits(line, tar)
     assert read("tar -x --force -1 -9").excluded == ()
-    assert not admits("tar -xzf", make_note(5, content="xzf"))
+    for line in ("tar -xzf", "git log -oneline", "grep -rn -old x", "find . -name", "unpack -xzf -v"):
+        assert read(line).excluded == (), line
+        assert read(line).words == line
+    assert read("`tar -xzf` -draft").excluded == ("draft",)
+    assert read("token-draft").excluded == ()
+
+
+def test_a_dash_before_a_word_that_leaves_no_note_out_is_a_word() -> None:
+    assert read("token -draft", lambda word: word == "draft").excluded == ("draft",)
+    assert read("token -draft", lambda word: False).words == "token draft"
+
+
+def test_code_between_backquotes_is_one_phrase_in_which_nothing_is_read() -> None:
+    question = read('how do I `git branch -d "old" tag:x`?')
+    assert question.phrases == ('git branch -d "old" tag:x',)
+    assert not question.narrow
+    assert read("a ` lone one").words == "a ` lone one"
 
 
 @pytest.mark.parametrize(
@@ -284,8 +303,8 @@ def test_what_is_being_typed_changes_nothing_yet() -> None:
 def test_how_a_query_was_read_is_said_in_plain_words() -> None:
     assert said('auth "a b" tag:x,y -tag:z -staging updated:<30d hits:>3 is:new has:links') == [
         "words: auth",
-        'exactly "a b"',
-        "not staging",
+        'first "a b"',
+        "without: staging",
         "tag x or y",
         "not tag z",
         "changed in the last 30 days",
@@ -301,6 +320,12 @@ def test_how_a_query_was_read_is_said_in_plain_words() -> None:
         "changed up to 2026",
         "changed in the last day",
         "title jwt",
+    ]
+    assert said('+jwt +"a b" -"c d" `ls -la`') == [
+        "first `ls -la`",
+        "with: jwt",
+        'with: "a b"',
+        'without: "c d"',
     ]
     assert said("scope:user scope:project scope:user") == ["scope user or project"]
     assert said("") == []
@@ -342,7 +367,7 @@ def test_words_alone_stay_words(typed: list[str]) -> None:
 @given(st.from_regex(r"[a-z]{1,8}( [a-z]{1,8}){0,3}", fullmatch=True))
 def test_a_phrase_of_a_note_admits_it_and_its_exclusion_does_not(phrase: str) -> None:
     note = make_note(1, title="About", content=f"First, {phrase}; then more.")
-    assert admits(f'"{phrase}"', note)
+    assert admits(f'+"{phrase}"', note)
     assert not admits(f'-"{phrase}"', note)
 
 
@@ -371,7 +396,7 @@ def test_the_haystack_holds_what_somebody_wrote() -> None:
 
 
 def test_a_haystack_at_hand_is_taken_instead_of_the_note() -> None:
-    question = read('"jwt token" -staging')
+    question = read('+"jwt token" -staging')
     assert question.admits(TOKEN, now=NOW, haystack=haystack_of(TOKEN))
     assert not question.admits(TOKEN, now=NOW, haystack="jwt token\nstaging")
     assert not question.admits(TOKEN, now=NOW, haystack="jwt")

@@ -1,0 +1,114 @@
+"""Whether a search found what was asked for: one judgement of the whole answer, by a small fitted rule.
+
+The rule looks at the note that ranks best: how much of the query it covers, whether it holds more than one word that
+tells something, and how much of the query is its title. Words count by their rarity, everyday words less. The numbers
+are fitted by `tools/judgement/fit.py` on the memories beside it and on the questions in `tests/recall_questions.py`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+
+from core.search.documents import NO_WORD
+from core.text.everyday import is_everyday
+from core.text.tokens import stem, words
+
+if TYPE_CHECKING:
+    from core.search.ranking import Ranking
+    from core.search.terms import Reading, Term
+
+Judgement = Literal["found", "not sure", "nothing"]
+
+# What an everyday word weighs beside another one of equal rarity (measured).
+_EVERYDAY: Final = 0.15
+# All that a note holds beside its most telling word counts up to this share of the rarest word there can be.
+_SECOND: Final = 0.35
+_LEAST_COVERAGE: Final = 0.05
+# How a word of a note may be one of the query; other readings, such as words of like meaning, are no evidence.
+_OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
+# The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
+INTERCEPT: Final = 0.634
+COVERAGE: Final = 2.168
+MORE_THAN_ONE: Final = 1.942
+TITLED: Final = 1.290
+FOUND_FROM: Final = 0.402
+OFFERED_FROM: Final = 0.100
+# That the whole query stands in a note word for word, or is its title, leaves no doubt.
+_VERBATIM: Final = 0.95
+
+
+class Evidence(NamedTuple):
+    """What speaks for a note as the answer. coverage: share of the query's weight that it holds, in [0, 1].
+
+    second: what it holds beside its most telling word, in [0, 1]; 0 for a single word. titled: share of the query's
+    weight that stands in its title, in [0, 1].
+    """
+
+    coverage: float
+    second: float
+    titled: float
+
+
+def likelihood(ranking: Ranking, row: int) -> float:
+    """How likely the note of a row answers the query if it ranks best, in [0, 1]."""
+    if ranking.text.title[row] or ranking.text.phrase[row]:
+        return _VERBATIM
+    return by_rule(evidence(ranking, row))
+
+
+def by_rule(found: Evidence) -> float:
+    """What the fitted rule makes of some evidence, in [0, 1]; 0 for a note that holds nothing of the query."""
+    if not found.coverage:
+        return 0.0
+    odds = INTERCEPT + sum(
+        weight * value
+        for weight, value in zip((COVERAGE, MORE_THAN_ONE, TITLED), features(found), strict=True)
+    )
+    return 1.0 / (1.0 + math.exp(-odds))
+
+
+def features(found: Evidence) -> tuple[float, float, float]:
+    """The numbers that the rule weighs: of coverage the logarithm, for the first tenth says more than the last."""
+    return math.log(found.coverage + _LEAST_COVERAGE), found.second, found.titled
+
+
+def judged(best: float) -> Judgement:
+    """The judgement of an answer whose best note answers so likely."""
+    if best >= FOUND_FROM:
+        return "found"
+    return "not sure" if best >= OFFERED_FROM else "nothing"
+
+
+def evidence(ranking: Ranking, row: int) -> Evidence:
+    """What speaks for the note of a row; words that the query did not hold itself count nothing."""
+    state = ranking.state
+    names = state.stems.names
+    stems = {names[number] for number in state.document(row).stems if number != NO_WORD}
+    titled = set(map(stem, words(state.notes[row].title, compounds=True)))
+    asked, title = 0.0, 0.0
+    held: list[float] = []
+    for term in ranking.terms:
+        own = [reading for reading in term.readings if reading.kind in _OWN_READINGS and reading.text > 0]
+        weight = _weight(ranking, term, own)
+        asked += weight
+        held.append(weight * max((_sureness(one) for one in own if one.stem in stems), default=0.0))
+        title += weight * max((_sureness(one) for one in own if one.stem in titled), default=0.0)
+    if not asked:
+        return Evidence(float(ranking.text.coverage[row] > 0), 0.0, 0.0)
+    rarest = math.log(state.total + 1)
+    second = (sum(held) - max(held)) / rarest
+    return Evidence(sum(held) / asked, min(second / _SECOND, 1.0), title / asked)
+
+
+def _weight(ranking: Ranking, term: Term, own: list[Reading]) -> float:
+    """What a word of the query weighs: its rarity, or that of what it is taken for."""
+    known = ranking.state.count(term.stem)
+    rarity = max((one.text / term.times for one in own), default=0.0)
+    if known or not own:
+        rarity = ranking.state.rarity(known)
+    return rarity * (_EVERYDAY if is_everyday(term.stem) else 1.0)
+
+
+def _sureness(reading: Reading) -> float:
+    return 1.0 if reading.kind == "word" else reading.likeness**2
