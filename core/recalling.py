@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
+from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
@@ -12,18 +11,23 @@ import msgspec
 
 from core.errors import NuggetsError
 from core.model.change import Author
+from core.model.judgement import Candidate, Judgement
 from core.searching import SearchingMemory
+from core.text.mask import all_masked
 
 if TYPE_CHECKING:
-    from core.facts.notes import NoteIndex
     from core.facts.recall import Recall, Recaller
     from core.model.snapshot import Snapshot
+    from core.search import Hit
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
-# Of more notes nothing is read ahead for recalls: it would take room that somebody who only looks does not need.
-_MANY: Final = 50_000
-# How long a recall waits at most for what is being read ahead.
-_STEP_SECONDS: Final = 0.1
+# So many candidates are offered where an answer is not sure; so many hits are looked at, masked ones among them.
+_CANDIDATES: Final = 3
+_LOOKED_AT: Final = 12
+# Of notes whose scores differ by less the likelier one answers (measured).
+_NEARLY: Final = 0.05
+# Notes whose likelihoods differ by less fit a guess equally well.
+_CLOSE: Final = 0.05
 
 
 class RecallingMemory(SearchingMemory):
@@ -38,92 +42,84 @@ class RecallingMemory(SearchingMemory):
 
         return Recaller()
 
-    @cached_property
-    def _note_index(self) -> NoteIndex:
-        from core.facts.notes import NoteIndex
-
-        return NoteIndex()
-
     def recall(
-        self, query: str, nugget: str | None = None, session: str = "", *, record: bool = True
+        self,
+        query: str,
+        nugget: str | None = None,
+        session: str = "",
+        *,
+        record: bool = True,
+        syntax: bool = False,
     ) -> Recall:
-        """What an agent is answered: the fact whose key the query means, else the best note of the graph.
+        """What an agent is answered: the fact whose key the query means, else the best of facts and notes as a search
+        ranks them, where that is judged to answer.
 
         nugget: look in this one alone (raises NotFoundError when there is no such nugget). session: one hit is
         counted per session; "" stands for NUGGETS_SESSION, else one id per process and day. record=False looks
-        without counting. `found` is False for a query that nothing matches.
+        without counting. syntax: whether the query may hold more than words, as in `search`; without it every text
+        is words alone. Where it is not sure, `found` is False and `candidates` are the best notes, counted nowhere.
         """
-        if not record:
-            return self._recalled(self._snapshot, query, nugget)
-        with self._guard:
-            found = self._recalled(self._snapshot, query, nugget)
-            if found.found:
+        # Outside of the guard: nobody's edit waits for an index that is built for the first time.
+        found = self._recalled(self._snapshot, query, nugget, syntax)
+        if record and found.found:
+            with self._guard:
                 self._record(found, session or self._default_session())
-            return found
+        return found
 
-    def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
-        """As it is for searches; and what recalls read of the notes, before the vectors. Of very many notes that is
-        left to the first recall.
-        """
-        self.index()
-        if len(self._snapshot.notes) <= _MANY:
-            self.prepare_recall(stopped)
-        return super().prepare_search(stopped)
+    def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool) -> Recall:
+        from core.facts.recall import Recall
+        from core.search.language import read
 
-    def prepare_recall(self, stopped: Callable[[], bool] | None = None) -> bool:
-        """Reads ahead what a recall looks through when no fact answers; whether it was all read.
-
-        Of 100,000 notes that takes seconds. It is done in steps, between which recalls come to their turn. stopped:
-        asked again and again; what was read until then stays.
-        """
-        snapshot = self._snapshot
-        while True:
-            until = time.monotonic() + _STEP_SECONDS
-
-            def enough(until: float = until) -> bool:
-                return time.monotonic() > until or (stopped is not None and stopped())
-
-            # Not asked before: most often there is nothing to read, and asking may take a while.
-            with self._recall_guard:
-                if self._note_index.update(snapshot.notes, enough):
-                    return True
-            if stopped is not None and stopped():
-                return False
-
-    def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None) -> Recall:
+        question = read(query) if syntax else None
+        words = query if question is None else question.words
         with self._recall_guard:
-            found = self._recaller.recall(snapshot, query, nugget)
+            found = self._recaller.recall(snapshot, words, nugget)
             if found.match is not None and found.match.kind == "fuzzy":
-                found = self._recall_unguessed(snapshot, query, nugget, found)
-            return found if found.found else self._recall_from_graph(snapshot, query, nugget, found)
+                found = self._recall_unguessed(snapshot, words, nugget, found)
+        if found.found and (question is None or not question.narrow):
+            return found
+        missed = Recall(skipped=found.skipped)
+        answer = self._recall_by_search(snapshot, query, nugget, syntax, missed)
+        respelt = query if answer.found or syntax else self._finder.index(snapshot).respelt(query)
+        if respelt == query:
+            return answer
+        other = self._recall_by_search(snapshot, respelt, nugget, syntax, missed)
+        return other if other.found or not answer.candidates else answer
 
     def _recall_unguessed(self, snapshot: Snapshot, query: str, nugget: str | None, found: Recall) -> Recall:
-        """The recall, with words that are half typed ones of notes' titles taken for no others."""
+        """The recall, with words that are half typed ones of notes taken for no others."""
         from core.facts.wording import read_query
 
-        self._note_index.update(snapshot.notes)
-        begun = {word for word in read_query(query).words if self._note_index.begins(word)}
+        index = self._finder.index(snapshot)
+        begun = {word for word in read_query(query).words if index.begins(word)}
         return self._recaller.recall(snapshot, query, nugget, begun) if begun else found
 
-    def _recall_from_graph(
-        self, snapshot: Snapshot, query: str, nugget: str | None, missed: Recall
+    def _recall_by_search(
+        self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool, missed: Recall
     ) -> Recall:
+        """What the best note of a search answers; up to three candidates where that is not sure."""
         from core.facts.recall import Match
-        from core.facts.wording import read_query
+        from core.search import Filters
 
-        self._note_index.update(snapshot.notes)
-        match = self._note_index.best(read_query(query), nugget)
-        if match is None:
-            return missed
-        note = match.note
+        result = self._finder.result(snapshot, query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
+        # What is but a masked credential answers nothing.
+        hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
+        judgement = judged_among(hits)
+        if judgement != "found":
+            offered = hits[:_CANDIDATES] if judgement == "not sure" else []
+            return msgspec.structs.replace(
+                missed, judgement=judgement, candidates=tuple(map(_candidate, offered))
+            )
+        note, likely = hits[0].note, hits[0].breakdown.likelihood
         return msgspec.structs.replace(
             missed,
             answer=note.content,
             confidence=note.confidence,
-            certainty=match.strength * min(1.0, max(0.0, note.confidence)),
+            certainty=likely * min(1.0, max(0.0, note.confidence)),
             found=True,
+            judgement="found",
             key=note.key if note.is_fact else note.title,
-            match=Match("graph", match.strength),
+            match=Match("graph", likely),
             nugget_name=note.nugget_name,
             via="graph",
             note_id=note.id,
@@ -147,3 +143,47 @@ class RecallingMemory(SearchingMemory):
     def _default_session(self) -> str:
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
+
+
+def likelier_first(hits: list[Hit]) -> list[Hit]:
+    """The hits in their order, but of those that rank nearly as high as the best one the likeliest first."""
+    if not hits:
+        return hits
+    least = hits[0].breakdown.blend - _NEARLY
+    near = [hit for hit in hits[:_CANDIDATES] if hit.breakdown.blend >= least]
+    best = max(near, key=lambda hit: (round(hit.breakdown.likelihood, 2), hit.breakdown.blend))
+    return [best, *(hit for hit in hits if hit is not best)]
+
+
+def judged_among(hits: Sequence[Hit]) -> Judgement:
+    """The judgement of what answers an agent: a guess that the next note fits as well is not claimed."""
+    if not hits:
+        return "nothing"
+    from core.search.judging import judged
+
+    best = judged(hits[0].breakdown.likelihood)
+    return "not sure" if best == "found" and _torn(hits) else best
+
+
+def _torn(hits: Sequence[Hit]) -> bool:
+    """Whether all that the best note holds is guessed, and the next one holds another guess as likely."""
+    one, *others = (hit.breakdown for hit in hits[:2])
+    if not others or set(one.asked.held) != set(one.asked.guessed):
+        return False
+    close = others[0].likelihood >= one.likelihood - _CLOSE
+    return (
+        close and set(one.matched) != set(others[0].matched) and not set(one.matched) & set(others[0].matched)
+    )
+
+
+def _candidate(hit: Hit) -> Candidate:
+    note, asked = hit.note, hit.breakdown.asked
+    return Candidate(
+        note_id=note.id,
+        title=note.title,
+        first_line=note.content.strip().split("\n", 1)[0],
+        nugget_name=note.nugget_name,
+        holds=asked.held,
+        lacks=asked.missing,
+        likelihood=hit.breakdown.likelihood,
+    )

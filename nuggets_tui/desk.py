@@ -270,18 +270,12 @@ class Desk:
     def _recall(self, typed: str, turn: int) -> Recall | None:
         from core.search.language import read
 
-        def overtaken() -> bool:
-            PACE.breathe()
-            return turn != self._asked
-
         question = read(typed)
         with self._recall_turn:
             if turn != self._asked or not question.words:
                 return None
-            if not self.memory.prepare_recall(overtaken):
-                return None
             try:
-                found = self.memory.recall(question.words, question.nugget, record=False)
+                found = self.memory.recall(typed, question.nugget, record=False, syntax=True)
             except InvalidInputError as error:
                 from core.facts.recall import Recall, Skipped
 

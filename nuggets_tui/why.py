@@ -113,9 +113,6 @@ def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
         return False, f"It does not meet: {'; '.join(unfit)}.{also}"
     if obstacle == "nothing in common":
         return False, "It has nothing in common with the query: no word of it, in no form or spelling."
-    if obstacle == "too little in common":
-        covered, needed = percents(hit.breakdown.coverage, explanation.floor)
-        return False, f"It covers {covered} of the query, and {needed} is needed."
     if asked.question.words:
         return False, "Nothing is asked for: such words stand in nearly every text and rank nothing."
     return False, "Nothing is asked for."
@@ -147,13 +144,34 @@ def _told(explanation: Explanation, asked: Asked, is_hit: bool) -> Iterator[str]
     parts = explanation.hit.breakdown
     if not is_hit:
         yield _would_stand(parts.blend, explanation, asked)
-    if parts.coverage and explanation.obstacle != "too little in common":
+    if parts.coverage and parts.blend:
         covered, needed = percents(parts.coverage, explanation.floor)
-        yield f"It covers {covered} of the query, rare words counting more; {needed} is needed."
+        yield (
+            f"It covers {covered} of the query, rare words counting more; from {needed} on notes stand above the line."
+        )
+    if is_hit and not hit_is_sure(explanation):
+        yield _below_the_line(explanation)
     if explanation.missing and parts.coverage:
         words = [f"“{word}”" for word in explanation.missing[:_MOST_WORDS]]
         more = len(explanation.missing) - len(words)
         yield f"It lacks {', '.join(words)}{f' and {more} more' if more else ''}."
+
+
+def hit_is_sure(explanation: Explanation) -> bool:
+    """Whether a hit stands above the line."""
+    return explanation.hit.sure or not explanation.hit.breakdown.blend
+
+
+def _below_the_line(explanation: Explanation) -> str:
+    """Why a hit is among those that are less likely."""
+    if explanation.judgement == "found":
+        return "It stands below the line: it, or a note before it, covers too little."
+    from core.search.judging import FOUND_FROM
+
+    best, needed = percents(explanation.best, FOUND_FROM)
+    return (
+        f"It stands below the line, as all hits do: the best one answers with {best}, and {needed} is needed."
+    )
 
 
 def _would_stand(blend: float, explanation: Explanation, asked: Asked) -> str:

@@ -19,6 +19,7 @@ from core.facts.feasible import check_decodable, why_not_decoded
 from core.facts.resolve import ExactKeys, KeyIndex, Match, Resolved
 from core.facts.wording import read_query
 from core.model.fact import Fact, FactConfig, Nugget
+from core.model.judgement import Candidate, Judgement
 from core.model.snapshot import Snapshot
 from core.text.mask import all_masked
 
@@ -59,7 +60,9 @@ class Skipped(msgspec.Struct, frozen=True):
 
 
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
-    """The answer to a query; with found=False everything else is empty, but for `skipped`.
+    """The answer to a query; with found=False everything else is empty, but for `skipped` and `candidates`.
+
+    judgement: "found", or "not sure" where the best notes are `candidates` of which none is claimed, or "nothing".
 
     confidence and margin are the original's: softmax over all values at the nugget's temperature, in [0, 1]; 0 where
     the vectors give another value or are not asked. certainty in [0, 1] is the probability that the vectors give what
@@ -81,6 +84,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     runners_up: tuple[RunnerUp, ...] = ()
     undecoded: Undecoded = ""
     skipped: tuple[Skipped, ...] = ()
+    judgement: Judgement = "nothing"
+    candidates: tuple[Candidate, ...] = ()
 
 
 class _Candidate(NamedTuple):
@@ -211,6 +216,7 @@ class Recaller:
             answer=fact.value,
             certainty=candidate.resolved.match.strength,
             found=True,
+            judgement="found",
             key=fact.key,
             match=candidate.resolved.match,
             nugget_name=nugget.name,

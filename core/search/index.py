@@ -15,6 +15,7 @@ from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query import read_query
 from core.search.results import Explanation, Filters, Hit, SearchResult, Standing
 from core.settings import SearchSettings
+from core.text.tokens import stem, words
 
 if TYPE_CHECKING:
     from core.search.ranking import Ranking
@@ -27,6 +28,9 @@ _RECENT: Final = 512
 _RECENT_SHARE: Final = 8
 # How many notes are read between two calls that tell of it.
 _TOLD_EVERY: Final = 16
+# Texts of so many characters are looked through for words joined or parted; halves of words are so long at least.
+_LONGEST_RESPELT: Final = 400
+_SHORTEST_HALF: Final = 3
 # Keys of so many phases take 256 KiB each; more only makes every search slow.
 _LARGEST_DIMENSION: Final = 2**20
 _USUAL: Final = SearchSettings()
@@ -241,6 +245,34 @@ class SearchIndex:
         ranking = self._ranking(self._state, text, filters, settings, stopped)
         return SearchResult() if ranking is None else ranking.result(limit)
 
+    def begins(self, word: str) -> bool:
+        """Whether a word that no note holds is one of theirs half typed."""
+        from core.search.spelling import beginnings, may_be_begun
+
+        state = self._state
+        return (
+            state is not None
+            and may_be_begun(word)
+            and not state.count(stem(word))
+            and bool(beginnings(word, state.words))
+        )
+
+    def respelt(self, text: str) -> str:
+        """A text with unknown words joined or parted as the notes have them ("roll back": "rollback"); the text itself
+        where there is none.
+        """
+        state = self._state
+        if state is None or len(text) > _LONGEST_RESPELT:
+            return text
+        typed, found = words(text), list[str]()
+        for word in typed:
+            known = state.count(stem(word))
+            if not known and found and state.count(stem(found[-1] + word)):
+                found[-1] += word
+            else:
+                found += [word] if known else _parted(state, word)
+        return text if found == typed else " ".join(found)
+
     def excludes(self, text: str) -> bool:
         """Whether some note would be left out for a word, or for words side by side."""
         state = self._state
@@ -312,6 +344,15 @@ class SearchIndex:
         if vectors is None or vectors.dimension != dimension:
             vectors = self._vectors = Vectors(dimension, self._kept)
         return vectors
+
+
+def _parted(state: State, word: str) -> list[str]:
+    """A word as two that stand side by side in a note, where there are such."""
+    for place in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
+        first, second = word[:place], word[place:]
+        if len(state.holding_pair(stem(first), stem(second)).rows):
+            return [first, second]
+    return [word]
 
 
 def named(snapshot: Snapshot) -> Iterator[tuple[str, Note]]:

@@ -8,8 +8,9 @@ are fitted by `tools/judgement/fit.py` on the memories beside it and on the ques
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from core.model.judgement import Judgement
 from core.search.documents import NO_WORD
 from core.text.everyday import is_everyday
 from core.text.tokens import stem, words
@@ -18,22 +19,22 @@ if TYPE_CHECKING:
     from core.search.ranking import Ranking
     from core.search.terms import Reading, Term
 
-Judgement = Literal["found", "not sure", "nothing"]
-
 # What an everyday word weighs beside another one of equal rarity (measured).
 _EVERYDAY: Final = 0.15
 # All that a note holds beside its most telling word counts up to this share of the rarest word there can be.
 _SECOND: Final = 0.35
 _LEAST_COVERAGE: Final = 0.05
+# A single word of a fact's value says little of what the fact is about: its key does.
+_VALUE_ALONE: Final = 0.5
 # How a word of a note may be one of the query; other readings, such as words of like meaning, are no evidence.
 _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = 0.634
-COVERAGE: Final = 2.168
-MORE_THAN_ONE: Final = 1.942
-TITLED: Final = 1.290
-FOUND_FROM: Final = 0.402
-OFFERED_FROM: Final = 0.100
+INTERCEPT: Final = 0.673
+COVERAGE: Final = 2.157
+MORE_THAN_ONE: Final = 1.996
+TITLED: Final = 1.374
+FOUND_FROM: Final = 0.419
+OFFERED_FROM: Final = 0.105
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 
@@ -97,8 +98,11 @@ def evidence(ranking: Ranking, row: int) -> Evidence:
     if not asked:
         return Evidence(float(ranking.text.coverage[row] > 0), 0.0, 0.0)
     rarest = math.log(state.total + 1)
-    second = (sum(held) - max(held)) / rarest
-    return Evidence(sum(held) / asked, min(second / _SECOND, 1.0), title / asked)
+    second = min((sum(held) - max(held)) / rarest / _SECOND, 1.0)
+    coverage = sum(held) / asked
+    if state.notes[row].is_fact and not title:
+        coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * second
+    return Evidence(coverage, second, title / asked)
 
 
 def _weight(ranking: Ranking, term: Term, own: list[Reading]) -> float:

@@ -48,17 +48,20 @@ _FLAG: Final = re.compile(r"-[\w?]|--[\w-]+(=.*)?|-\w+=.*|-\d+")
 _SHELL: Final = re.compile(r"[|&]{1,2}|[<>]{1,2}|\$[\w{(].*|\.{0,2}/\S*|\./?|[*]\.\w+|~/\S*")
 # Names of commands that are hardly a word of anything else.
 _COMMANDS: Final = frozenset(
-    """
-    apt apt-get awk aws bash brew cargo chmod chown cp curl dd df docker docker-compose du ffmpeg gcc gcloud git go
-    grep gunzip gzip helm iptables jq kubectl ls lsof make mkdir mount mv mysql nc netstat npm npx openssl pacman
-    perl pg_dump ping pip pnpm podman ps psql pytest python python3 rg rm rsync ruby scp sed ssh ssh-keygen sudo
-    systemctl tar tcpdump terraform tmux touch tr uv vim wget xargs yarn zip
-    """.split()
-)
+    (
+        "apt", "apt-get", "awk", "aws", "bash", "brew", "cargo", "chmod", "chown", "cp", "curl",
+        "dd", "df", "docker", "docker-compose", "du", "ffmpeg", "gcc", "gcloud", "git", "go",
+        "grep", "gunzip", "gzip", "helm", "iptables", "jq", "kubectl", "ls", "lsof", "make",
+        "mkdir", "mount", "mv", "mysql", "nc", "netstat", "npm", "npx", "openssl", "pacman", "perl",
+        "pg_dump", "ping", "pip", "pnpm", "podman", "ps", "psql", "pytest", "python", "python3",
+        "rg", "rm", "rsync", "ruby", "scp", "sed", "ssh", "ssh-keygen", "sudo", "systemctl", "tar",
+        "tcpdump", "terraform", "tmux", "touch", "tr", "uv", "vim", "wget", "xargs", "yarn", "zip",
+    )
+)  # fmt: skip
 # After these a flag may follow the name of what they are to do: git log -oneline.
 _WITH_SUBCOMMANDS: Final = frozenset(
-    "apt aws brew cargo docker gcloud git go helm kubectl npm pip uv".split()
-)
+    ("apt", "aws", "brew", "cargo", "docker", "gcloud", "git", "go", "helm", "kubectl", "npm", "pip", "uv")
+)  # fmt: skip
 
 Kind = Literal["word", "phrase", "code", "demanded", "excluded", "condition", "open"]
 Holds = Callable[[str], bool]
@@ -215,8 +218,8 @@ def parts(text: str) -> Iterator[Part]:
 
 
 def _is_command_line(text: str) -> bool:
-    """Whether a text holds what only command lines do: signs of the shell, certain flags, or a word with a dash after the
-    name of a command, or of one and what it is to do. What stands between backquotes is none of it.
+    """Whether a text holds what only command lines do: signs of the shell, certain flags, or a word with a dash
+    after the name of a command, or of one and what it is to do. What stands between backquotes is none of it.
     """
     earlier, before = "", ""
     for one in _CODE.sub(" ", text).split():

@@ -28,6 +28,7 @@ from core.search.legs import (
 )
 from core.search.query import Query
 from core.search.results import (
+    Asked,
     Breakdown,
     ExactWords,
     Explanation,
@@ -39,7 +40,7 @@ from core.search.results import (
 )
 from core.search.segment import Numbers, Values
 from core.search.state import Holdings, Mask, State
-from core.search.terms import Term, terms
+from core.search.terms import Reading, Term, terms
 from core.settings import SearchSettings
 
 if TYPE_CHECKING:
@@ -60,8 +61,8 @@ class Ranking:
 
     best_vector: what the vector leg is measured against. first_blends: before associations and links.
     associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
-    to, its blend and row. exact: of exact words that were asked for, the rows that hold them. measured: the cosines of rows whose phase vectors were read. candidates: rows of the hits, in
-    no order.
+    to, its blend and row. exact: of exact words that were asked for, the rows that hold them. measured: the
+    cosines of rows whose phase vectors were read. candidates: rows of the hits, in no order.
     """
 
     state: State
@@ -139,13 +140,12 @@ class Ranking:
         score = self._shown_scores([row])[0] if rank else 0.0
         cut = self._ordered(shown)
         above = self._above_the_line(self._ordered(rank)) if rank else 0
-        missing = tuple(term.word for term in self.terms if not self._holds(row, term))
         needed = float(self.blends[cut[-1]]) if len(cut) >= max(shown, 1) else 0.0
         return Explanation(
             hit=self._hit(row, rank, score, 0 < rank <= above),
             total=len(self.candidates),
             obstacle=obstacle,
-            missing=missing,
+            missing=self._asked(row).missing,
             floor=_floor(self.settings, self.terms),
             needed=needed,
             judgement=judged(self.best),
@@ -162,8 +162,21 @@ class Ranking:
             return "filters"
         return "nothing in common" if row not in self.candidates else ""
 
-    def _holds(self, row: int, term: Term) -> bool:
-        return any(row in self.holdings.of(reading.stem).rows for reading in term.readings)
+    def _asked(self, row: int) -> Asked:
+        held = [term for term in self.terms if self._holds(row, term.readings)]
+        sure = [
+            term
+            for term in held
+            if self._holds(row, [one for one in term.readings if one.kind in ("word", "form")])
+        ]
+        return Asked(
+            held=tuple(term.word for term in held),
+            missing=tuple(term.word for term in self.terms if term not in held),
+            guessed=tuple(term.word for term in held if term not in sure),
+        )
+
+    def _holds(self, row: int, readings: Sequence[Reading]) -> bool:
+        return any(row in self.holdings.of(reading.stem).rows for reading in readings)
 
     def _rank(self, row: int) -> int:
         better = int((self.blends[self.candidates] > self.blends[row]).sum())
@@ -219,6 +232,7 @@ class Ranking:
             _matched=lambda: matched_words(
                 note, self.vector.weights.keys(), self.query, bool(self.text.phrase[row])
             ),
+            _asked=lambda: self._asked(row),
             _reasons=lambda: reasons(self, row, parts),
         )
         return Hit(note=note, score=score, rank=rank, breakdown=breakdown, sure=sure)

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Literal, NamedTuple
 
 from core.model.basis import normalise_tag
+from core.model.judgement import Judgement
 from core.model.note import Note
-from core.search.judging import Judgement
 from core.search.language import Clause
 
 Line = Literal["vector", "text", "boost", "associative", "links", "exact"]
@@ -70,16 +70,28 @@ class Reason(NamedTuple):
     value: float
 
 
+class Asked(NamedTuple):
+    """Words of a query as they were typed: what a note holds of them and what it lacks.
+
+    guessed: of those it holds, what is taken for another word, half typed or misspelt.
+    """
+
+    held: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    guessed: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True)
 class Breakdown:
     """Why a note stands where it does.
 
     vector, text, boost, associative, links, exact: the parts after their weights; they add up to `blend`, by which
-    hits are ranked. exact: for exact words that were asked for. vector_score, text_score: the first two before their weights, in [0, 1]; the best of the whole memory has
-    1. associative: how like the note is to the best hits; links: what its best linked note gives. raw_vector: cosine
-    of the phase vectors of query and note, in [-1, 1]: read from them where `measured`, else as it is expected.
-    coverage: share of the query that the note holds, rare words counting more, in [0, 1]. likelihood: how likely it
-    answers if it ranks best, in [0, 1]. score: softmax over the best hits, in [0, 1]; 0 for a note that is no hit.
+    hits are ranked. exact: for exact words that were asked for. vector_score, text_score: the first two before their
+    weights, in [0, 1]; the best of the whole memory has 1. associative: how like the note is to the best hits; links:
+    what its best linked note gives. raw_vector: cosine of the phase vectors of query and note, in [-1, 1]: read from
+    them where `measured`, else as it is expected. coverage: share of the query that the note holds, rare words
+    counting more, in [0, 1]. likelihood: how likely it answers if it ranks best, in [0, 1]. score: softmax over the
+    best hits, in [0, 1]; 0 for a note that is no hit.
     """
 
     vector: float = 0.0
@@ -98,6 +110,7 @@ class Breakdown:
     score: float = 0.0
     _raw_text: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)
     _matched: Callable[[], tuple[str, ...]] = field(default=lambda: (), repr=False, compare=False)
+    _asked: Callable[[], Asked] = field(default=lambda: Asked(), repr=False, compare=False)
     _reasons: Callable[[], tuple[Reason, ...]] = field(default=lambda: (), repr=False, compare=False)
 
     @cached_property
@@ -111,6 +124,11 @@ class Breakdown:
     def matched(self) -> tuple[str, ...]:
         """Words of the note that matched, folded, for `highlights`."""
         return self._matched()
+
+    @cached_property
+    def asked(self) -> Asked:
+        """Which words of the query the note holds, and which it lacks."""
+        return self._asked()
 
     @cached_property
     def reasons(self) -> tuple[Reason, ...]:

@@ -14,7 +14,7 @@ _WORDS: Final = """
 able accept across act actual add advice advise afraid again age ago agree allow almost alone already always amount
 another answer anybody anyone anything appear apply arrange arrive article ask attempt author avoid away back bad
 base become begin behind believe belong best better big bit both bring build busy buy call care carry case catch
-cause certain chance change check choice choose claim clear close colour color come common complete concern connect
+cause certain chance change check claim clear close colour color come common complete concern connect
 consider contact contain continue copy correct cost count course create current cut day date deal decide decision
 define describe detail determine develop different difficult discover discuss down draw drive drop during each early
 easy effect either else end enjoy enough ensure especially even evening event ever every everybody everyone
@@ -38,6 +38,7 @@ well whether whole wish within without wonder word work world worry worth write 
 two three four five six seven eight nine ten hundred thousand million
 bekommen brauchen dürfen finden geben gehen haben heißen kommen können kosten machen müssen sagen sein sollen werden
 user users assistant project shared session self
+address code file id item list location owner port status title url version win won
 wollen wird wurde werde hat habe haben hatte ist sind war waren kann muss soll will darf geht gibt macht kostet heißt
 wer was wie wo wann warum welche welcher welches wieviel viel viele womit wohin woher mit der die das dem den des ein
 eine einen einem einer und oder nicht aus von für auf bei nach zu zum zur über unter
@@ -55,5 +56,5 @@ def _stems() -> frozenset[str]:
 
 
 def is_everyday(stemmed: str) -> bool:
-    """Whether a stem is that of an everyday word."""
-    return stemmed in _stems()
+    """Whether a stem is that of an everyday word, or a lone letter, such as the s of "user's"."""
+    return stemmed in _stems() or (len(stemmed) == 1 and stemmed.isascii() and stemmed.isalpha())

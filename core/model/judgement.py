@@ -1,0 +1,24 @@
+"""What a question came to: whether the memory answers it, may answer it, or knows nothing of it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import msgspec
+
+Judgement = Literal["found", "not sure", "nothing"]
+
+
+class Candidate(msgspec.Struct, frozen=True, kw_only=True):
+    """A note that may answer a question. first_line: of its text. holds and lacks: words of the question.
+
+    likelihood: how likely it answers, in [0, 1].
+    """
+
+    note_id: str
+    title: str
+    first_line: str
+    nugget_name: str
+    holds: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    likelihood: float = 0.0
