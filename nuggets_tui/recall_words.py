@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall, Undecoded
+    from core.model.judgement import Candidate
 
 _UNDECODED: Final[Mapping[Undecoded, str]] = {
     "overfull": "read from the fact file: this nugget holds more facts than its vectors can tell apart",
@@ -25,3 +26,11 @@ def skipped_lines(found: Recall) -> Iterator[str]:
     for one in found.skipped:
         if one.reason == "undecodable":
             yield f"{one.nugget_name} was passed over: {one.what}"
+
+
+def why_candidate(one: Candidate) -> str:
+    """Why a note may answer and is not sure to: the words of the question that it holds and lacks."""
+    said = [
+        f"{verb} {', '.join(words)}" for verb, words in (("holds", one.holds), ("lacks", one.lacks)) if words
+    ]
+    return "; ".join(said)

@@ -20,6 +20,7 @@ LINES: Final = (
     ("boost", "boost"),
     ("associative", "like"),
     ("links", "link"),
+    ("exact", "exact"),
 )
 MEANINGS: Final = (
     ("words", "how rare the words are that it shares with the query, and how many they are"),
@@ -27,6 +28,7 @@ MEANINGS: Final = (
     ("boost", "for notes that last, concern you, and are sure"),
     ("like", "how like it is to the best hits"),
     ("link", "a good hit links to it"),
+    ("exact", "it holds exact words that were asked for, so that it comes first"),
 )
 # From here on two decimals say what a number is.
 _SMALL: Final = 0.0095
@@ -197,12 +199,12 @@ def _unmet(note: Note, asked: Asked) -> Iterator[str]:
     for condition in question.conditions:
         if not condition.admits(note, asked.now, asked.new_since):
             yield condition.described()
-    for phrase in question.phrases:
-        if not Question(phrases=(phrase,)).admits(note, now=asked.now, include_hidden=True):
-            yield f"exactly “{phrase}”"
+    for text in question.demanded:
+        if not Question(demanded=(text,)).admits(note, now=asked.now, include_hidden=True):
+            yield f"with “{text}”"
     for text in question.excluded:
         if not Question(excluded=(text,)).admits(note, now=asked.now, include_hidden=True):
-            yield f"not “{text}”"
+            yield f"without “{text}”"
     for name in ("nugget", "scope", "type", "subject", "tag"):
         value = getattr(filters, name)
         if value is not None and not Filters(include_hidden=True, **{name: value}).admits(note):
@@ -251,6 +253,7 @@ def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
         "pair": f"{asked} side by side",
         "phrase": "the whole query stands in it, word for word",
         "title": "the query is its title",
+        "exact": f"{found} stands in it, word for word",
         "noise": "noise of the vector",
         "durable": "made to last",
         "scope": f"scope {reason.found}",

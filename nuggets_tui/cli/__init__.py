@@ -31,6 +31,7 @@ ENTRIES: Final = {
     "list": Entry(f"{_PACKAGE}.overview:list_", "List the nuggets with facts, notes and capacity."),
     "status": Entry(f"{_PACKAGE}.overview:status", "Show totals, paths and what could not be read."),
     "search": Entry(f"{_PACKAGE}.search:search", "Search the notes; best first."),
+    "why": Entry(f"{_PACKAGE}.search:why_command", "Say why a note answers a question, or why not."),
     "searches": Entry(
         f"{_PACKAGE}.searches:searches_group", "List kept searches; ends with 1 when a golden one is lost."
     ),

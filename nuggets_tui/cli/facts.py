@@ -13,20 +13,24 @@ from core.errors import InvalidInputError, NotFoundError
 from nuggets_tui.cli.groups import TEXT, command, example, query_command
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
-from nuggets_tui.cli.options import new_nugget, yes_option
+from nuggets_tui.cli.options import explain_option, new_nugget, query_and_note, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
-from nuggets_tui.recall_words import how_sure, skipped_lines
+from nuggets_tui.recall_words import how_sure, skipped_lines, why_candidate
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall, Skipped
     from core.model.draft import Draft
     from core.model.fact import Fact, Nugget
+    from core.model.judgement import Candidate
     from core.model.note import Note
     from core.model.snapshot import Snapshot
     from core.pipeline.records import Conversation
+    from nuggets_tui.cli.search import Explained
 
 NOT_FOUND = 1
+# As many hits as a search shows.
+_SHOWN = 10
 
 
 @command("remember", epilog=example('nuggets remember project "test cmd" "pytest -q"'))
@@ -80,18 +84,35 @@ def _warning(holder: Nugget) -> Iterator[Line]:
 @query_command(
     "recall", epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json")
 )
-@click.argument("query", type=TEXT)
+@click.argument("query", type=TEXT, required=False)
 @click.option("--nugget", type=TEXT, metavar="NAME", help="Ask this nugget alone.")
 @click.option("--session", type=TEXT, metavar="ID", help="Session that the recall counts for.")
 @click.option(
     "--expand", is_flag=True, help="Add the notes linked to the answer, and the conversation it came from."
 )
+@click.option("--syntax", is_flag=True, help="Read conditions, quotes and exclusions, as search does.")
+@explain_option
 @pass_call
-def recall(call: Invocation, /, query: str, nugget: str | None, session: str | None, expand: bool) -> int:
-    """Answer a question from the facts, or from the notes when no fact fits."""
+def recall(
+    call: Invocation,
+    /,
+    query: str | None,
+    nugget: str | None,
+    session: str | None,
+    expand: bool,
+    syntax: bool,
+    explain: str | None,
+) -> int:
+    """Answer a question: the fact whose key is meant, else the best fact or note.
+
+    The whole text is words, quotes and dashes too. Ends with 1 when it is not sure, with up to three notes that may
+    answer, and when nothing does.
+    """
     from nuggets_tui.cli.session import session_id
 
-    found = call.memory_as_it_is.recall(query, nugget, session_id(session))
+    query, explain = query_and_note(query, explain)
+    found = call.memory_as_it_is.recall(query, nugget, session_id(session), syntax=syntax)
+    explained = [] if explain is None else _explained(call, query, nugget, syntax, found, explain)
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
         write_error("warning: the recall could not be counted; the answer stands")
     related = _related(call, found.note_id) if expand else []
@@ -99,14 +120,18 @@ def recall(call: Invocation, /, query: str, nugget: str | None, session: str | N
     if not call.as_json:
         for line in skipped_lines(found):
             write_error(f"warning: {line}")
-    if not found.found and not call.as_json:
-        short = shorten(query, LONGEST)
+    short = shorten(query, LONGEST)
+    if found.judgement == "not sure" and not call.as_json:
+        write_error(f"not sure what answers {short!r}; these may")
+    elif not found.found and not call.as_json:
         further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
         write_error(f"nothing found for {short!r}{further}")
-        return NOT_FOUND
+        if not explained:
+            return NOT_FOUND
     call.answer(
         lambda: (
             _recall_document(found)
+            | ({} if explain is None else {"explained": [one.document() for one in explained]})
             | (
                 {
                     "related": [_related_document(*r) for r in related],
@@ -116,9 +141,41 @@ def recall(call: Invocation, /, query: str, nugget: str | None, session: str | N
                 else {}
             )
         ),
-        lambda: (*_recall_lines(found, related), *chain.from_iterable(map(conversation_lines, talks))),
+        lambda: (
+            *(_recall_lines(found, related) if found.found else _candidate_lines(found)),
+            *chain.from_iterable(("", *one.lines()) for one in explained),
+            *chain.from_iterable(map(conversation_lines, talks)),
+        ),
     )
+    # After the answer: the next question to a large memory need not read it again.
+    call.memory.keep_index()
     return 0 if found.found else NOT_FOUND
+
+
+def _explained(
+    call: Invocation, query: str, nugget: str | None, syntax: bool, found: Recall, named: str
+) -> list[Explained]:
+    """The note that is named, else the one that answered, else the candidates, explained for the query."""
+    from core.search import Filters
+    from nuggets_tui.cli.search import Explained
+
+    snapshot = call.memory.snapshot
+    if named:
+        ids = [snapshot.resolve(named).id]
+    elif found.note_id is not None and found.note_id in snapshot.by_id:
+        ids = [found.note_id]
+    else:
+        ids = [one.note_id for one in found.candidates]
+    chosen = Filters(nugget=nugget)
+    shown = call.memory.search_result(query, _SHOWN, chosen, syntax=syntax).hits if ids else ()
+    return [Explained(call, query, id, _SHOWN, chosen, shown, syntax) for id in ids]
+
+
+def _candidate_lines(found: Recall) -> Iterator[Line]:
+    for one in found.candidates:
+        yield (Span(shorten(one.title, LONGEST), "bold"), Span(f"  {one.note_id}", "dim"))
+        yield f"  {shorten(one.first_line, LONGEST)}"
+        yield Span(f"  {why_candidate(one)}", "dim")
 
 
 def _recall_document(found: Recall) -> dict[str, object]:
@@ -134,8 +191,29 @@ def _recall_document(found: Recall) -> dict[str, object]:
         "nuggetName": found.nugget_name,
         "via": found.via,
         "noteId": found.note_id,
+        **({} if found.found else _offered_document(found)),
         **({"undecoded": found.undecoded} if found.undecoded else {}),
         **({"skipped": [_skipped_document(one) for one in found.skipped]} if found.skipped else {}),
+    }
+
+
+def _offered_document(found: Recall) -> dict[str, object]:
+    return {
+        "judgement": found.judgement,
+        "candidates": [_candidate_document(one) for one in found.candidates],
+    }
+
+
+def _candidate_document(one: Candidate) -> dict[str, object]:
+    return {
+        "id": one.note_id,
+        "title": one.title,
+        "firstLine": one.first_line,
+        "nuggetName": one.nugget_name,
+        "why": why_candidate(one),
+        "holds": list(one.holds),
+        "lacks": list(one.lacks),
+        "likelihood": one.likelihood,
     }
 
 

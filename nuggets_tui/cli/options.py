@@ -25,6 +25,28 @@ yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
 dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done and change nothing.")
 
 
+explain_option = click.option(
+    "--explain",
+    type=TEXT,
+    is_flag=False,
+    flag_value="",
+    metavar="[ID]",
+    help="Say why each stands where it does; with ID, why this note does, or why not.",
+)
+
+
+def query_and_note(query: str | None, explain: str | None) -> tuple[str, str | None]:
+    """The query and the note that `--explain` names, "" for none: without another text, what follows it is the query.
+
+    Raises click.MissingParameter for no query.
+    """
+    if query is None and explain:
+        return explain, ""
+    if query is None:
+        raise click.MissingParameter(param_hint="'QUERY'", param_type="argument")
+    return query, explain
+
+
 def _together(function: F, options: list[Callable[[F], F]]) -> F:
     for option in reversed(options):
         function = option(function)

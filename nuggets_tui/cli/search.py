@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import NotFoundError
-from core.search.language import Question, read
-from nuggets_tui.cli.groups import TEXT, example, query_command
+from core.search.language import Clause, Question, plain, read
+from nuggets_tui.cli.groups import TEXT, command, example, query_command
 from nuggets_tui.cli.invocation import Invocation, pass_call
-from nuggets_tui.cli.options import LIMIT, filters, listing_options
+from nuggets_tui.cli.options import LIMIT, explain_option, filters, listing_options, query_and_note
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, write_error, write_lines
-from nuggets_tui.why import LINES, MEANINGS, Why, neighbours, number
+from nuggets_tui.why import LINES, MEANINGS, Asked, Why, neighbours, number, why
 
 if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit
@@ -28,7 +28,8 @@ NOT_FOUND = 1
 
 _LANGUAGE = """\b
 The query may hold, beside words:
-  "exact words"   -word   -"exact words"
+  "exact words"   come first     `code`   the same, nothing in it is read
+  +word   +"exact words"   must be there     -word   -"exact words"   must not
   tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
   nugget:web   scope:project   type:preference   subject:login   title:jwt
   is:hidden  is:pinned  is:new  is:fact  is:note   has:links  has:tags
@@ -47,67 +48,123 @@ What cannot be read like that is words. Options and conditions must all hold.
         "nuggets search deploy --scope project --json",
     ),
 )
-@click.argument("query", type=TEXT)
+@click.argument("query", type=TEXT, required=False)
 @click.option("--limit", type=LIMIT, default=10, show_default=True, metavar="N", help="At most so many.")
 @listing_options
-@click.option("--explain", type=TEXT, metavar="ID", help="Explain the score of this note instead.")
+@explain_option
 @pass_call
-def search(call: Invocation, /, query: str, limit: int, explain: str | None, **values: Any) -> int:
-    """Search the notes; best first."""
+def search(call: Invocation, /, query: str | None, limit: int, explain: str | None, **values: Any) -> int:
+    """Search the notes; best first. After a blank line comes what is less likely.
+
+    Ends with 1 when nothing is likely to be what was asked for.
+    """
+    query, explain = query_and_note(query, explain)
     memory = call.memory
     chosen = filters(memory.snapshot, values)
-    question = read(query)
-    if explain is not None:
-        _say_misread(question)
+    if explain:
         return _explain(call, query, memory.snapshot.resolve(explain).id, limit, chosen)
-    found = memory.search(query, limit, chosen)
-    if not found and not call.as_json:
-        write_error(f"nothing found for {shorten(query, LONGEST)!r}{_how_read(question)}")
+    found = memory.search_result(query, limit, chosen)
+    status = 0 if any(hit.sure for hit in found.hits) else NOT_FOUND
+    if not found.hits and not call.as_json:
+        write_error(f"nothing found for {shorten(query, LONGEST)!r}{_how_read(read(query), found.clauses)}")
         return NOT_FOUND
-    _say_misread(question)
-    call.answer(
-        lambda: [_document(hit) for hit in found], lambda: (line for hit in found for line in _hit_lines(hit))
-    )
+    _say_misread(found.clauses)
+    if explain is not None:
+        explained = [Explained(call, query, hit.note.id, limit, chosen, found.hits) for hit in found.hits]
+        call.answer(
+            lambda: [one.document() for one in explained],
+            lambda: (line for one in explained for line in (*one.lines(), "")),
+        )
+        return status
+    if status:
+        write_lines([f"note: nothing is sure to be meant by {shorten(query, LONGEST)!r}"], to_error=True)
+    call.answer(lambda: [_document(hit) for hit in found.hits], lambda: _listed(found.hits))
     # After the answer: the next search of a large memory need not read it again.
     memory.keep_index()
-    return 0 if found else NOT_FOUND
+    return status
 
 
-def _explain(call: Invocation, query: str, note_id: str, limit: int, chosen: Filters) -> int:
+def _listed(hits: tuple[Hit, ...]) -> Iterator[Line]:
+    """The hits; a blank line stands before those that are less likely."""
+    above = True
+    for hit in hits:
+        if above and not hit.sure:
+            yield ""
+        above = hit.sure
+        yield from _hit_lines(hit)
+
+
+@command("why", epilog=example('nuggets why "how do we roll back?" note-ops-1a2b'))
+@click.argument("question", type=TEXT)
+@click.argument("note", type=TEXT)
+@click.option("--syntax", is_flag=True, help="Read conditions, quotes and exclusions in QUESTION.")
+@pass_call
+def why_command(call: Invocation, /, question: str, note: str, syntax: bool) -> int:
+    """Say why a note answers a question, or why not: NOTE by its id or exact title."""
+    return _explain(call, question, call.memory.snapshot.resolve(note).id, 10, None, syntax)
+
+
+def _explain(
+    call: Invocation, query: str, note_id: str, limit: int, chosen: Filters | None, syntax: bool = True
+) -> int:
     """Explains a note, be it a hit or not: what was asked for is the reason, and there always is one."""
-    memory = call.memory
-    explanation = memory.explain(query, note_id, chosen, shown=limit)
-    if explanation is None:
-        raise NotFoundError("its id is borne by another note as well", where=note_id, todo="nuggets verify")
-    call.answer(
-        lambda: [_explained_document(explanation)],
-        lambda: _explained_lines(
-            explanation, _why(call, explanation, query, chosen, memory.search(query, limit, chosen))
-        ),
-    )
+    found = call.memory.search_result(query, limit, chosen, syntax=syntax)
+    _say_misread(found.clauses)
+    explained = Explained(call, query, note_id, limit, chosen, found.hits, syntax)
+    call.answer(lambda: [explained.document()], explained.lines)
     return 0
 
 
-def _why(
-    call: Invocation, explanation: Explanation, query: str, chosen: Filters, shown: tuple[Hit, ...]
-) -> Why:
-    from nuggets_tui.why import Asked, why
+class Explained:
+    """A note explained for a query. shown: the hits that the asker sees. Raises NotFoundError for a second bearer of
+    an id.
+    """
 
-    notes = call.memory.snapshot.by_id
-    asked = Asked(read(query), datetime.now(UTC).astimezone(), filters=chosen, shown=shown)
-    return why(explanation, asked, lambda id: shorten(notes[id].title, _TITLE) if id in notes else id)
+    def __init__(
+        self,
+        call: Invocation,
+        query: str,
+        note_id: str,
+        limit: int,
+        chosen: Filters | None,
+        shown: tuple[Hit, ...],
+        syntax: bool = True,
+    ) -> None:
+        explanation = call.memory.explain(query, note_id, chosen, shown=limit, syntax=syntax)
+        if explanation is None:
+            raise NotFoundError(
+                "its id is borne by another note as well", where=note_id, todo="nuggets verify"
+            )
+        self._explanation = explanation
+        self._notes = call.memory.snapshot.by_id
+        question = read(query, call.memory.index().excludes) if syntax else plain(query)
+        self._asked = Asked(question, datetime.now(UTC).astimezone(), filters=chosen, shown=shown)
+
+    def document(self) -> dict[str, Any]:
+        """The explanation for programs."""
+        return _explained_document(self._explanation)
+
+    def lines(self) -> Iterator[Line]:
+        """The explanation for people."""
+        notes = self._notes
+        answer = why(
+            self._explanation,
+            self._asked,
+            lambda id: shorten(notes[id].title, _TITLE) if id in notes else id,
+        )
+        return _explained_lines(self._explanation, answer)
 
 
-def _how_read(question: Question) -> str:
+def _how_read(question: Question, clauses: tuple[Clause, ...]) -> str:
     """How a query was read, for one that found nothing and is more than words; "" for words."""
-    if not question.narrow and not any(clause.broken for clause in question.described()):
+    if not (question.narrow or question.phrases or any(clause.broken for clause in clauses)):
         return ""
-    return f" ({'; '.join(shorten(clause.text, LONGEST) for clause in question.described())})"
+    return f" ({'; '.join(shorten(clause.text, LONGEST) for clause in clauses)})"
 
 
-def _say_misread(question: Question) -> None:
-    """What looks like a condition and was taken for words: the hits alone would not tell."""
-    told = (shorten(clause.text, LONGEST) for clause in question.described() if clause.broken)
+def _say_misread(clauses: tuple[Clause, ...]) -> None:
+    """What looks like more than words and was taken for words: the hits alone would not tell."""
+    told = (shorten(clause.text, LONGEST) for clause in clauses if clause.broken)
     write_lines([f"note: {text}" for text in told], to_error=True)
 
 
@@ -123,7 +180,9 @@ def _document(hit: Hit) -> dict[str, Any]:
         "metadataBoost": parts.boost,
         "associative": parts.associative,
         "links": parts.links,
+        **({"exact": parts.exact} if parts.exact else {}),
         "blended": parts.blend,
+        "sure": hit.sure,
         "matched": list(parts.matched),
     }
 
@@ -139,7 +198,9 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
         "coverage": parts.coverage,
         "floor": explanation.floor,
         "needed": explanation.needed,
-        "parts": {line: getattr(parts, line) for line, _ in LINES},
+        "judgement": explanation.judgement,
+        "likelihood": parts.likelihood,
+        "parts": {line: value for line, _ in LINES if (value := getattr(parts, line)) or line != "exact"},
         "reasons": [reason._asdict() for reason in parts.reasons],
         "measured": parts.measured,
         "rawVector": parts.raw_vector,
@@ -161,7 +222,9 @@ def _hit_lines(hit: Hit) -> Iterator[Line]:
     yield _head(hit, number(hit.breakdown.blend))
     parts = hit.breakdown
     shares = [(name, getattr(parts, line)) for line, name in LINES]
-    bars = [f"{name} {_bar(share)}" for name, share in shares if share or name not in ("like", "link")]
+    bars = [
+        f"{name} {_bar(share)}" for name, share in shares if share or name not in ("like", "link", "exact")
+    ]
     read_as = neighbours(parts.reasons)
     matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]
     yield Span("      " + "  ".join([*bars, *([", ".join(matched)] if matched else [])]), "dim")

@@ -10,11 +10,11 @@ from hostile import HOSTILE, RAW
 
 FIELDS = {
     "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "associative", "links",
-    "blended", "matched",
+    "blended", "matched", "sure",
 }  # fmt: skip
 EXPLAINED = {
     "rank", "total", "obstacle", "missing", "floor", "needed", "parts", "reasons", "coverage", "measured",
-    "rawVector", "rawText",
+    "rawVector", "rawText", "judgement", "likelihood",
 }  # fmt: skip
 
 
@@ -116,7 +116,8 @@ def test_the_query_may_hold_conditions_phrases_and_exclusions(filled: Any) -> No
         return [hit["title"] for hit in filled.json("search", *words, code=code)]
 
     assert titles("soup token nugget:life") == ["Lunch"]
-    assert titles('token "keys in keys"') == ["JWT token format"]
+    assert titles('token "keys in keys"') == ["JWT token format", "Auth middleware"]
+    assert titles('token +"keys in keys"') == titles("token +rs256") == ["JWT token format"]
     assert titles("token -checked") == ["JWT token format"]
     assert set(titles("updated:<30d -nugget:life")) == {"Auth middleware", "JWT token format"}
     assert titles("title:jwt", "--nugget", "life", code=1) == []
