@@ -49,7 +49,9 @@ class SearchingMemory(KeepingMemory):
         given up. settings: other weights for this search alone. Every note that has something of the query is a hit;
         those that are less likely to answer come last and are not `sure`.
         """
-        return self._finder.search(self._snapshot, text, limit, filters, new_since, stopped, settings)
+        return self.search_result(
+            text, limit, filters, new_since=new_since, stopped=stopped, settings=settings
+        ).hits
 
     def search_result(
         self,

@@ -275,7 +275,7 @@ class Desk:
             if turn != self._asked or not question.words:
                 return None
             try:
-                found = self.memory.recall(typed, question.nugget, record=False, syntax=True)
+                found = self.memory.recall(question.words, question.nugget, record=False)
             except InvalidInputError as error:
                 from core.facts.recall import Recall, Skipped
 

@@ -17,23 +17,25 @@ from core.text.tokens import stem, words
 
 if TYPE_CHECKING:
     from core.search.ranking import Ranking
+    from core.search.state import State
     from core.search.terms import Reading, Term
 
 # What an everyday word weighs beside another one of equal rarity (measured).
 _EVERYDAY: Final = 0.15
 # All that a note holds beside its most telling word counts up to this share of the rarest word there can be.
 _SECOND: Final = 0.35
+_FEW_NOTES: Final = 20
 _LEAST_COVERAGE: Final = 0.05
 # A single word of a fact's value says little of what the fact is about: its key does.
 _VALUE_ALONE: Final = 0.5
 # How a word of a note may be one of the query; other readings, such as words of like meaning, are no evidence.
 _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = 0.673
-COVERAGE: Final = 2.157
-MORE_THAN_ONE: Final = 1.996
-TITLED: Final = 1.374
-FOUND_FROM: Final = 0.419
+INTERCEPT: Final = 0.678
+COVERAGE: Final = 2.155
+MORE_THAN_ONE: Final = 1.982
+TITLED: Final = 1.377
+FOUND_FROM: Final = 0.420
 OFFERED_FROM: Final = 0.105
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
@@ -97,7 +99,7 @@ def evidence(ranking: Ranking, row: int) -> Evidence:
         title += weight * max((_sureness(one) for one in own if one.stem in titled), default=0.0)
     if not asked:
         return Evidence(float(ranking.text.coverage[row] > 0), 0.0, 0.0)
-    rarest = math.log(state.total + 1)
+    rarest = math.log(max(state.total, _FEW_NOTES) + 1)
     second = min((sum(held) - max(held)) / rarest / _SECOND, 1.0)
     coverage = sum(held) / asked
     if state.notes[row].is_fact and not title:
@@ -107,11 +109,21 @@ def evidence(ranking: Ranking, row: int) -> Evidence:
 
 def _weight(ranking: Ranking, term: Term, own: list[Reading]) -> float:
     """What a word of the query weighs: its rarity, or that of what it is taken for."""
-    known = ranking.state.count(term.stem)
-    rarity = max((one.text / term.times for one in own), default=0.0)
-    if known or not own:
-        rarity = ranking.state.rarity(known)
+    state = ranking.state
+    if state.count(term.stem) or not own:
+        rarity = _rarity(state, term.stem)
+    else:
+        rarity = max(_sureness(one) * _rarity(state, one.stem) for one in own)
     return rarity * (_EVERYDAY if is_everyday(term.stem) else 1.0)
+
+
+def _rarity(state: State, name: str) -> float:
+    """The rarity of a stem as `State.rarity` has it, in a memory of some notes at least: among very few every known
+    word would seem common, and say less than one that is not there.
+    """
+    count = state.count(name)
+    total = max(state.total, _FEW_NOTES)
+    return math.log(1.0 + (total - min(count, total) + 0.5) / (count + 0.5))
 
 
 def _sureness(reading: Reading) -> float:

@@ -148,7 +148,7 @@ def recall(
         ),
     )
     # After the answer: the next question to a large memory need not read it again.
-    call.memory.keep_index()
+    call.memory_as_it_is.keep_index()
     return 0 if found.found else NOT_FOUND
 
 

@@ -56,7 +56,7 @@ What cannot be read like that is words. Options and conditions must all hold.
 def search(call: Invocation, /, query: str | None, limit: int, explain: str | None, **values: Any) -> int:
     """Search the notes; best first. After a blank line comes what is less likely.
 
-    Ends with 1 when nothing is likely to be what was asked for.
+    Ends with 1 when nothing is likely to be what was asked for, whatever words it shares.
     """
     query, explain = query_and_note(query, explain)
     memory = call.memory
@@ -64,7 +64,7 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
     if explain:
         return _explain(call, query, memory.snapshot.resolve(explain).id, limit, chosen)
     found = memory.search_result(query, limit, chosen)
-    status = 0 if any(hit.sure for hit in found.hits) else NOT_FOUND
+    status = NOT_FOUND if found.judgement == "nothing" else 0
     if not found.hits and not call.as_json:
         write_error(f"nothing found for {shorten(query, LONGEST)!r}{_how_read(read(query), found.clauses)}")
         return NOT_FOUND
@@ -76,7 +76,7 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
             lambda: (line for one in explained for line in (*one.lines(), "")),
         )
         return status
-    if status:
+    if found.judgement != "found":
         write_lines([f"note: nothing is sure to be meant by {shorten(query, LONGEST)!r}"], to_error=True)
     call.answer(lambda: [_document(hit) for hit in found.hits], lambda: _listed(found.hits))
     # After the answer: the next search of a large memory need not read it again.

@@ -22,16 +22,29 @@ if TYPE_CHECKING:
     from core.search import Hit
 
 RECALL_KEY: Final = "recall"
+# Of the rule; no id of a note has a space.
+BELOW_KEY: Final = "less likely"
+_STANDS_BACK: Final = "dim"
 
 
 def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:
-    """The rows of a search: what recall answers, if anything, and a row of two lines for each hit."""
+    """The rows of a search: what recall answers, if anything, and a row of two lines for each hit. Those that are less
+    likely stand back below a rule.
+    """
     hits = found.hits
     blends = [*(hit.breakdown.blend for hit in hits[1:]), 0.0]
     rows = [_hit_row(hit, blend, snapshot) for hit, blend in zip(hits, blends, strict=False)]
+    below = next((place for place, hit in enumerate(hits) if not hit.sure), None)
+    if below is not None:
+        rows.insert(below, Row(BELOW_KEY, (_rule,), selectable=False))
     if found.recall is not None and (found.recall.found or any(skipped_lines(found.recall))):
         rows.insert(0, _recall_row(found.recall, snapshot))
     return rows
+
+
+def _rule(width: int) -> Content:
+    line = f"── {BELOW_KEY} "
+    return Content.styled(line + "─" * max(0, width - len(line)), MUTED)
 
 
 def _recall_row(recall: Recall, snapshot: Snapshot) -> Row:
@@ -52,10 +65,11 @@ def _hit_row(hit: Hit, next_blend: float, snapshot: Snapshot) -> Row:
     note, parts = hit.note, hit.breakdown
     aside = content(note.nugget_name, MUTED)
     if parts.blend:
-        aside = Content.styled(f"{parts.blend:.2f}", "bold")
+        aside = Content.styled(f"{parts.blend:.2f}", "bold" if hit.sure else MUTED)
+    style = title_style(note) if hit.sure else _STANDS_BACK
 
     def head(width: int) -> Content:
-        title = Content.assemble(note_marks(note), marked(note.title, parts.matched, title_style(note)))
+        title = Content.assemble(note_marks(note), marked(note.title, parts.matched, style))
         return sides(title, aside)(width)
 
     return Row(note.id, (head, _bars(hit, next_blend, snapshot)) if parts.blend else (head,), data=note.id)

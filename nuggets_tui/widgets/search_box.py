@@ -137,6 +137,8 @@ class SearchBox(Input, PromptFrames):
         """Says how many hits there are and how long they took."""
         if before.found is not after.found:
             self.border_subtitle = _said(after)
+            if after.found is not None and not self.offered:
+                self._explain()
 
     def on_resize(self) -> None:
         """What is said fits into the frame."""
@@ -214,14 +216,21 @@ class SearchBox(Input, PromptFrames):
         self.border_title = Content(_NAME)
         if not self.value.strip():
             return
-        from core.search.language import read
-
         room = self.size.width - _GAPS - len(_NAME)
         fitting = self._fitting()
         in_field = bool(fitting) and self.value[: fitting[0].start].endswith((":", ","))
-        said = _offers_said(fitting) if in_field else _explained(read(self.value).described(), room)
+        said = _offers_said(fitting) if in_field else _explained(self._clauses(), room)
         if said is not None:
             self.border_title = Content.assemble(_NAME, "  ", said)
+
+    def _clauses(self) -> tuple[Clause, ...]:
+        """How the query was read by the search that is shown; while that is under way, how it reads by itself."""
+        found = self.view.found
+        if found is not None and found.query == self.value and found.clauses:
+            return found.clauses
+        from core.search.language import read
+
+        return read(self.value).described()
 
     @on(Input.Changed)
     def tell(self, event: Input.Changed) -> None:
@@ -289,7 +298,7 @@ def _said(view: View) -> Content:
     if found is None:
         return Content("")
     milliseconds = found.seconds * 1000
-    count = len(found.hits)
+    likely = sum(hit.sure for hit in found.hits)
     best = "best" if found.weighed else "newest"
-    hits = f"{best} {count}" if found.capped else plural(count, "hit")
+    hits = f"{best} {likely}" if found.capped and likely == len(found.hits) else plural(likely, "hit")
     return Content.assemble(f"{hits} · {milliseconds:.0f} ms · ", Content("esc clears").stylize(_CLEARS))

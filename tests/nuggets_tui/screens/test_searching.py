@@ -16,6 +16,7 @@ from core.facts.recall import Recall
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.draft import Draft
+from core.search import SearchResult
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
@@ -32,7 +33,7 @@ async def search(app: Driver, text: str) -> None:
 def search_without_end(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, threading.Event]:
     """Makes a search for "endless" go on until it is told to stop: whether it has begun, and whether it was told."""
     begun, stopped_early = threading.Event(), threading.Event()
-    real = Memory.search
+    real = Memory.search_result
 
     def endless(self: Memory, text: str, *rest: Any, stopped: Callable[[], bool], **named: Any) -> Any:
         if text != "endless":
@@ -44,9 +45,9 @@ def search_without_end(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event
                 stopped_early.set()
                 break
             pause.wait(0.005)
-        return ()
+        return SearchResult()
 
-    monkeypatch.setattr(Memory, "search", endless)
+    monkeypatch.setattr(Memory, "search_result", endless)
     return begun, stopped_early
 
 
@@ -185,7 +186,7 @@ async def test_results_follow_the_files(home: Path) -> None:
 async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     begun: list[str] = []
     gate = threading.Event()
-    real = Memory.search
+    real = Memory.search_result
 
     def slow(self: Memory, text: str, *rest: Any, **named: Any) -> Any:
         begun.append(text)
@@ -194,7 +195,7 @@ async def test_stale_searches_are_dropped(home: Path, monkeypatch: pytest.Monkey
 
     async with opened(home) as app:
         await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
-        monkeypatch.setattr(Memory, "search", slow)
+        monkeypatch.setattr(Memory, "search_result", slow)
         await app.press("slash")
         for text in ("j", "jw", "jwt"):
             app.fill("#search", text)
@@ -296,8 +297,8 @@ async def test_an_answer_that_is_not_asked_for_is_not_shown(home: Path) -> None:
 @pytest.mark.parametrize("size", [WIDE, NARROW])
 async def test_the_frame_says_how_a_query_was_read(home: Path, size: tuple[int, int]) -> None:
     async with opened(home, size) as app:
-        await search(app, "token tag:auth -staging")
-        assert "words: token · not staging · tag auth" in app.text
+        await search(app, "token tag:auth -tuesdays")
+        assert "words: token · without: tuesdays · tag auth" in app.text
         await search(app, "token hits:>x")
         assert "hits:>x is read as words" in app.text
         await search(app, "token")
