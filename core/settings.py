@@ -23,7 +23,7 @@ class SearchSettings(msgspec.Struct, frozen=True):
 
     associative_weight: of the likeness to the best hits. link_weight: of the blend of the best linked note.
     pair_weight: of pairs of neighbouring words in the vector leg. relevance_floor: share of a query that a note must
-    cover to be a hit. dimension: phases of a search vector.
+    cover to stand above the line; below it is what is less likely. dimension: phases of a search vector.
     """
 
     vector_weight: float = 0.42

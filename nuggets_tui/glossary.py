@@ -49,7 +49,7 @@ WORDS: Final = (
 # What can be typed into the search box.
 FILTERS: Final = (
     ("words", "notes that hold them, or are near them in meaning, best first"),
-    ('"exact words"', "these words stand there just so"),
+    ('"exact words"', "notes with just these words come first"),
     ("-staging", 'not with this word; so too -"two words" and -tag:old'),
     ("tag:auth", "with this tag; tag:a,b with either, tag:a tag:b with both"),
     ("title:jwt", 'with these words in the title; title:"two words"'),

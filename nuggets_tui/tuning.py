@@ -106,7 +106,7 @@ WEIGHTS: Final = (
     Weight(
         "relevance_floor",
         "floor",
-        "The share of the query that a note must hold to be a hit at all. Higher: fewer hits and surer ones.",
+        "The share of the query that a note must hold to stand above the line. Higher: fewer and surer ones.",
         0.05,
         0.01,
         1.0,

@@ -1,0 +1,118 @@
+"""The judgement of a whole search: what the fitted rule promises, on its own memories and on small ones."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from core.search import SearchIndex
+from core.search.judging import FOUND_FROM, OFFERED_FROM, Evidence, by_rule, judged
+
+sys.path.insert(0, str(Path(__file__).parents[3] / "tools" / "judgement"))
+
+from memories import SmallMemory, written
+
+
+class Outcome(NamedTuple):
+    right_first: int
+    right_found: int
+    wrong_found: int
+    foreign_found: int
+
+
+def asked(memory: SmallMemory) -> Outcome:
+    index = SearchIndex()
+    index.update(memory.snapshot)
+    right_first = right_found = wrong_found = foreign_found = 0
+    for text, answers in memory.asked:
+        result = index.result(text, 1)
+        right = bool(result.hits) and result.hits[0].note.id in answers
+        right_first += right
+        right_found += right and result.judgement == "found"
+        wrong_found += not right and result.judgement == "found"
+    for text in memory.foreign:
+        foreign_found += index.result(text, 1).judgement == "found"
+    return Outcome(right_first, right_found, wrong_found, foreign_found)
+
+
+def test_most_right_first_hits_are_found_and_few_foreign_questions_are() -> None:
+    memories = written()
+    outcomes = [asked(memory) for memory in memories]
+    right_found = sum(one.right_found for one in outcomes)
+    assert right_found >= 0.86 * sum(one.right_first for one in outcomes)
+    assert sum(one.wrong_found for one in outcomes) <= right_found / 5
+    assert sum(one.foreign_found for one in outcomes) <= 0.04 * sum(len(one.foreign) for one in memories)
+
+
+def test_more_evidence_is_never_less_likely() -> None:
+    steps = [place / 10 for place in range(11)]
+    for coverage in steps:
+        for second in steps:
+            values = [by_rule(Evidence(coverage, second, titled)) for titled in steps]
+            assert values == sorted(values)
+            assert all(0 <= value <= 1 for value in values)
+    assert by_rule(Evidence(0.0, 1.0, 1.0)) == 0
+    assert OFFERED_FROM < FOUND_FROM
+    assert [judged(value) for value in (0.0, OFFERED_FROM, FOUND_FROM)] == ["nothing", "not sure", "found"]
+
+
+def note(id: str, title: str, content: str, **fields: object) -> Note:
+    return Note(id=id, nugget_name="web", title=title, content=content, **fields)  # type: ignore[arg-type]
+
+
+def index_of(*notes: Note) -> SearchIndex:
+    index = SearchIndex()
+    index.update(Snapshot(notes=notes))
+    return index
+
+
+STONES = index_of(
+    note("stones", "Stones", "granite sandstone marble"),
+    *(note(f"k{place}", f"Kettle {place}", "boils tea on the stove") for place in range(30)),
+)
+
+
+def test_everything_in_common_is_ranked_and_what_is_less_likely_comes_last() -> None:
+    result = STONES.result("granite sandstone marble kettle", 40)
+    assert result.judgement == "found"
+    assert len(result.hits) == 31
+    sure = [hit.sure for hit in result.hits]
+    assert sure == sorted(sure, reverse=True)
+    assert [hit.note.id for hit in result.hits if hit.sure] == ["stones"]
+
+
+def test_where_nothing_is_found_no_hit_is_sure() -> None:
+    for text in ("granite of a volcano in Iceland", "zebra", "tea for the queen of Sheba"):
+        result = STONES.result(text, 10)
+        assert result.judgement != "found"
+        assert not any(hit.sure for hit in result.hits)
+
+
+def test_a_whole_query_word_for_word_or_a_title_leaves_no_doubt() -> None:
+    assert STONES.result("Stones").judgement == "found"
+    assert STONES.result("sandstone marble").judgement == "found"
+
+
+@pytest.mark.parametrize("text", ["granit", "granite", "sandston marble"])
+def test_a_word_half_typed_or_misspelt_is_found(text: str) -> None:
+    assert STONES.result(text).judgement == "found"
+
+
+def test_in_a_memory_of_one_note_a_word_of_it_counts_as_much_as_one_that_is_not() -> None:
+    index = index_of(note("one", "Deploy day", "Deploys go out on Tuesdays."))
+    assert index.result("deploy tuesdays").judgement == "found"
+    assert index.result("deploy the submarine periscope").judgement != "found"
+    assert index.result("periscope").judgement == "nothing"
+
+
+def test_an_explanation_tells_the_judgement_and_the_likelihood() -> None:
+    explained = STONES.explain("granite of a volcano in Iceland", "stones")
+    assert explained is not None
+    assert explained.judgement == "not sure"
+    assert explained.best == explained.hit.breakdown.likelihood < FOUND_FROM
+    assert not explained.hit.sure
