@@ -50,6 +50,7 @@ WORDS: Final = (
 FILTERS: Final = (
     ("words", "notes that hold them, or are near them in meaning, best first"),
     ('"exact words"', "notes with just these words come first"),
+    ("+token", 'this word must be there; so too +"two words"; `code` is one phrase'),
     ("-staging", 'not with this word; so too -"two words" and -tag:old'),
     ("tag:auth", "with this tag; tag:a,b with either, tag:a tag:b with both"),
     ("title:jwt", 'with these words in the title; title:"two words"'),
