@@ -1,10 +1,15 @@
-"""How well search finds: nDCG@10, recall@10 and MRR beside BM25 and SQLite FTS5, by kind of query and part by part.
+"""How well search finds and recall answers, beside BM25 and SQLite FTS5: by kind, by form, in small memories, in parts.
 
-    python tests/benchmarks/retrieval.py [--data FILE.json ...] [--split dev|test|all] [--ablation] [--typos]
+    python tests/benchmarks/retrieval.py [--data FOLDER|FILE.json ...] [--split dev|test|all] [--only TABLE ...]
+                                         [--ablation] [--typos]
 
-Without --data the project's own queries over the demo memory are measured (all of them), with it the files named
-(their dev queries) and the own set. Milliseconds are processor time of a query for the ten best, bytes a note what
-the index takes beside the notes. Nothing here depends on the network or on the clock but these milliseconds.
+Without --data the project's own sets are measured: queries over the demo memory, and a memory in several languages.
+With it, the files named or in the folder named (their dev queries) are measured as well. Every question is put to a
+memory, as a person types it into the search box (nDCG@10, recall@10, MRR) and as an agent sends it (recall: right,
+wrong, silent). Questions with quotes and flags are counted apart. Small memories of 30, 100 and 300 notes are drawn
+from each set; questions that are answered elsewhere must find nothing there. Brackets hold 95 % bootstrap intervals.
+Milliseconds are processor time of a query for the ten best, bytes a note what the index takes beside the notes.
+Nothing here depends on the network or on the clock but these milliseconds.
 """
 
 from __future__ import annotations
@@ -14,6 +19,7 @@ import sys
 import time
 import tracemalloc
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -22,42 +28,51 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from benchmarks.retrieval_answers import Answers, answers_table
 from benchmarks.retrieval_baselines import BM25, FTS5
+from benchmarks.retrieval_memories import Asked, Searched, Store, asked, stores
 from benchmarks.retrieval_metrics import bootstrap, ndcg, recall, reciprocal_rank, with_slip
-from benchmarks.retrieval_sets import DataSet, Query, outside_set, own_set
+from benchmarks.retrieval_sets import (
+    DataSet,
+    Query,
+    languages_set,
+    outside_files,
+    outside_set,
+    own_set,
+)
 from benchmarks.retrieval_variants import ablations, off
 
-from core.model.snapshot import Snapshot
 from core.search import SearchIndex
 from core.settings import SearchSettings
 
 LIMIT, TIMED_QUERIES = 100, 200
 # Kinds that no slip is tried on: they are slips, half words or exact strings themselves.
 UNSLIPPED_KINDS = ("typo", "identifier", "prefix", "phrase")
+# What is promised of recall. Of fewer questions nothing is promised.
+RIGHT_OF_FIRST, WRONG_OF_ANSWERS, FOREIGN_ANSWERED, FEWEST = 0.9, 1 / 3, 0.04, 10
 LINKS_OFF_GAIN, VECTOR_LOSS, TYPO_LOSS, MISSES_EMPTY, VECTOR_KIB = 0.015, 0.02, 0.05, 0.95, 6.0
 
-Searcher = Callable[[str, int], list[str]]
+TABLES = ("whole", "forms", "small", "recall")
+SIZES = (30, 100, 300)
+
+Searcher = Callable[[str, int], Searched]
 
 
-class Ours:
-    """The app's own index over a snapshot, its vectors made."""
+def plain(search: Callable[[str, int], list[str]]) -> Searcher:
+    """The search of a system that offers whatever it finds."""
 
-    def __init__(self, snapshot: Snapshot) -> None:
-        self.index = SearchIndex()
-        self.index.update(snapshot)
-        self.index.search("warm up")
-        self.index.make_vectors()
+    def searched(text: str, limit: int) -> Searched:
+        found = search(text, limit)
+        return Searched(found, bool(found))
 
-    def with_settings(self, settings: SearchSettings) -> Searcher:
-        """The search under some settings, as ids."""
-        return lambda text, limit: [hit.note.id for hit in self.index.search(text, limit, settings=settings)]
+    return searched
 
 
 @dataclass(frozen=True)
 class Run:
     """What one system found for the queries of a set, value by value in their order.
 
-    Misses count in `empty` alone: whether a query had no hit at all.
+    Misses count in `empty` alone: whether a query had no hit that is offered as an answer.
     """
 
     queries: tuple[Query, ...]
@@ -68,12 +83,18 @@ class Run:
 
     def only(self, kind: str) -> Run:
         """The run over queries of one kind."""
-        at = [place for place, query in enumerate(self.queries) if query.kind == kind]
-        return Run(*(tuple(column[place] for place in at) for column in self._columns()))
+        return self._where(lambda query: query.kind == kind)
+
+    def written(self, form: str) -> Run:
+        """The run over queries of one form that something answers."""
+        return self._where(lambda query: form in query.forms and not query.is_miss)
 
     def answerable(self) -> Run:
         """The run over queries that something answers."""
-        at = [place for place, query in enumerate(self.queries) if not query.is_miss]
+        return self._where(lambda query: not query.is_miss)
+
+    def _where(self, wanted: Callable[[Query], bool]) -> Run:
+        at = [place for place, query in enumerate(self.queries) if wanted(query)]
         return Run(*(tuple(column[place] for place in at) for column in self._columns()))
 
     def _columns(self) -> tuple[tuple[Any, ...], ...]:
@@ -87,24 +108,28 @@ class Run:
 
 def run(data: DataSet, searchers: Sequence[Searcher], change: Callable[[str], str] = str) -> Run:
     """Asks every query of its collection's searcher, the text changed before."""
+    rows = [
+        row
+        for part, search in zip(data.collections, searchers, strict=True)
+        for row in rows_of(part.queries, search, change)
+    ]
+    return Run(*zip(*rows, strict=True)) if rows else Run((), (), (), (), ())
+
+
+def rows_of(
+    queries: Sequence[Query], search: Searcher, change: Callable[[str], str] = str
+) -> list[tuple[Query, float, float, float, bool]]:
+    """What one searcher found for some queries, in the columns of `Run`."""
     rows = []
-    for part, search in zip(data.collections, searchers, strict=True):
-        for query in part.queries:
-            found = search(change(query.text), LIMIT)
-            if query.is_miss:
-                rows.append((query, 0.0, 0.0, 0.0, not found))
-            else:
-                right = query.relevant
-                rows.append(
-                    (
-                        query,
-                        ndcg(found, right),
-                        recall(found, right),
-                        reciprocal_rank(found, right),
-                        not found,
-                    )
-                )
-    return Run(*zip(*rows, strict=True))
+    for query in queries:
+        found = search(change(query.text), LIMIT)
+        right = query.relevant
+        if query.is_miss:
+            rows.append((query, 0.0, 0.0, 0.0, not found.sure))
+        else:
+            values = (measure(found.ids, right) for measure in (ndcg, recall, reciprocal_rank))
+            rows.append((query, *values, not found.sure))
+    return rows
 
 
 def milliseconds(data: DataSet, searchers: Sequence[Searcher]) -> float:
@@ -123,12 +148,15 @@ def bytes_a_note(data: DataSet) -> tuple[float, float]:
     tracemalloc.start()
     try:
         before = tracemalloc.get_traced_memory()[0]
-        kept = Ours(snapshot)
+        index = SearchIndex()
+        index.update(snapshot)
+        index.search("warm up")
+        index.make_vectors()
         taken = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
     count = max(len(snapshot.notes), 1)
-    return taken / count, kept.index.vectors().held_bytes / count
+    return taken / count, index.vectors().held_bytes / count
 
 
 def line(name: str, found: Run, *more: str) -> None:
@@ -149,19 +177,22 @@ def interval(before: Run, after: Run) -> str:
 class Report:
     """Measures one set and prints what it finds; `bars` gathers what is promised and whether it holds."""
 
-    def __init__(self, data: DataSet) -> None:
+    def __init__(self, data: DataSet, ours: Sequence[Asked]) -> None:
         self.data = data
         self.bars: list[tuple[str, bool]] = []
-        self.ours = [Ours(part.snapshot) for part in data.collections]
+        self.ours = ours
         visible = [part.snapshot.visible for part in data.collections]
-        self.bm25: list[Searcher] = [BM25(notes).search for notes in visible]
-        self.fts5: list[Searcher] = [FTS5(notes).search for notes in visible]
+        self.bm25 = [plain(BM25(notes).search) for notes in visible]
+        self.fts5 = [plain(FTS5(notes).search) for notes in visible]
         self.full = run(data, self.searchers(SearchSettings()))
         self.words = run(data, self.bm25)
 
     def searchers(self, settings: SearchSettings) -> list[Searcher]:
         """Our search of each collection under some settings."""
-        return [ours.with_settings(settings) for ours in self.ours]
+        return [
+            lambda text, limit, ours=ours: ours.search(text, limit, settings)  # type: ignore[misc]
+            for ours in self.ours
+        ]
 
     def systems(self) -> None:
         """Ours beside the two baselines: quality, time, memory; then by kind, and the misses."""
@@ -209,6 +240,71 @@ class Report:
                     f" (BM25 {shares[1]:.1%}, FTS5 {shares[2]:.1%})"
                 )
 
+    def forms(self) -> None:
+        """Questions in plain words, and such with quotes and flags, as they are typed into the search box."""
+        full, words = self.full.answerable(), self.words.answerable()
+        forms = list(dict.fromkeys(form for query in full.queries for form in query.forms))
+        if len(forms) < 2:
+            return
+        heading("search, by form", f"{'empty':>9}{'queries':>9}{'BM25 nDCG':>11}  against BM25")
+        for form in sorted(forms, key=("plain words", "quotes", "flags").index):
+            found, beside = full.written(form), words.written(form)
+            counts = f"{fmean(found.empty):>9.1%}{len(found.queries):>9}{beside.quality[0]:>11.4f}"
+            line(f"with {form}", found, counts, interval(beside, found))
+            if form != "plain words" and len(found.queries) >= FEWEST:
+                self.bar(f"{form} not below BM25", found.quality[0] - beside.quality[0], 0.0)
+
+    def recall(self) -> None:
+        """What recall answers in the whole memories; foreign are questions that nothing answers."""
+        answers = Answers()
+        for part, ours in zip(self.data.collections, self.ours, strict=True):
+            own = [query for query in part.queries if not query.is_miss]
+            answers.ask(ours, BM25(part.snapshot.visible).search, own, [q for q in part.queries if q.is_miss])
+        answers_table("recall", [("whole", answers)])
+        if len(answers.first) >= FEWEST:
+            self.answer_bars("", answers)
+
+    def small(self, with_recall: bool) -> None:
+        """Search beside BM25, and recall, in small memories drawn from the set."""
+        rows: list[tuple[str, Answers]] = []
+        heading("small memories", f"{'queries':>10}{'BM25 nDCG':>11}  against BM25")
+        for size in SIZES:
+            drawn = stores(self.data, size)
+            if not drawn:
+                break
+            found, beside, answers = self._small(drawn, with_recall)
+            largest = max(len(store.snapshot.visible) for store in drawn)
+            name = f"{len(drawn)} of {largest} notes"
+            line(name, found, f"{len(found.queries):>10}{beside.quality[0]:>11.4f}", interval(beside, found))
+            self.bar(f"{name}: not below BM25", found.quality[0] - beside.quality[0], 0.0)
+            rows.append((name, answers))
+            if largest < size:
+                break
+        if with_recall:
+            answers_table("recall in small memories", rows)
+            for name, answers in rows:
+                self.answer_bars(f"{name}: ", answers)
+
+    def _small(self, drawn: Sequence[Store], with_recall: bool) -> tuple[Run, Run, Answers]:
+        ours_rows, words_rows, answers = [], [], Answers()
+        for store in drawn:
+            words = BM25(store.snapshot.visible)
+            with asked(store.snapshot) as ours:
+                ours_rows += rows_of(store.own, ours.search)
+                words_rows += rows_of(store.own, plain(words.search))
+                if with_recall:
+                    answers.ask(ours, words.search, store.own, store.foreign)
+        return Run(*zip(*ours_rows, strict=True)), Run(*zip(*words_rows, strict=True)), answers
+
+    def answer_bars(self, name: str, answers: Answers) -> None:
+        """What is promised of recall."""
+        right = fmean(answers.right) / max(fmean(answers.first), 1e-9)
+        self.bar(f"{name}right of search's first", right, RIGHT_OF_FIRST)
+        given = sum(answers.right) + sum(answers.wrong)
+        self.bar(f"{name}wrong of all answers", -sum(answers.wrong) / max(given, 1), -WRONG_OF_ANSWERS)
+        if answers.foreign:
+            self.bar(f"{name}foreign answered", -fmean(answers.foreign), -FOREIGN_ANSWERED)
+
     def ablation(self) -> None:
         """Each part switched off, and each of the two legs alone."""
         full, plain = self.full.answerable(), self.words.answerable()
@@ -254,38 +350,53 @@ class Report:
 
     def bar(self, promise: str, value: float, least: float) -> None:
         """Notes a promise: a value and the least it may be."""
-        self.bars.append((f"{promise:<30}{value:+.4f}, at least {least:+.3f}", value >= least))
+        self.bars.append((f"{promise:<42}{value:+.4f}, at least {least:+.3f}", value >= least))
 
 
-def measure(data: DataSet, ablation: bool, typos: bool) -> list[tuple[str, bool]]:
+def measure(data: DataSet, tables: Sequence[str], ablation: bool, typos: bool) -> list[tuple[str, bool]]:
     """Prints everything asked for about one set; its bars, with whether they hold."""
     notes = sum(len(part.snapshot.notes) for part in data.collections)
     queries = sum(len(part.queries) for part in data.collections)
     print(f"\n## {data.name}: {notes:,} notes, {queries:,} queries, {len(data.collections)} collection(s)")
-    report = Report(data)
-    report.systems()
-    report.links()
-    if ablation:
-        report.ablation()
-    if typos:
-        report.typos()
+    with ExitStack() as opened:
+        ours = [opened.enter_context(asked(part.snapshot)) for part in data.collections]
+        report = Report(data, ours)
+        if "whole" in tables:
+            report.systems()
+            report.links()
+        if "forms" in tables:
+            report.forms()
+        if "recall" in tables:
+            report.recall()
+        if "small" in tables:
+            report.small("recall" in tables)
+        if ablation:
+            report.ablation()
+        if typos:
+            report.typos()
     return [(f"{data.name:<10}{promise}", held) for promise, held in report.bars]
 
 
 def main() -> None:
     """Reads the command line, measures, and prints the bars last."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--data", nargs="+", type=Path, default=[], help="files of outside data")
+    parser.add_argument("--data", nargs="+", type=Path, default=[], help="folders or files of outside data")
     parser.add_argument("--split", choices=("dev", "test", "all"), help="default: all of ours, dev of others")
+    parser.add_argument("--only", nargs="+", choices=TABLES, default=TABLES, help="these tables alone")
     parser.add_argument("--ablation", action="store_true", help="each part switched off, each leg alone")
     parser.add_argument("--typos", action="store_true", help="one slip in the longest word of each query")
-    asked = parser.parse_args()
-    sets = [own_set().of_split(asked.split or "all")]
-    sets += [outside_set(path).of_split(asked.split or "dev") for path in asked.data]
-    bars = [bar for data in sets if data.collections for bar in measure(data, asked.ablation, asked.typos)]
+    given = parser.parse_args()
+    sets = [one.of_split(given.split or "all") for one in (own_set(), languages_set())]
+    sets += [outside_set(path).of_split(given.split or "dev") for path in outside_files(given.data)]
+    bars = [
+        bar
+        for data in sets
+        if data.collections
+        for bar in measure(data, given.only, given.ablation, given.typos)
+    ]
     print("\n## bars")
     for promise, held in bars:
-        print(f"  {promise:<68}{'holds' if held else 'MISSED'}")
+        print(f"  {promise:<80}{'holds' if held else 'MISSED'}")
 
 
 if __name__ == "__main__":

@@ -47,6 +47,11 @@ def bootstrap(
     return float(differences.mean()), float(low), float(high)
 
 
+def share(found: Sequence[float], rounds: int = 2000) -> tuple[float, float, float]:
+    """Mean of some values with its 95 % interval; zeros for none."""
+    return bootstrap([0.0] * len(found), found, rounds) if found else (0.0, 0.0, 0.0)
+
+
 def with_slip(text: str) -> str:
     """The text with one slip of the fingers in its longest word; always the same one for the same text.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,11 @@ from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
 
 QUERIES = Path(__file__).with_name("retrieval_queries.toml")
+LANGUAGES = Path(__file__).with_name("retrieval_languages.toml")
+_FORMS = {
+    "quotes": re.compile(r"([\"'`])(?<!\w.)\S(?:.*?\S)??\1(?!\w)|[\u201c\u201e\u00ab]"),
+    "flags": re.compile(r"(?<!\S)--?[A-Za-z]"),
+}
 # Kinds whose queries nothing answers.
 MISSES = ("miss", "near_miss")
 
@@ -26,6 +32,12 @@ class Query:
     kind: str
     split: str
     relevant: Mapping[str, float]
+
+    @property
+    def forms(self) -> tuple[str, ...]:
+        """How it is written: "quotes" (and backquotes), "flags" of a command, or "plain words"."""
+        found = [form for form, shape in _FORMS.items() if shape.search(self.text)]
+        return tuple(found) or ("plain words",)
 
     @property
     def is_miss(self) -> bool:
@@ -83,6 +95,27 @@ def own_set() -> DataSet:
             relevant = {ids[label]: float(grade) for label, grade in labels.items()}
             queries.append(Query(text, kind, "test" if place % 2 else "dev", relevant))
     return DataSet("demo", (Collection(snapshot, tuple(queries)),))
+
+
+def languages_set() -> DataSet:
+    """The project's own memory in several languages, with its questions. Raises ValueError for a label of no note."""
+    kinds = tomllib.loads(LANGUAGES.read_text(encoding="utf-8"))
+    notes = _notes(
+        [{"id": title, "title": title, "content": text} for title, text in kinds.pop("notes").items()], ()
+    )
+    titles = {note.title for note in notes}
+    queries = []
+    for kind, entries in kinds.items():
+        for place, (text, labels) in enumerate(entries["queries"]):
+            if not labels or not titles.issuperset(labels):
+                raise ValueError(f"{LANGUAGES.name}: {kind}: {text!r}: no such note among {labels}")
+            queries.append(Query(text, kind, "test" if place % 2 else "dev", dict.fromkeys(labels, 1.0)))
+    return DataSet("languages", (Collection(Snapshot(notes=notes), tuple(queries)),))
+
+
+def outside_files(paths: Sequence[Path]) -> list[Path]:
+    """The files of outside data among some paths: each itself, of a folder its JSON files."""
+    return [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
 
 
 def outside_set(path: Path) -> DataSet:
