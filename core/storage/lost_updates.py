@@ -61,13 +61,17 @@ def find_lost_updates(
     """
     bases: dict[ItemKey, Version] = {}
     past = _Replayed(history)
-    for group in _groups(baseline, now, found):
+    # The notes last: what is lost of the facts tells of the graph as well.
+    for group in sorted(_groups(baseline, now, found), key=lambda one: one.kind[0] == "note"):
         wanted = dict(group.then)
         # A program reads what stands in the file, so its base is a former state of the file.
         known = {item: pending[item] for item in group.then if item in pending}
         group.then.update(known)
         cut = _best_cut(group, past)
-        read = known | (cut.bases(group) if cut is not None and _is_proven(group, cut, written_ns) else {})
+        proven = cut is not None and (
+            _is_proven(group, cut, written_ns) or _shows_lost_facts(group, cut, bases)
+        )
+        read = known | (cut.bases(group) if cut is not None and proven else {})
         bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
     return bases
 
@@ -251,6 +255,24 @@ def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -
     known_to_us = any(entry.made_by for entry in changed)
     limit = HELD_SECONDS if known_to_us or several else _HELD_SECONDS_OF_OTHERS
     return bool(ages) and max(ages) <= limit
+
+
+def _shows_lost_facts(group: _Group, cut: _Cut, lost: Mapping[ItemKey, Version]) -> bool:
+    """Whether the graph bears the note of a lost fact as it was before: then both files are old copies."""
+    for item in cut.bases(group):
+        then, now = group.then[item], group.now[item]
+        note = now if isinstance(now, Note) else then
+        if not isinstance(note, Note) or not note.is_fact:
+            continue
+        place: ItemKey = ("fact", note.nugget_name, note.key)
+        if place not in lost:
+            continue
+        fact, shown = lost[place], isinstance(now, Note) and not now.hidden
+        if (isinstance(fact, Fact) and shown and alike(fact.value, note.content)) or (
+            fact is None and not shown
+        ):
+            return True
+    return False
 
 
 def _recalled(base: Version, now: Version) -> bool:

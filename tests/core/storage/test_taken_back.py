@@ -482,6 +482,23 @@ def test_an_agent_that_lost_a_recall_of_ours_may_edit_another_fact(home: Path) -
     assert memory.conflicts() == ()
 
 
+def test_a_note_outlives_an_old_list_and_an_old_graph_that_are_saved_together(home: Path) -> None:
+    memory = Memory.open(home)
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:a", "Ours."))
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    held = [fact_object("user:a"), fact_object("user:b")]
+    for number in range(1, 4):
+        held[1] |= {"hits": number, "last_hit_session": f"s-{number}"}
+        _save_list(home, held)
+        save_stale(home, stale)
+        memory.refresh()
+    assert content_of(home) == "Ours."
+    assert values_of(home)["user:a"] == "Ours."
+    assert memory.conflicts() == ()
+    assert_facts_and_notes_are_one(memory.snapshot)
+
+
 def test_a_fact_that_an_old_list_and_an_old_graph_dropped_together_comes_back(home: Path) -> None:
     memory = Memory.open(home)
     held, stale = Original(home, load=False), read_graph(home)
