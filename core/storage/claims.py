@@ -21,7 +21,7 @@ ItemKey = tuple[str, ...]
 Finding = Literal["back", "out", "renamed", "anew", "forgotten"]
 
 # A file saved so soon after ours may have been read before it. In seconds.
-_WINDOW: Final = 5.0
+SOON_SECONDS: Final = 5.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class OwnChange:
     @property
     def just_before(self) -> bool:
         """Whether the file was written so soon after our change that it may have been read before it."""
-        return abs(self.seconds) <= _WINDOW
+        return abs(self.seconds) <= SOON_SECONDS
 
 
 @dataclass(frozen=True, kw_only=True)

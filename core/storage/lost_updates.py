@@ -18,7 +18,7 @@ from core.model.compare import Differences, alike, facts_are_whole
 from core.model.fact import Fact
 from core.model.note import FILE_NAMES, Note
 from core.model.snapshot import Snapshot
-from core.storage.claims import ItemKey, facts_of
+from core.storage.claims import SOON_SECONDS, ItemKey, facts_of
 from core.storage.compare import HIT_FIELDS, UNSAID_FIELDS
 
 # How old the copy may be that a program saved, in seconds: when changes of ours, or several, are missing in it, and
@@ -60,6 +60,7 @@ def find_lost_updates(
     had when it was last seen. What cannot be read as a whole is left out.
     """
     bases: dict[ItemKey, Version] = {}
+    unproven: list[tuple[_Group, _Cut]] = []
     past = _Replayed(history)
     # The notes last: what is lost of the facts tells of the graph as well.
     for group in sorted(_groups(baseline, now, found), key=lambda one: one.kind[0] == "note"):
@@ -73,6 +74,12 @@ def find_lost_updates(
         )
         read = known | (cut.bases(group) if cut is not None and proven else {})
         bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
+        if cut is not None and not proven:
+            unproven.append((group, cut))
+    for group, cut in unproven if bases else ():
+        # An old copy put in place right after a change of ours, beside another that surely is one.
+        if not cut.cost and _came_right_after(group, cut, written_ns):
+            bases.update({item: base for item, base in cut.bases(group).items() if item not in bases})
     return bases
 
 
@@ -255,6 +262,20 @@ def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -
     known_to_us = any(entry.made_by for entry in changed)
     limit = HELD_SECONDS if known_to_us or several else _HELD_SECONDS_OF_OTHERS
     return bool(ages) and max(ages) <= limit
+
+
+def _came_right_after(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -> bool:
+    """Whether the file was saved so soon after changes of ours that its program may not have seen them."""
+    bases = cut.bases(group)
+    if not bases:
+        return False
+    saved_ns = written_ns(next(iter(bases)))
+    concerned = [step.entry for step in cut.steps if any(item in bases for item in step.before)]
+    return all(
+        entry.made_by and abs(saved_ns - entry.written_ns) <= SOON_SECONDS * 1e9
+        for entry in concerned
+        if not entry.stale
+    )
 
 
 def _shows_lost_facts(group: _Group, cut: _Cut, lost: Mapping[ItemKey, Version]) -> bool:

@@ -499,6 +499,19 @@ def test_a_note_outlives_an_old_list_and_an_old_graph_that_are_saved_together(ho
     assert_facts_and_notes_are_one(memory.snapshot)
 
 
+def test_a_note_outlives_an_old_graph_beside_a_list_that_lost_an_earlier_edit(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:a", "Ours."))
+    stale = read_graph(home)
+    memory.change("edit", lambda draft: edit_note(draft, ONE, content="Ours."))
+    _save_list(home, [fact_object("user:a"), fact_object("user:b") | {"hits": 1, "last_hit_session": "s-1"}])
+    save_stale(home, stale)
+    memory.refresh()
+    assert content_of(home) == "Ours."
+    assert values_of(home)["user:a"] == "Ours."
+    assert memory.conflicts() == ()
+
+
 def test_a_fact_that_an_old_list_and_an_old_graph_dropped_together_comes_back(home: Path) -> None:
     memory = Memory.open(home)
     held, stale = Original(home, load=False), read_graph(home)
