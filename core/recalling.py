@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
 # So many candidates are offered where an answer is not sure; so many hits are looked at, masked ones among them.
+# Chinese, Japanese and Korean signs begin here.
+_FIRST_OF_WORD_SIGNS: Final = 0x2E80
 _CANDIDATES: Final = 3
 _LOOKED_AT: Final = 12
 # Of notes whose scores differ by less the likelier one answers (measured).
@@ -100,7 +102,10 @@ class RecallingMemory(SearchingMemory):
         """What the best note of a search answers; up to three candidates where that is not sure."""
         from core.facts.recall import Match
         from core.search import Filters
+        from core.text.tokens import words
 
+        if not any(map(_tells, words(query))):
+            return missed
         result = self._finder.result(snapshot, query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
         # What is but a masked credential answers nothing.
         hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
@@ -143,6 +148,11 @@ class RecallingMemory(SearchingMemory):
     def _default_session(self) -> str:
         given = os.environ.get(SESSION_VARIABLE, "").strip()
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
+
+
+def _tells(word: str) -> bool:
+    """Whether a word says anything by itself: a lone letter or digit does not, a sign that is a word does."""
+    return len(word) > 1 or ord(word) >= _FIRST_OF_WORD_SIGNS
 
 
 def likelier_first(hits: list[Hit]) -> list[Hit]:

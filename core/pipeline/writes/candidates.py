@@ -88,7 +88,9 @@ class Sought:
         # Looking at the nugget of each note costs as much as the search where there is but one.
         wanted = None if names == (nugget,) else Filters(nugget=nugget)
         hits = self.memory.search(query, _MOST_OF_A_LEG, wanted, settings=self._weights())
-        return {hit.note.id: self._candidate(hit) for hit in hits}
+        floor = self.memory.settings.search.relevance_floor
+        # What shares next to nothing with a fact is nothing to hold it against.
+        return {hit.note.id: self._candidate(hit) for hit in hits if hit.breakdown.coverage >= floor}
 
     def _spelled(self) -> str:
         """The nugget as the notes spell it, where only case differs."""
