@@ -28,6 +28,7 @@ from core.storage.ledger_seen import (
     numbered,
 )
 from core.storage.lost_updates import same
+from core.storage.overwritten import overwritten_facts, ways_back
 from core.storage.own import (
     item_names,
     known_versions,
@@ -251,13 +252,18 @@ def _put_down(
         sets = tuple(
             msgspec.structs.replace(one, author=PERSON, kind=mine.kind, reason=mine.reason) for one in sets
         )
+    overwritten = frozenset() if made_by else overwritten_facts(ledger, sets, loaded)
     newest = _newest(loaded)
+    said: list[str] = []
     with ledger.transaction(durable=True) as connection:
         for change_set in sets:
-            ledger.record(connection, change_set, made_by, written_ns=newest)
+            _, kept = ledger.record(connection, change_set, made_by, written_ns=newest)
+            said += ways_back(kept, overwritten) if overwritten else ()
         _see_all(connection, trace, seen, loaded)
         connection.execute("DELETE FROM owed")
         _log_what_came_back(connection, trace, ledger, loaded, frozenset())
+    for notice in said:
+        trace.say(notice)
     trace.remember(loaded)
     _withdraw_conflicts(ledger, loaded)
     _keep_conflicts(trace, ledger, verdict.conflicts)

@@ -1,0 +1,90 @@
+"""An edit of ours that another program wrote over stays in reach, and somebody is told."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from beside import NUGGET, make_home, values_of, write_later
+from original_writer import Original
+
+from core import Memory
+from core.facts.edits import forget, remember
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return make_home(tmp_path)
+
+
+def _edited(home: Path) -> tuple[Memory, Original]:
+    """A memory in which we changed a fact, and a program that had read it before."""
+    memory = Memory.open(home)
+    partner = Original(home, load=True)
+    memory.refresh()
+    memory.change("edit", partial(remember, nugget="memory", key="user:a", value="ours"))
+    return memory, partner
+
+
+def _way_back(notice: str) -> str:
+    return notice.partition("undo ")[2].split()[0]
+
+
+@pytest.mark.parametrize("seconds", [0.5, 9, 50])
+def test_a_fact_written_over_soon_after_our_edit_is_told_with_a_way_back(home: Path, seconds: float) -> None:
+    memory, partner = _edited(home)
+    write_later(home / NUGGET, lambda: partner.remember("user:a", "theirs"), seconds)
+    memory.refresh()
+    assert values_of(home)["user:a"] == "theirs"
+    (notice,) = memory.take_notices()
+    assert notice.startswith('another program changed "user:a" in memory soon after you did')
+    assert memory.conflicts() == ()
+    memory.undo(_way_back(notice))
+    assert values_of(home)["user:a"] == "ours"
+    assert memory.verify() == ()
+
+
+def test_the_way_back_leaves_what_else_the_program_did(home: Path) -> None:
+    memory, partner = _edited(home)
+    partner.remember("user:c", "theirs too")
+    write_later(home / NUGGET, lambda: partner.remember("user:a", "theirs"))
+    memory.refresh()
+    notices = [one for one in memory.take_notices() if "user:a" in one]
+    if notices:
+        memory.undo(_way_back(notices[0]))
+    assert values_of(home)["user:a"] == "ours"
+    assert values_of(home)["user:c"] == "theirs too"
+
+
+def test_a_change_long_after_ours_is_no_notice(home: Path) -> None:
+    memory, partner = _edited(home)
+    write_later(home / NUGGET, lambda: partner.remember("user:a", "theirs"), 120)
+    memory.refresh()
+    assert memory.take_notices() == ()
+
+
+def test_who_had_seen_a_later_change_of_ours_had_seen_this_one(home: Path) -> None:
+    memory, _ = _edited(home)
+    memory.change("edit", partial(remember, nugget="memory", key="user:b", value="ours too"))
+    partner = Original(home, load=True)
+    write_later(home / NUGGET, lambda: partner.remember("user:a", "theirs"))
+    memory.refresh()
+    assert values_of(home) == {"user:a": "theirs", "user:b": "ours too"}
+    assert memory.take_notices() == ()
+
+
+def test_a_fact_that_we_forgot_and_another_program_remembers_anew_is_told(home: Path) -> None:
+    memory, partner = _edited(home)
+    memory.change("forget", partial(forget, nugget="memory", key="user:a"))
+    write_later(home / NUGGET, lambda: partner.remember("user:a", "theirs"))
+    memory.refresh()
+    told = [notice for notice in memory.take_notices() if "user:a" in notice]
+    assert told or "user:a" not in values_of(home)
+
+
+def test_a_recall_of_an_edited_fact_is_no_notice(home: Path) -> None:
+    memory, _ = _edited(home)
+    write_later(home / NUGGET, lambda: Original(home, load=True).recall("user:a", "s-1"))
+    memory.refresh()
+    assert memory.take_notices() == ()
