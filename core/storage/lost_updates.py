@@ -9,7 +9,7 @@ base is not in the saved file and is no wish of the program's; what differs from
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -178,35 +178,112 @@ class _Cut:
 
 def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
     """None when no former version is nearer to the file than the baseline."""
-    differs = {item: not same(group.then[item], group.now[item]) for item in group.then}
-    counts = {item: _counts_differ(group.then[item], group.now[item]) for item in group.then}
-    cost = cost_at_best = at_first = sum(differs.values())
-    if not cost:
+    fit = _Fit(group)
+    at_first = fit.cost
+    if not at_first:
         return None
-    # Recalls in the file tell what its program had seen, as all else in it does.
-    recalls = sum(counts.values())
-    least = cost + recalls
+    nearest = fit.distance
     steps: list[_Step] = []
-    best: int | None = None
+    best: list[_Step] | None = None
+    saved: _Saved | None = None
+    goes_on = False
     for entry in past:
         if entry.change_set.kind == "mask":
             break
         before = _before(entry.change_set, group.kind)
-        for item, version in before.items():
-            held = group.file_version(item)
-            differed, counted = differs.get(item, False), counts.get(item, False)
-            differs[item], counts[item] = not same(version, held), _counts_differ(version, held)
-            cost += differs[item] - differed
-            recalls += counts[item] - counted
+        if saved is None or not saved.tells_of_the_same(entry):
+            saved = _Saved(entry, fit.distance, len(steps))
+        saved.add(before, fit)
+        unseen = saved.unseen(group)
+        if unseen and _is_nearer(saved.without(unseen), nearest):
+            nearest, goes_on = saved.without(unseen), False
+            best = [*steps[: saved.place], _Step(entry, unseen)]
+        fit.go_back(before)
         steps.append(_Step(entry, before))
         # Another program's entry may be the work of the one that saved the file: that one had seen it.
-        goes_on = best == len(steps) - 1 and cost == cost_at_best and bool(entry.made_by)
-        nearer = cost < cost_at_best and cost + recalls < least
-        if nearer or (goes_on and _was_written_over(group, before)):
-            best, cost_at_best, least = len(steps), cost, cost + recalls
-        if cost_at_best == 0:
+        goes_on = goes_on and fit.cost == nearest.cost and bool(entry.made_by)
+        goes_on = _is_nearer(fit.distance, nearest) or (goes_on and _was_written_over(group, before))
+        if goes_on:
+            best, nearest = steps.copy(), fit.distance
+        if nearest.cost == 0:
             break
-    return _Cut(steps[:best], cost_at_best, at_first) if best is not None else None
+    return _Cut(best, nearest.cost, at_first) if best is not None else None
+
+
+class _Distance(NamedTuple):
+    """How many things of a version are not as in the file, and of how many the recalls are not."""
+
+    cost: int
+    recalls: int
+
+
+def _is_nearer(one: _Distance, other: _Distance) -> bool:
+    # Recalls in the file tell what its program had seen, as all else in it does.
+    return one.cost < other.cost and sum(one) < sum(other)
+
+
+class _Fit:
+    """How far a version is from the file, while the log is gone back over from the baseline."""
+
+    def __init__(self, group: _Group) -> None:
+        self._group = group
+        self.differs = {item: not same(group.then[item], group.now[item]) for item in group.then}
+        self._counts = {item: _counts_differ(group.then[item], group.now[item]) for item in group.then}
+        self.cost, self._recalls = sum(self.differs.values()), sum(self._counts.values())
+
+    @property
+    def distance(self) -> _Distance:
+        return _Distance(self.cost, self._recalls)
+
+    def go_back(self, before: Mapping[ItemKey, Version]) -> None:
+        """Takes things as they were before an entry."""
+        for item, version in before.items():
+            held = self._group.file_version(item)
+            differed, counted = self.differs.get(item, False), self._counts.get(item, False)
+            self.differs[item], self._counts[item] = not same(version, held), _counts_differ(version, held)
+            self.cost += self.differs[item] - differed
+            self._recalls += self._counts[item] - counted
+
+
+class _Saved:
+    """What one look at the files found that other programs had done, in one entry or several that follow each other.
+
+    They may have saved several times, and the file may be a copy of what was there in between.
+    distance, place: of the version after it.
+    """
+
+    def __init__(self, entry: Past, distance: _Distance, place: int) -> None:
+        self._newest = entry
+        self._distance = distance
+        self.place = place
+        self._before: dict[ItemKey, Version] = {}
+        self._differed: dict[ItemKey, bool] = {}
+
+    def tells_of_the_same(self, entry: Past) -> bool:
+        """Whether an entry was found at the same look."""
+        outside = all(one.stale or not one.made_by for one in (self._newest, entry))
+        return outside and entry.written_ns == self._newest.written_ns
+
+    def add(self, before: Mapping[ItemKey, Version], fit: _Fit) -> None:
+        """before: what an entry says; fit: as it was when that entry had not been gone back over."""
+        for item, version in before.items():
+            self._differed.setdefault(item, fit.differs.get(item, False))
+            self._before[item] = version
+
+    def unseen(self, group: _Group) -> dict[ItemKey, Version]:
+        """The notes that the file has as they were before, when others of the same look are there."""
+        if group.kind[0] != "note" or (self._newest.made_by and not self._newest.stale):
+            return {}
+        found = {
+            item: version
+            for item, version in self._before.items()
+            if self._differed[item] and same(version, group.file_version(item))
+        }
+        return found if len(found) < len(self._before) else {}
+
+    def without(self, unseen: Collection[ItemKey]) -> _Distance:
+        """How far the version is that has all but these."""
+        return _Distance(self._distance.cost - len(unseen), self._distance.recalls)
 
 
 def _counts_differ(one: Version, other: Version) -> bool:
