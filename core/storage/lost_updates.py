@@ -149,6 +149,13 @@ class _Replayed:
             yield self._read[place]
             place += 1
 
+    def last_maker(self, item: ItemKey, kind: tuple[str, ...]) -> str | None:
+        """Who changed a thing last on purpose, "" for another program; None when the log does not say."""
+        for entry in self:
+            if not (entry.restores or entry.stale) and item in _before(entry.change_set, kind):
+                return entry.made_by
+        return None
+
 
 class _Step(NamedTuple):
     """An entry that was gone back over: what each thing of the file was before it."""
@@ -167,22 +174,36 @@ class _Cut:
     steps: list[_Step]
     cost: int
     at_first: int
+    past: _Replayed
 
     def bases(self, group: _Group) -> dict[ItemKey, Version]:
         """The version of each differing thing that changed after the cut."""
         found: dict[ItemKey, Version] = {}
         for step in self.steps:
             found.update((item, version) for item, version in step.before.items() if item in group.then)
-        return {item: base for item, base in found.items() if not same(base, group.then[item])}
+        return {
+            item: base
+            for item, base in found.items()
+            if not same(base, group.then[item]) and not self._goes_on(group, item, base)
+        }
+
+    def _goes_on(self, group: _Group, item: ItemKey, base: Version) -> bool:
+        """Whether a fact has yet another value in the file where another program gave it its last one.
+
+        Who keeps facts in memory has its own values there, and goes on from them.
+        """
+        held = [one for one in (group.then[item], group.now[item]) if one is not None]
+        of_fact = any(isinstance(one, Fact) or one.is_fact for one in held)
+        return of_fact and not same(base, group.now[item]) and self.past.last_maker(item, group.kind) == ""
 
 
 def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
     """None when no former version is nearer to the file than the baseline."""
     fit = _Fit(group)
-    at_first = fit.cost
+    nearest = fit.distance
+    at_first = nearest.cost
     if not at_first:
         return None
-    nearest = fit.distance
     steps: list[_Step] = []
     best: list[_Step] | None = None
     saved: _Saved | None = None
@@ -201,25 +222,43 @@ def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
         fit.go_back(before)
         steps.append(_Step(entry, before))
         # Another program's entry may be the work of the one that saved the file: that one had seen it.
-        goes_on = goes_on and fit.cost == nearest.cost and bool(entry.made_by)
+        goes_on = goes_on and fit.distance.cost == nearest.cost and bool(entry.made_by)
         goes_on = _is_nearer(fit.distance, nearest) or (goes_on and _was_written_over(group, before))
         if goes_on:
             best, nearest = steps.copy(), fit.distance
         if nearest.cost == 0:
             break
-    return _Cut(best, nearest.cost, at_first) if best is not None else None
+    return _Cut(best, nearest.cost, at_first, past) if best is not None else None
 
 
 class _Distance(NamedTuple):
-    """How many things of a version are not as in the file, and of how many the recalls are not."""
+    """How many things of a version are not as in the file, of how many the recalls are not, and how many notes are in
+    one of the two alone: no note of the same id is made twice.
+    """
 
     cost: int
     recalls: int
+    alone: int
+
+    def __sub__(self, other: _Distance) -> _Distance:
+        return _Distance(*(mine - its for mine, its in zip(self, other, strict=True)))
+
+
+_NONE: Final = _Distance(0, 0, 0)
+
+
+def _distance(one: Version, held: Version) -> _Distance:
+    """Between a thing in a version and in the file."""
+    if one is None or held is None:
+        there = one or held
+        return _NONE if there is None else _Distance(1, there.hits > 0, isinstance(there, Note))
+    return _Distance(not same(one, held), one.hits != held.hits, 0)
 
 
 def _is_nearer(one: _Distance, other: _Distance) -> bool:
     # Recalls in the file tell what its program had seen, as all else in it does.
-    return one.cost < other.cost and sum(one) < sum(other)
+    meaning, its = one.cost + one.alone, other.cost + other.alone
+    return meaning < its and meaning + one.recalls < its + other.recalls
 
 
 class _Fit:
@@ -227,22 +266,19 @@ class _Fit:
 
     def __init__(self, group: _Group) -> None:
         self._group = group
-        self.differs = {item: not same(group.then[item], group.now[item]) for item in group.then}
-        self._counts = {item: _counts_differ(group.then[item], group.now[item]) for item in group.then}
-        self.cost, self._recalls = sum(self.differs.values()), sum(self._counts.values())
+        self._apart = {item: _distance(group.then[item], group.now[item]) for item in group.then}
+        self.distance = _Distance(*map(sum, zip(*self._apart.values(), strict=True)))
 
-    @property
-    def distance(self) -> _Distance:
-        return _Distance(self.cost, self._recalls)
+    def of(self, item: ItemKey) -> _Distance:
+        """How far one thing is from the file."""
+        return self._apart.get(item, _NONE)
 
     def go_back(self, before: Mapping[ItemKey, Version]) -> None:
         """Takes things as they were before an entry."""
         for item, version in before.items():
-            held = self._group.file_version(item)
-            differed, counted = self.differs.get(item, False), self._counts.get(item, False)
-            self.differs[item], self._counts[item] = not same(version, held), _counts_differ(version, held)
-            self.cost += self.differs[item] - differed
-            self._recalls += self._counts[item] - counted
+            apart = _distance(version, self._group.file_version(item))
+            self.distance -= self.of(item) - apart
+            self._apart[item] = apart
 
 
 class _Saved:
@@ -257,7 +293,7 @@ class _Saved:
         self._distance = distance
         self.place = place
         self._before: dict[ItemKey, Version] = {}
-        self._differed: dict[ItemKey, bool] = {}
+        self._apart: dict[ItemKey, _Distance] = {}
 
     def tells_of_the_same(self, entry: Past) -> bool:
         """Whether an entry was found at the same look."""
@@ -267,7 +303,7 @@ class _Saved:
     def add(self, before: Mapping[ItemKey, Version], fit: _Fit) -> None:
         """before: what an entry says; fit: as it was when that entry had not been gone back over."""
         for item, version in before.items():
-            self._differed.setdefault(item, fit.differs.get(item, False))
+            self._apart.setdefault(item, fit.of(item))
             self._before[item] = version
 
     def unseen(self, group: _Group) -> dict[ItemKey, Version]:
@@ -277,17 +313,16 @@ class _Saved:
         found = {
             item: version
             for item, version in self._before.items()
-            if self._differed[item] and same(version, group.file_version(item))
+            if self._apart[item].cost and same(version, group.file_version(item))
         }
         return found if len(found) < len(self._before) else {}
 
     def without(self, unseen: Collection[ItemKey]) -> _Distance:
         """How far the version is that has all but these."""
-        return _Distance(self._distance.cost - len(unseen), self._distance.recalls)
-
-
-def _counts_differ(one: Version, other: Version) -> bool:
-    return one is not None and other is not None and one.hits != other.hits
+        distance = self._distance
+        for item in unseen:
+            distance -= self._apart[item]
+        return distance
 
 
 def _was_written_over(group: _Group, before: Mapping[ItemKey, Version]) -> bool:

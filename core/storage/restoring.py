@@ -178,6 +178,9 @@ def _take_along(bases: dict[ItemKey, Version], baseline: Snapshot, now: Snapshot
             continue
         if ("note", change.id) in bases and item not in bases and _says(held, change.after):
             bases[item] = held
+        elif ("note", change.id) in bases and same(bases.get(item), held) and _says(held, change.after):
+            # A program that loads an old fact writes it into the note: no wish of its own for the note either.
+            bases["note", change.id] = change.after
         elif item in bases and ("note", change.id) not in bases and _says(held, change.after):
             bases["note", change.id] = differing[change.id].after
 
