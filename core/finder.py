@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.search.index import Progress
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
-VERSION: Final = "search-1"
+VERSION: Final = "search-2"
 # So many notes are read again at the next start sooner than their file is written.
 _WORTH_KEEPING: Final = 200
 

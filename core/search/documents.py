@@ -8,18 +8,20 @@ from array import array
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Final
 
 from core.model.basis import custom_tags
 from core.model.note import Note
-from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, fold, stem, unspaced_runs, word_pattern, words
+from core.text.languages import LANGUAGES, Language, language_of, serves_grammar, stem_in
+from core.text.tokens import BASIS_STOP_WORDS, STOP_WORDS, fold, unspaced_runs, word_pattern, words
 
 # Longer runs are data (digests, keys): found as a phrase, not as words.
 LONGEST_WORD: Final = 64
 # What a pair of neighbouring words counts for in a note's vector, beside 1 for a word (measured).
 PAIR_SHARE: Final = 0.3
 NO_WORD: Final = 0
+NOT_STEMMED: Final = -1
 _LONGEST_TOKEN: Final = 256
 # Subjects that inference gives to nearly every note: their words say nothing about one note.
 _COMMON_SUBJECTS: Final = frozenset(("assistant:self", "user:primary", "session:current", "shared:project"))
@@ -60,7 +62,7 @@ class Document:
     between fields and at the end. shares: for each place in `stems` its share of the stem's weight 1 + ln(count);
     pair_shares: the same for the pair of neighbouring stems that begins there, 0 where none does. words: numbers of
     the distinct words that carry meaning, as they are written but for folding. size: stems, repeats counted.
-    length: of the note's vector, the root of the sum of all squared weights.
+    length: of the note's vector, the root of the sum of all squared weights. language: its place in `LANGUAGES`.
     """
 
     digest: bytes
@@ -70,27 +72,40 @@ class Document:
     words: array[int]
     size: int
     length: float
+    language: int
 
 
 class Reader:
-    """Turns notes into documents; keeps the numbers of words and stems, and which stem a word has."""
+    """Turns notes into documents; keeps the numbers of words and stems.
+
+    stem_of: for each language the stem of each word, NO_WORD for one that carries no meaning there, NOT_STEMMED until a
+    note in the language has it.
+    """
 
     def __init__(
-        self, stem_names: Iterable[str] = (), word_names: Iterable[str] = (), stem_of: Iterable[int] = ()
+        self,
+        stem_names: Iterable[str] = (),
+        word_names: Iterable[str] = (),
+        stem_of: Iterable[Iterable[int]] = ((),) * len(LANGUAGES),
     ) -> None:
         self.stems = Vocabulary(stem_names)
         self.words = Vocabulary(word_names)
-        self.stem_of: list[int] = [NO_WORD, *stem_of]
+        self.stem_of: dict[Language, array[int]] = {
+            language: array("i", [NO_WORD, *known])
+            for language, known in zip(LANGUAGES, stem_of, strict=True)
+        }
 
     def read(self, note: Note) -> Document:
         """The document of a note."""
+        fields = searched_fields(note)
+        read = [words(field, compounds=True) for field in fields]
+        language = language_of(list(chain.from_iterable(read)), "\n".join(fields))
         stems: list[int] = []
         forms: dict[int, None] = {}
-        fields = searched_fields(note)
-        for field in fields:
-            for word in words(field, compounds=True):
+        for found in read:
+            for word in found:
                 form = self.form(word)
-                number = self.stem_of[form]
+                number = self.stem(form, language)
                 if number != NO_WORD:
                     stems.append(number)
                     forms[form] = None
@@ -109,14 +124,26 @@ class Reader:
             words=array("i", forms),
             size=counts.total(),
             length=math.sqrt(squares + PAIR_SHARE**2 * pair_squares),
+            language=LANGUAGES.index(language),
         )
 
     def form(self, word: str) -> int:
         """The number of a word, a new one when it has none."""
         return self.words.number(word) or self._add(word)
 
+    def stem(self, form: int, language: Language) -> int:
+        """The number of the stem that the word of a number has in a language, NO_WORD when it carries no meaning."""
+        stem_of = self.stem_of[language]
+        number = stem_of[form]
+        if number == NOT_STEMMED:
+            word = self.words.names[form]
+            telling = is_content_word(word) and not serves_grammar(word, (language,))
+            number = stem_of[form] = self.stems.add(stem_in(word, language)) if telling else NO_WORD
+        return number
+
     def _add(self, word: str) -> int:
-        self.stem_of.append(self.stems.add(stem(word)) if is_content_word(word) else NO_WORD)
+        for stem_of in self.stem_of.values():
+            stem_of.append(NOT_STEMMED)
         return self.words.add(word)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -11,9 +11,10 @@ from core.search.documents import is_content_word
 from core.search.language import Exclusion, haystack_of, squeezed, stands
 from core.search.legs import greatest
 from core.search.query import Query
-from core.search.segment import Numbers, Values
+from core.search.segment import Counts, Numbers, Values
 from core.search.state import Holdings, State
-from core.text.tokens import stem, words
+from core.text.languages import serves_grammar
+from core.text.tokens import words
 
 # More than all other parts of a score: notes that hold the exact words come first. One word in quotation marks amid a
 # sentence is most often a name or a placeholder of an example, and only tips the scales (measured).
@@ -53,20 +54,27 @@ def exact_rows(
 
 def is_excluded_by(state: State, text: str) -> bool:
     """Whether some visible note would be left out for some words. Of very many that hold the words some are read."""
-    exclusion, rows = Exclusion(text), np.flatnonzero(state.alive & ~state.hidden)
-    for name in {stem(word) for word in words(text, compounds=True) if is_content_word(word)}:
-        rows = np.intersect1d(rows, state.holding(name).rows, assume_unique=True)
+    exclusion = Exclusion(text)
+    rows = _with_words_of(text, state, np.flatnonzero(state.alive & ~state.hidden), state.holding)
     return any(exclusion.stands(haystack_of(state.notes[row])) for row in rows[:_LOOKS].tolist())
 
 
 def _holding(
     state: State, text: str, holdings: Holdings, blends: Values, candidates: Numbers, outsider: int | None
 ) -> list[int]:
-    rows = candidates
-    for name in {stem(word) for word in words(text, compounds=True) if is_content_word(word)}:
-        rows = np.intersect1d(rows, holdings.of(name).rows, assume_unique=True)
+    rows = _with_words_of(text, state, candidates, holdings.of)
     looked_into = greatest(state, blends, rows, _LOOKS).tolist()
     if outsider is not None:
         looked_into.append(outsider)
     wanted = squeezed(text)
     return [row for row in looked_into if stands(wanted, haystack_of(state.notes[row]))]
+
+
+def _with_words_of(text: str, state: State, rows: Numbers, holding: Callable[[str], Counts]) -> Numbers:
+    """Those of the rows that hold each word of a text, in the language that they are in."""
+    for word in set(words(text, compounds=True)):
+        # Notes are read without the function words of their language.
+        if is_content_word(word) and not serves_grammar(word, state.languages):
+            held = np.unique(np.concatenate([holding(name).rows for name in state.stems_of(word)]))
+            rows = np.intersect1d(rows, held, assume_unique=True)
+    return rows

@@ -8,24 +8,31 @@ from typing import Final
 from core.model.note import Note
 from core.search.documents import searched_fields
 from core.search.query import Query
+from core.text.languages import Language, stem_in
 from core.text.tokens import stem, word_spans, words
 
 _READ_LIMIT: Final = 20_000
 _MOST_WORDS: Final = 64
 
 
-def matched_words(note: Note, stems: Collection[str], query: Query, has_phrase: bool) -> tuple[str, ...]:
+def matched_words(
+    note: Note, language: Language, stems: Collection[str], query: Query, has_phrase: bool
+) -> tuple[str, ...]:
     """The folded words of the note that a query matched, in order of first appearance, at most 64.
 
-    stems: stems that the query looked for, its spelling neighbours among them. has_phrase: the whole query
-    stands in the note; then words that hold one of its pieces count too. Reads about 20,000 characters.
+    language: of the note. stems: stems that the query looked for, its spelling neighbours among them. has_phrase: the
+    whole query stands in the note; then words that hold one of its pieces count too. Reads about 20,000 characters.
     """
     wanted = {*stems, *query.words}
     pieces = _pieces(query) if has_phrase else ()
     found: dict[str, None] = {}
     for field in searched_fields(note):
         for word in dict.fromkeys(words(field[:_READ_LIMIT], compounds=True)):
-            if word in wanted or stem(word) in wanted or (pieces and any(piece in word for piece in pieces)):
+            if (
+                word in wanted
+                or stem_in(word, language) in wanted
+                or (pieces and any(piece in word for piece in pieces))
+            ):
                 found[word] = None
         if len(found) > _MOST_WORDS:
             break

@@ -15,7 +15,8 @@ from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query import read_query
 from core.search.results import Explanation, Filters, Hit, SearchResult, Standing
 from core.settings import SearchSettings
-from core.text.tokens import stem, words
+from core.text.languages import stem_in
+from core.text.tokens import words
 
 if TYPE_CHECKING:
     from core.search.ranking import Ranking
@@ -253,7 +254,7 @@ class SearchIndex:
         return (
             state is not None
             and may_be_begun(word)
-            and not state.count(stem(word))
+            and not state.knows(word)
             and bool(beginnings(word, state.words))
         )
 
@@ -266,8 +267,8 @@ class SearchIndex:
             return text
         typed, found = words(text), list[str]()
         for word in typed:
-            known = state.count(stem(word))
-            if not known and found and state.count(stem(found[-1] + word)):
+            known = state.knows(word)
+            if not known and found and state.knows(found[-1] + word):
                 found[-1] += word
             else:
                 found += [word] if known else _parted(state, word)
@@ -327,7 +328,7 @@ class SearchIndex:
     ) -> Ranking | None:
         settings = settings or SearchSettings()
         _check(settings)
-        query = read_query(text)
+        query = read_query(text, state.languages if state is not None else ())
         if state is None or (explained is None and (not state.rows or query.empty)):
             return None
         from core.search.ranking import rank
@@ -350,8 +351,9 @@ def _parted(state: State, word: str) -> list[str]:
     """A word as two that stand side by side in a note, where there are such."""
     for place in range(_SHORTEST_HALF, len(word) - _SHORTEST_HALF + 1):
         first, second = word[:place], word[place:]
-        if len(state.holding_pair(stem(first), stem(second)).rows):
-            return [first, second]
+        for language in ("english", *state.languages):
+            if len(state.holding_pair(stem_in(first, language), stem_in(second, language)).rows):
+                return [first, second]
     return [word]
 
 

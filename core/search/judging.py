@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from core.model.judgement import Judgement
 from core.search.documents import NO_WORD
 from core.text.everyday import is_everyday
-from core.text.tokens import stem, words
+from core.text.languages import stem_in
+from core.text.tokens import words
 
 if TYPE_CHECKING:
     from core.search.ranking import Ranking
@@ -88,7 +89,8 @@ def evidence(ranking: Ranking, row: int) -> Evidence:
     state = ranking.state
     names = state.stems.names
     stems = {names[number] for number in state.document(row).stems if number != NO_WORD}
-    titled = set(map(stem, words(state.notes[row].title, compounds=True)))
+    language = state.language(row)
+    titled = {stem_in(word, language) for word in words(state.notes[row].title, compounds=True)}
     asked, title = 0.0, 0.0
     held: list[float] = []
     for term in ranking.terms:
@@ -110,18 +112,18 @@ def evidence(ranking: Ranking, row: int) -> Evidence:
 def _weight(ranking: Ranking, term: Term, own: list[Reading]) -> float:
     """What a word of the query weighs: its rarity, or that of what it is taken for."""
     state = ranking.state
-    if state.count(term.stem) or not own:
-        rarity = _rarity(state, term.stem)
+    known = max(state.count(term.stem), sum(state.count(one.stem) for one in own if one.kind == "word"))
+    if known or not own:
+        rarity = _rarity(state, known)
     else:
-        rarity = max(_sureness(one) * _rarity(state, one.stem) for one in own)
+        rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
     return rarity * (_EVERYDAY if is_everyday(term.stem) else 1.0)
 
 
-def _rarity(state: State, name: str) -> float:
-    """The rarity of a stem as `State.rarity` has it, in a memory of some notes at least: among very few every known
-    word would seem common, and say less than one that is not there.
+def _rarity(state: State, count: int) -> float:
+    """The rarity of what so many notes hold as `State.rarity` has it, in a memory of some notes at least: among very
+    few every known word would seem common, and say less than one that is not there.
     """
-    count = state.count(name)
     total = max(state.total, _FEW_NOTES)
     return math.log(1.0 + (total - min(count, total) + 0.5) / (count + 0.5))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from core.search.segment import Counts, Numbers, Values
 from core.search.state import Holdings, Mask, State, weights_of
 from core.search.terms import Term, vector_weights
 from core.settings import SearchSettings
+from core.text.languages import serves_grammar
 from core.text.tokens import fold
 
 # The text leg: BM25 against the best note, and the share of the query that a note covers; then what it is worth that
@@ -89,7 +91,10 @@ def text_leg(
         rows, gain, share = _term_scores(state, term, holdings)
         bm25[rows] += gain
         covered[rows] += share
-        if term.word != query.unfinished or len(terms) == 1:
+        # Notes of one language are read without its function words, which may be words of another.
+        if (term.word != query.unfinished or len(terms) == 1) and not serves_grammar(
+            term.word, state.languages
+        ):
             needed += 1
             held[rows] += 1
     whole = state.alive & (held == needed)
@@ -141,7 +146,7 @@ def vector_leg(
     weights = vector_weights(terms)
     pairs = []
     if settings.pair_weight:
-        for first, second in query.pairs:
+        for first, second in dict.fromkeys(chain.from_iterable(query.pairs)):
             holding = holdings.of_pair(first, second)
             if len(holding.rows):
                 weight = settings.pair_weight * state.rarity(len(holding.rows))
@@ -267,12 +272,18 @@ def _stands_in(query: Query, beginning: re.Pattern[str], note: Note) -> bool:
 
 
 def _with_pairs(query: Query, rows: Numbers, holdings: Holdings) -> Numbers:
-    """Those of the rows that hold every pair of the query, but for the last, which may be half typed."""
-    for first, second in query.pairs[: -1 if query.unfinished else None]:
-        if not len(rows):
-            break
-        rows = np.intersect1d(rows, holdings.of_pair(first, second).rows, assume_unique=True)
-    return rows
+    """Those of the rows that hold every pair of the query as some language has it, but for the last, which may be half
+    typed.
+    """
+    found = rows[:0]
+    for pairs in dict.fromkeys(query.pairs):
+        held = rows
+        for first, second in pairs[: -1 if query.unfinished else None]:
+            if not len(held):
+                break
+            held = np.intersect1d(held, holdings.of_pair(first, second).rows, assume_unique=True)
+        found = np.union1d(found, held) if len(found) else held
+    return found
 
 
 def _is_title(title: str, phrase: str) -> bool:

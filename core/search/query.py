@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from core.search.documents import LONGEST_WORD, is_content_word, text_tokens
+from core.text.languages import Language, language_of, serves_grammar, stem_in, with_umlauts_spelt_out
 from core.text.tokens import BASIS_STOP_WORDS, fold, stem, unspaced_runs, words
 
 # Words are read from this many characters; a pasted page is searched for by its beginning.
@@ -16,12 +17,19 @@ _READ_LIMIT: Final = 10_000
 _SHORT: Final = 3
 
 
+Pairs: TypeAlias = tuple[tuple[str, str], ...]
+
+
 class QueryStem(NamedTuple):
-    """A stem of a query, how many times it stands there, and the first word that has it."""
+    """A stem of a query, how many times it stands there, and the first word that has it.
+
+    others: under which stems notes hold the same word besides: those in other languages, and with umlauts spelt out.
+    """
 
     stem: str
     times: int
     word: str
+    others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,10 +38,10 @@ class Query:
 
     phrase: the whole query, folded, white space squeezed. needles: what of it to look for in a haystack (any of
     them) to say that it stands there; () when it may not count. tokens: the original's distinct tokens. words:
-    distinct folded words that carry meaning. stems: their stems. pairs: stems of words that stand side by side,
-    distinct. unfinished: the last word, which may still be half typed; "" when the query ends in something else.
-    several: whether the phrase is more than one word. signs: the query as it was typed, white space squeezed, when it
-    has no word at all.
+    distinct folded words that carry meaning. stems: their stems. pairs: for each language that it is read in, English
+    first, the stems of words that stand side by side, distinct. unfinished: the last word, which may still be half
+    typed; "" when the query ends in something else. several: whether the phrase is more than one word. signs: the
+    query as it was typed, white space squeezed, when it has no word at all.
     """
 
     phrase: str
@@ -41,7 +49,7 @@ class Query:
     tokens: tuple[str, ...]
     words: tuple[str, ...]
     stems: tuple[QueryStem, ...]
-    pairs: tuple[tuple[str, str], ...]
+    pairs: tuple[Pairs, ...]
     unfinished: str
     several: bool
     signs: str
@@ -61,30 +69,80 @@ class Query:
         return any(needle in "\n" + haystack for needle in self.needles)
 
 
-def read_query(text: str) -> Query:
-    """The query in a text; any text at all is one. Reads about the first 10,000 characters for words."""
+def read_query(text: str, languages: Sequence[Language] = ()) -> Query:
+    """The query in a text; any text at all is one. Reads about the first 10,000 characters for words.
+
+    languages: that it is read in besides English, those of the notes.
+    """
     phrase = " ".join(fold(text).split())
     head = text[:_READ_LIMIT]
     tokens = tuple(dict.fromkeys(text_tokens(" ".join(fold(head).split()))))
     found = words(head, compounds=True)
-    telling = [word for word in found if is_content_word(word)]
+    spoken = language_of(found) if languages else "english"
+    idle = (spoken,) if spoken in languages else ()
+    telling = [word for word in found if is_content_word(word) and not serves_grammar(word, idle)]
     signs = "" if found else " ".join(text.split())
-    first: dict[str, str] = {}
-    for word in telling:
-        first.setdefault(stem(word), word)
     return Query(
         phrase=phrase,
         needles=_needles(phrase, found, signs),
         tokens=tokens,
         words=tuple(dict.fromkeys(telling)),
-        stems=tuple(
-            QueryStem(name, count, first[name]) for name, count in Counter(map(stem, telling)).items()
-        ),
-        pairs=tuple(dict.fromkeys(pairwise(map(stem, telling)))),
+        stems=_stems(telling, languages, _spelt_out(head, found)),
+        pairs=tuple(_pairs(telling, language) for language in ("english", *languages)),
         unfinished=found[-1] if found and is_content_word(found[-1]) and head[-1].isalnum() else "",
         several=len(found) != 1 or found[0] != phrase,
         signs=signs,
     )
+
+
+def _stems(
+    telling: Sequence[str], languages: Sequence[Language], spelt_out: Mapping[str, str]
+) -> tuple[QueryStem, ...]:
+    """The stems of a query's words; spelt_out: its words with umlauts, written without them."""
+    by_stem: dict[str, list[str]] = {}
+    for word in telling:
+        by_stem.setdefault(stem(word), []).append(word)
+    return tuple(
+        QueryStem(
+            name,
+            len(group),
+            group[0],
+            tuple(dict.fromkeys(_other_stems(name, group, languages, spelt_out))),
+        )
+        for name, group in by_stem.items()
+    )
+
+
+def _other_stems(
+    name: str, group: Sequence[str], languages: Sequence[Language], spelt_out: Mapping[str, str]
+) -> Iterator[str]:
+    for word in dict.fromkeys(group):
+        for language in languages:
+            # A note of this language is read without its function words.
+            if not serves_grammar(word, (language,)) and (other := stem_in(word, language)) != name:
+                yield other
+        if word in spelt_out:
+            yield stem(spelt_out[word])
+
+
+def _spelt_out(text: str, found: Sequence[str]) -> Mapping[str, str]:
+    """The words of a text that are typed with umlauts, each with its spelling without them ("oe" for "ö")."""
+    if text.isascii():
+        return {}
+    other = words(with_umlauts_spelt_out(text), compounds=True)
+    if len(other) != len(found):
+        return {}
+    return {word: spelt for word, spelt in zip(found, other, strict=True) if word != spelt}
+
+
+def _pairs(telling: Iterable[str], language: Language) -> Pairs:
+    """The stems of neighbouring words, as notes of a language have them."""
+    read = [
+        stem_in(word, language)
+        for word in telling
+        if language == "english" or not serves_grammar(word, (language,))
+    ]
+    return tuple(dict.fromkeys(pairwise(read)))
 
 
 def _needles(phrase: str, found: list[str], signs: str) -> tuple[str, ...]:

@@ -230,7 +230,11 @@ class Ranking:
             score=score,
             _raw_text=lambda: _original_text_score(self.query, haystack(note)),
             _matched=lambda: matched_words(
-                note, self.vector.weights.keys(), self.query, bool(self.text.phrase[row])
+                note,
+                self.state.language(row),
+                self.vector.weights.keys(),
+                self.query,
+                bool(self.text.phrase[row]),
             ),
             _asked=lambda: self._asked(row),
             _reasons=lambda: reasons(self, row, parts),

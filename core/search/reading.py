@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
 from typing import Final
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from core.model.note import Note
 from core.search.documents import (
     NO_WORD,
+    NOT_STEMMED,
     PAIR_SHARE,
     Reader,
     digest_of_fields,
@@ -19,7 +20,8 @@ from core.search.documents import (
     share_of,
     squared_weight,
 )
-from core.search.segment import Numbers, Segment, Shares, Small, Values
+from core.search.segment import Bytes, Numbers, Segment, Shares, Small, Values
+from core.text.languages import FOREIGN_WORDS, LANGUAGES, SERVING_WORDS, language_told
 from core.text.tokens import runs, words_of_run
 
 # So many notes are turned into numbers in one go, in which no other thread has its turn: two milliseconds.
@@ -60,21 +62,63 @@ def read_all(reader: Reader, notes: Sequence[Note], read: Callable[[int], None] 
             forms.append(_numbers(known, pieces))
             pieces.clear()
     forms.append(_numbers(known, pieces))
-    return _segment(reader, np.concatenate(forms), np.array(field_counts, dtype=np.intp), b"".join(digests))
+    read_forms = np.concatenate(forms)
+    last_fields = np.cumsum(np.array(field_counts, dtype=np.intp)) - 1
+    languages = _languages(reader, notes, read_forms, _ends(read_forms, last_fields))
+    return _segment(reader, read_forms, last_fields, languages, b"".join(digests))
 
 
 def _numbers(known: _Forms, pieces: Sequence[str]) -> Small:
     return np.fromiter(chain.from_iterable(map(known.__getitem__, pieces)), dtype=np.int32)
 
 
-def _segment(reader: Reader, forms: Small, field_counts: Numbers, digests: bytes) -> Segment:
-    """forms: the number of each word in order, NO_WORD at the end of each field."""
-    stem_of = np.array(reader.stem_of, dtype=np.int32)
-    forms = forms[(stem_of[forms] != NO_WORD) | (forms == NO_WORD)]
-    stems = stem_of[forms]
-    ends = np.flatnonzero(forms == NO_WORD)[np.cumsum(field_counts) - 1] + 1
-    starts = np.concatenate(([0], ends)).astype(np.intp)
-    rows = len(field_counts)
+def _ends(forms: Small, last_fields: Numbers) -> Numbers:
+    """Where each note begins, and where the last one ends; last_fields: the number of each note's last field."""
+    return np.concatenate(([0], np.flatnonzero(forms == NO_WORD)[last_fields] + 1)).astype(np.intp)
+
+
+def _languages(reader: Reader, notes: Sequence[Note], forms: Small, starts: Numbers) -> Bytes:
+    """The place in `LANGUAGES` of each note's language. Only notes with a word of another language are looked into."""
+    names = reader.words.names
+    serving, foreign = _among(reader, SERVING_WORDS), _among(reader, FOREIGN_WORDS)
+    languages: Bytes = np.zeros(len(notes), dtype=np.uint8)
+    rows = np.searchsorted(starts, np.flatnonzero(foreign[forms]), side="right") - 1
+    for row in np.unique(rows).tolist():
+        own = forms[starts[row] : starts[row + 1]]
+        found = [names[form] for form in own[serving[own]].tolist()]
+        text = "\n".join(searched_fields(notes[row]))
+        languages[row] = LANGUAGES.index(language_told(found, int(np.count_nonzero(own)), text))
+    return languages
+
+
+def _among(reader: Reader, some: Collection[str]) -> NDArray[np.bool_]:
+    """For each word of the reader whether it is one of some."""
+    table = np.zeros(len(reader.words), dtype=bool)
+    table[[number for word in some if (number := reader.words.number(word)) != NO_WORD]] = True
+    return table
+
+
+def _stems(reader: Reader, forms: Small, languages: Bytes) -> Small:
+    """The stem of each word; new ones get their numbers in order of the text. languages: of each word."""
+    count = len(reader.words)
+    known = np.array(list(reader.stem_of.values()), dtype=np.int32).ravel()
+    keys = forms + count * languages.astype(np.intp)
+    first = np.full(len(known), -1, dtype=np.intp)
+    # Of equal keys the last one assigned stays.
+    first[keys[::-1]] = np.arange(len(keys) - 1, -1, -1)
+    fresh = np.flatnonzero((first >= 0) & (known == NOT_STEMMED))
+    for key in fresh[np.argsort(first[fresh])].tolist():
+        known[key] = reader.stem(key % count, LANGUAGES[key // count])
+    return np.asarray(known[keys])
+
+
+def _segment(reader: Reader, forms: Small, last_fields: Numbers, languages: Bytes, digests: bytes) -> Segment:
+    """forms: the number of each word in order, NO_WORD at the end of each field. languages: of each note."""
+    stems = _stems(reader, forms, np.repeat(languages, np.diff(_ends(forms, last_fields))))
+    kept = (stems != NO_WORD) | (forms == NO_WORD)
+    forms, stems = forms[kept], stems[kept]
+    starts = _ends(forms, last_fields)
+    rows = len(languages)
     owners: Small = np.repeat(np.arange(rows, dtype=np.int32), np.diff(starts))
     order: Small = np.argsort(stems, kind="stable").astype(np.int32)
     stem_counts, first = _counted(order, stems[order], owners[order])
@@ -104,6 +148,7 @@ def _segment(reader: Reader, forms: Small, field_counts: Numbers, digests: bytes
         word_starts=_starts(owners[first_form], rows),
         sizes=np.bincount(owners[words], minlength=rows).astype(np.float64),
         lengths=np.sqrt(squares + PAIR_SHARE**2 * pair_squares),
+        languages=languages,
         digests=digests,
         order=order,
     )

@@ -14,6 +14,7 @@ from core.search.documents import NO_WORD, Document
 
 Numbers = NDArray[np.intp]
 Small = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
 Shares = NDArray[np.float32]
 Values = NDArray[np.float64]
 
@@ -44,12 +45,13 @@ class Segment:
         word_starts: Numbers,
         sizes: Values,
         lengths: Values,
+        languages: Bytes,
         digests: bytes,
         order: Small | None = None,
     ) -> None:
         self.stems, self.shares, self.pair_shares, self.starts = stems, shares, pair_shares, starts
         self.words, self.word_starts = words, word_starts
-        self.sizes, self.lengths, self.digests = sizes, lengths, digests
+        self.sizes, self.lengths, self.languages, self.digests = sizes, lengths, languages, digests
         self.owners: Small = np.repeat(np.arange(len(sizes), dtype=np.int32), np.diff(starts))
         self.order: Small = np.argsort(stems, kind="stable").astype(np.int32) if order is None else order
         total = int(stems.max(initial=0)) + 1
@@ -67,6 +69,7 @@ class Segment:
             word_starts=_starts(len(document.words) for document in documents),
             sizes=np.array([document.size for document in documents], dtype=np.float64),
             lengths=np.array([document.length for document in documents], dtype=np.float64),
+            languages=np.array([document.language for document in documents], dtype=np.uint8),
             digests=b"".join(document.digest for document in documents),
         )
 
@@ -84,6 +87,7 @@ class Segment:
             words=array("i", self.words[words].tobytes()),
             size=int(self.sizes[row]),
             length=float(self.lengths[row]),
+            language=int(self.languages[row]),
         )
 
     def digest(self, row: int) -> bytes:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from core.model.note import Note
 from core.search.documents import NO_WORD, Document, Vocabulary
 from core.search.segment import NOWHERE, Counts, Numbers, Segment, Small, Values
+from core.text.languages import LANGUAGES, Language, serves_grammar, stem_in
 
 if TYPE_CHECKING:
     from core.search.query import QueryStem
@@ -38,7 +39,7 @@ class State:
     A note has a row; rows of notes that are gone or were read anew are no longer `alive`. Arrays over rows have the
     length of `notes`: first the rows of the `base`, then those of the `recent` documents. counts: for each stem
     number in how many living rows it stands; word_counts: the same for words. words: those of living rows that carry
-    meaning, sorted. total: living rows. lengths: of the notes'
+    meaning, sorted. total: living rows. languages: other than English that a living row is in. lengths: of the notes'
     vectors; scales: what an inner product with them is multiplied by. saturation: what a count is weighed against in
     BM25.
     """
@@ -57,6 +58,7 @@ class State:
     words: Sequence[str]
     word_counts: Small
     total: int = field(init=False)
+    languages: tuple[Language, ...] = field(init=False)
     lengths: Values = field(init=False)
     saturation: Values = field(init=False)
     scales: Values = field(init=False)
@@ -71,6 +73,11 @@ class State:
         lengths = np.concatenate((self.base.lengths, self.recent.lengths))
         total = max(int(self.alive.sum()), 1)
         mean = max(float(sizes[self.alive].sum()) / total, 1e-9)
+        spoken = np.concatenate((self.base.languages, self.recent.languages))[self.alive]
+        counts = np.bincount(spoken, minlength=len(LANGUAGES))
+        object.__setattr__(
+            self, "languages", tuple(LANGUAGES[number] for number in np.flatnonzero(counts) if number)
+        )
         object.__setattr__(self, "total", total)
         object.__setattr__(self, "lengths", lengths)
         object.__setattr__(self, "saturation", _K1 * (1 - _B + _B * sizes / mean))
@@ -85,6 +92,17 @@ class State:
         """How many notes hold a stem."""
         number = self.stems.number(stem)
         return int(self.counts[number]) if NO_WORD < number < len(self.counts) else 0
+
+    def stems_of(self, word: str) -> tuple[str, ...]:
+        """The stems under which notes may hold a folded word, one for each language of theirs."""
+        others = [
+            stem_in(word, language) for language in self.languages if not serves_grammar(word, (language,))
+        ]
+        return tuple(dict.fromkeys([stem_in(word, "english"), *others]))
+
+    def knows(self, word: str) -> bool:
+        """Whether a note holds a folded word in any form."""
+        return any(map(self.count, self.stems_of(word)))
 
     def rarity(self, count: int) -> float:
         """Inverse document frequency ln(1 + (N - n + 0.5) / (n + 0.5)) of what n of N notes hold, as BM25 has it."""
@@ -144,6 +162,11 @@ class State:
         """The digest of a row's document."""
         segment, place = self._segment(row)
         return segment.digest(place)
+
+    def language(self, row: int) -> Language:
+        """The language of a row's note."""
+        segment, place = self._segment(row)
+        return LANGUAGES[int(segment.languages[place])]
 
     def digests(self, rows: Iterable[int]) -> list[bytes]:
         """The digests of some rows' documents, in their order."""

@@ -12,15 +12,16 @@ from typing import Any, Final, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from core.search.documents import Reader
+from core.search.documents import NOT_STEMMED, Reader
 from core.search.segment import DIGEST_BYTES, Segment
 from core.search.state import State
+from core.text.languages import LANGUAGES
 
 Blocks: TypeAlias = Mapping[str, "bytes | memoryview"]
 
 _ARRAYS: Final[Mapping[str, str]] = {
     "stems": "<i4", "shares": "<f4", "pair_shares": "<f4", "starts": "<i8", "words": "<i4", "word_starts": "<i8",
-    "sizes": "<f8", "lengths": "<f8", "order": "<i4",
+    "sizes": "<f8", "lengths": "<f8", "languages": "u1", "order": "<i4",
 }  # fmt: skip
 _SEPARATOR: Final = "\n"
 
@@ -38,7 +39,9 @@ def blocks_of(state: State, reader: Reader) -> dict[str, bytes | memoryview]:
     # The reader may go on meanwhile: what it learned since has no place in this state.
     blocks["stem_names"] = _joined(reader.stems.names[1 : len(state.counts)])
     blocks["word_names"] = _joined(reader.words.names[1 : len(state.word_counts)])
-    blocks["stem_of"] = np.array(reader.stem_of[1 : len(state.word_counts)], dtype="<i4").data.cast("B")
+    stem_of = np.array([found[1 : len(state.word_counts)] for found in reader.stem_of.values()], dtype="<i4")
+    stem_of[stem_of >= len(state.counts)] = NOT_STEMMED
+    blocks["stem_of"] = stem_of.data.cast("B") if stem_of.size else b""
     return blocks
 
 
@@ -47,7 +50,7 @@ def restored(blocks: Blocks) -> tuple[Segment, Reader] | None:
     try:
         arrays = {name: np.frombuffer(blocks[name], dtype=kind) for name, kind in _ARRAYS.items()}
         stem_names, word_names = _parted(blocks["stem_names"]), _parted(blocks["word_names"])
-        stem_of = np.frombuffer(blocks["stem_of"], dtype="<i4")
+        stem_of = np.frombuffer(blocks["stem_of"], dtype="<i4").reshape(len(LANGUAGES), len(word_names))
         digests = bytes(blocks["digests"])
     except (KeyError, ValueError):
         return None
@@ -65,17 +68,18 @@ def _sound(
     rows, places = len(arrays["sizes"]), len(arrays["stems"])
     return (
         digests == rows * DIGEST_BYTES
-        and len(arrays["lengths"]) == rows
+        and len(arrays["lengths"]) == len(arrays["languages"]) == rows
+        and _within(arrays["languages"], len(LANGUAGES))
         and len(arrays["shares"]) == len(arrays["pair_shares"]) == len(arrays["order"]) == places
         and _bounds(arrays["starts"], rows, places)
         and _bounds(arrays["word_starts"], rows, len(arrays["words"]))
         and _within(arrays["stems"], stems + 1)
         and _within(arrays["words"], words + 1)
         and _within(arrays["order"], places)
-        and len(stem_of) == words
-        and _within(stem_of, stems + 1)
+        and _within(stem_of, stems + 1, NOT_STEMMED)
         # Every document ends with no word: what looks at the next place may do so.
         and not arrays["stems"][arrays["starts"][1:] - 1].any()
+        and not arrays["pair_shares"][arrays["starts"][1:] - 1].any()
     )
 
 
@@ -88,8 +92,8 @@ def _bounds(starts: NDArray[Any], rows: int, places: int) -> bool:
     )
 
 
-def _within(numbers: NDArray[Any], end: int) -> bool:
-    return not len(numbers) or (int(numbers.min()) >= 0 and int(numbers.max()) < end)
+def _within(numbers: NDArray[Any], end: int, begin: int = 0) -> bool:
+    return not numbers.size or (int(numbers.min()) >= begin and int(numbers.max()) < end)
 
 
 def _joined(names: Iterable[str]) -> bytes:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from core.search.query import Query, QueryStem
 from core.search.spelling import SURE_FORM_SHARE, Found, beginnings, forms, holding, may_be_begun, misspelt
 from core.search.state import State
+from core.text.languages import respelt, serves_grammar, stem_in
 from core.text.tokens import stem, unspaced_runs
 
 Kind = Literal["word", "form", "beginning", "spelling", "part"]
@@ -59,12 +61,15 @@ def terms(state: State, query: Query) -> tuple[Term, ...]:
     made: list[Term] = []
     unknown = 0
     for typed in query.stems:
-        known = bool(state.count(typed.stem))
-        unknown += not known
+        held = _held(state, typed)
+        if not held and serves_grammar(typed.word, state.languages):
+            continue
+        held = held or _respelt(state, typed)
+        unknown += not held
         if len(typed.word) == 1 and unspaced_runs().match(typed.word):
             made.append(_character(state, typed))
-        elif known:
-            made.append(_once_known(state, typed, typed.word == query.unfinished))
+        elif held:
+            made.append(_once_known(state, typed, held, typed.word == query.unfinished))
         elif unknown <= _MOST_UNKNOWN:
             made.append(_unknown(state, typed, typed.word == query.unfinished))
         else:
@@ -82,21 +87,44 @@ def vector_weights(made: Sequence[Term]) -> dict[str, float]:
     return dict(heaviest[:_MOST_STEMS])
 
 
-def _once_known(state: State, typed: QueryStem, typing: bool) -> Term:
+def _held(state: State, typed: QueryStem) -> dict[str, str]:
+    """The stems under which notes hold a typed word, each of its language; a note holds it under one."""
+    return {name: typed.word for name in (typed.stem, *typed.others) if state.count(name)}
+
+
+def _respelt(state: State, typed: QueryStem) -> dict[str, str]:
+    """Stems that notes hold of a word that they do not, with its umlauts written the other way; with their words."""
+    found: dict[str, str] = {}
+    for word in respelt(typed.word):
+        place = bisect_left(state.words, word)
+        if state.words[place : place + 1] != [word]:
+            continue
+        for language in ("english", *state.languages):
+            name = stem_in(word, language)
+            if state.count(name):
+                found.setdefault(name, word)
+    return found
+
+
+def _once_known(state: State, typed: QueryStem, held: Mapping[str, str], typing: bool) -> Term:
     """The same as `_known`, read once for a state: one query has the words of another."""
     found = state.known_terms.get((typed, typing))
     if found is None:
         if len(state.known_terms) >= _MOST_REMEMBERED:
             state.known_terms.clear()
-        found = state.known_terms[typed, typing] = _known(state, typed, typing)
+        found = state.known_terms[typed, typing] = _known(state, typed, held, typing)
     return found
 
 
-def _known(state: State, typed: QueryStem, typing: bool) -> Term:
-    rarity = state.rarity(state.count(typed.stem))
-    own = Reading(typed.stem, typed.word, "word", 1.0, typed.times * rarity, typed.times * rarity)
-    others = _by_stem(state, forms(typed.word, state.words), typed.stem)
-    more = _by_stem(state, beginnings(typed.word, state.words), typed.stem) if typing else {}
+def _known(state: State, typed: QueryStem, held: Mapping[str, str], typing: bool) -> Term:
+    rarity = state.rarity(sum(map(state.count, held)))
+    full = typed.times * rarity
+    own = [
+        Reading(name, word, "word" if word == typed.word else "spelling", 1.0, full, full)
+        for name, word in held.items()
+    ]
+    others = _by_stem(state, forms(typed.word, state.words), held)
+    more = _by_stem(state, beginnings(typed.word, state.words), held) if typing else {}
 
     def weight(name: str, likeness: float) -> float:
         return typed.times * _FORM_WEIGHT * likeness**2 * min(rarity, state.rarity(state.count(name)))
@@ -107,7 +135,7 @@ def _known(state: State, typed: QueryStem, typing: bool) -> Term:
         for name, (word, likeness) in found.items()
         if not (kind == _BEGINNING and name in others)
     ]
-    return Term(typed.stem, typed.word, typed.times, rarity, (own, *readings))
+    return Term(typed.stem, typed.word, typed.times, rarity, (*own, *readings))
 
 
 def _character(state: State, typed: QueryStem) -> Term:
@@ -124,10 +152,10 @@ def _character(state: State, typed: QueryStem) -> Term:
 def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
     """A word that no note holds in any form stands for those that are written like it."""
     half_typed = typing or may_be_begun(typed.word)
-    begun = _by_stem(state, beginnings(typed.word, state.words), "") if half_typed else {}
+    begun = _by_stem(state, beginnings(typed.word, state.words)) if half_typed else {}
     # What may be half typed is no misspelling: "migra" is "migrate" and not "mira".
     wrong = [] if begun and may_be_begun(typed.word) else misspelt(typed.word, state.words)
-    spelt = _by_stem(state, wrong, "")
+    spelt = _by_stem(state, wrong)
     readings = _read(state, typed, begun, _BEGINNING, lambda likeness: likeness**2)
     best = max((likeness for _, likeness in spelt.values()), default=0.0)
     meant = sum(likeness >= best - _SAME_LIKENESS for _, likeness in spelt.values())
@@ -139,10 +167,10 @@ def _unknown(state: State, typed: QueryStem, typing: bool) -> Term:
         lambda likeness: likeness**2 / meant**0.5 if likeness >= best - _SAME_LIKENESS else 0.0,
     )
     if not readings:
-        others = _by_stem(state, forms(typed.word, state.words, SURE_FORM_SHARE), "")
+        others = _by_stem(state, forms(typed.word, state.words, SURE_FORM_SHARE))
         readings = _read(state, typed, others, _FORM, lambda likeness: _FORM_WEIGHT * likeness**2)
     if not readings:
-        parts = _by_stem(state, holding(typed.word, state.words), "")
+        parts = _by_stem(state, holding(typed.word, state.words))
         readings = _read(state, typed, parts, "part", lambda likeness: likeness)
     text = max((reading.text for reading in readings), default=0.0) / typed.times
     return Term(typed.stem, typed.word, typed.times, text or state.rarity(0), tuple(readings))
@@ -162,11 +190,12 @@ def _read(
     return made
 
 
-def _by_stem(state: State, found: Found, without: str) -> dict[str, tuple[str, float]]:
+def _by_stem(state: State, found: Found, without: Collection[str] = ()) -> dict[str, tuple[str, float]]:
     """Stems that a note holds, each with the likest of its words."""
     made: dict[str, tuple[str, float]] = {}
     for word, likeness in found:
-        name = stem(word)
-        if name != without and name not in made and state.count(name):
-            made[name] = (word, likeness)
+        for language in ("english", *state.languages):
+            name = stem_in(word, language)
+            if name not in without and name not in made and state.count(name):
+                made[name] = (word, likeness)
     return made

@@ -268,12 +268,10 @@ def _folded(run: str, low: int, high: int) -> Iterator[tuple[int, int, str]]:
 
 
 class _Stemmers(threading.local):
-    """A stemmer for each thread: it keeps the word that it works on in itself."""
+    """Stemmers of each thread: one keeps the word that it works on in itself."""
 
     def __init__(self) -> None:
-        import snowballstemmer
-
-        self.english: _Stemmer = snowballstemmer.stemmer("english")
+        self.by_language: dict[str, _Stemmer] = {}
 
 
 @cache
@@ -281,14 +279,27 @@ def _stemmers() -> _Stemmers:
     return _Stemmers()
 
 
+def snowball(language: str) -> _Stemmer:
+    """This thread's Snowball stemmer of a language."""
+    found = _stemmers().by_language.get(language)
+    if found is None:
+        import snowballstemmer
+
+        found = _stemmers().by_language[language] = snowballstemmer.stemmer(language)
+    return found
+
+
+def has_stem(word: str) -> bool:
+    """Whether a folded word is one that a stemmer may cut: letters of ASCII alone, not too few, not too many."""
+    return 3 <= len(word) <= _LONGEST_STEMMED and word.isascii() and word.isalpha()
+
+
 @lru_cache(maxsize=100_000)
 def stem(word: str) -> str:
     """The stem of a folded word (Snowball English for ASCII words, that of the plain form for irregular ones; other
     scripts as they are)."""
     word = PLAIN_FORMS.get(word, word)
-    if not 3 <= len(word) <= _LONGEST_STEMMED or not word.isascii() or not word.isalpha():
-        return word
-    return _stemmers().english.stemWord(word)
+    return snowball("english").stemWord(word) if has_stem(word) else word
 
 
 def stems(text: str) -> list[str]:

@@ -52,7 +52,7 @@ def cases(memory: SmallMemory) -> list[Case]:
 def _case(name: str, index: SearchIndex, text: str, answers: frozenset[str] | None) -> Case:
     state = index._state
     assert state is not None
-    ranking = rank(state, read_query(text), Filters(), SearchSettings(), index.vectors())
+    ranking = rank(state, read_query(text, state.languages), Filters(), SearchSettings(), index.vectors())
     hits = () if ranking is None else ranking.result(1).hits
     if ranking is None or not hits:
         return Case(name, answers is None, False, ())

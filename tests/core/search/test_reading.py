@@ -29,8 +29,10 @@ _OTHERS = [
     "\x00",
     "\ud800",
 ]
-_MORE = ["cafe", "deploy", "deploying", "path/to/file.py", "3.14", "_", "--", "", "\u200b", "k" * 70]
-_WORDS = st.sampled_from([*_LATIN, *_OTHERS, *_MORE])
+_GERMAN = ["die", "und", "nicht", "wird", "Größe", "die Größe wird und ist"]
+_FRENCH = ["les", "nous", "avec", "qui", "déployé", "les prix et nous avec"]
+_MORE = ["gift", "cafe", "deploy", "deploying", "path/to/file.py", "3.14", "_", "--", "", "\u200b", "k" * 70]
+_WORDS = st.sampled_from([*_LATIN, *_OTHERS, *_GERMAN, *_FRENCH, *_MORE])
 _TEXTS = st.lists(_WORDS, max_size=30).map(" ".join)
 _NOTES = st.lists(
     st.builds(
@@ -44,7 +46,17 @@ _NOTES = st.lists(
     ),
     max_size=12,
 )
-_ARRAYS = ("stems", "shares", "pair_shares", "starts", "words", "word_starts", "sizes", "lengths", "order")
+_ARRAYS = (
+    "stems",
+    "shares",
+    "pair_shares",
+    "starts",
+    "words",
+    "word_starts",
+    "sizes",
+    "lengths",
+    "languages",
+)
 
 
 @settings(max_examples=40)
@@ -53,7 +65,7 @@ def test_all_at_once_is_one_by_one_to_the_last_bit(notes: list[Note]) -> None:
     at_once, one_by_one = Reader(), Reader()
     found = read_all(at_once, notes)
     wanted = Segment.of([one_by_one.read(note) for note in notes])
-    for name in (*_ARRAYS, "owners"):
+    for name in (*_ARRAYS, "order", "owners"):
         mine, theirs = getattr(found, name), getattr(wanted, name)
         assert mine.dtype == theirs.dtype, name
         assert np.array_equal(mine, theirs), name

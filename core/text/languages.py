@@ -1,0 +1,157 @@
+"""The language of a text by its function words, and stems of words in each language that search knows.
+
+A stem of a language other than English bears its name ("datenbank@german"), so that equal letters of two languages
+stay two stems. What no stemmer touches (numbers, short names, other scripts) is the same in every language.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+from itertools import combinations
+from typing import Final, Literal, TypeAlias
+
+from core.text.tokens import STOP_WORDS, fold, has_stem, snowball, stem
+
+Language: TypeAlias = Literal["english", "german", "french", "spanish"]
+
+# Documents hold the places of these as numbers: new ones go to the end. English is what nothing else is.
+LANGUAGES: Final[tuple[Language, ...]] = ("english", "german", "french", "spanish")
+
+# Folded. Words of a language that also are English ones ("in", "was") count for both.
+_GERMAN: Final = """
+aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bist da dabei dafur damit dann
+daran darauf das dass dazu dein deine dem den denen denn der deren des dessen die dies diese diesem diesen
+dieser dieses doch dort du durch ein eine einem einen einer eines er es euch fur gegen haben habe hat hatte
+hatten hier ich ihm ihn ihnen ihr ihre ihrem ihren ihrer im in ins ist ja jede jedem jeden jeder jedes jetzt
+kann kein keine keinem keinen keiner konnen konnte mal man mehr mein meine mich mir mit muss mussen nach nicht
+nichts nie noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner seit sich sie sind so soll sollen
+sollte uber um und uns unser unsere unserem unseren unserer unter viel vom von vor wann war waren warum was
+weil welche welchem welchen welcher welches wenn wer werden wie wieder will wir wird wo wurde wurden zu zum
+zur zwischen dafuer fuer koennen koennte muessen ueber wuerde wurde wieso weshalb woher wohin womit lautet
+heisst gibt
+"""
+_FRENCH: Final = """
+a afin ai ainsi alors apres as au aucun aucune aussi autre autres aux avait avant avec avoir avons avez c ce
+cela ces cet cette ceux chaque chez comme comment d dans de depuis des donc dont du elle elles en encore entre
+est et etaient etait ete etre eu eux fait faut il ils j jamais je jusqu l la le les leur leurs lorsque lui m ma mais
+me meme mes moins mon n ne ni nos notre nous on ont ou par parce pas pendant peu peut peuvent plus pour
+pourquoi puis qu quand que quel quelle quelles quels qui quoi s sa sans se sera ses si soit son sont sous sur
+t ta te tes toi ton tous tout toujours toute toutes tres tu un une vers voici voila vos votre vous y
+"""
+_SPANISH: Final = """
+a al algo alguna algunas alguno algunos antes aqui asi aun aunque cada como con contra cual cuales cuando
+cuanto de del desde donde dos e el ella ellas ello ellos en entre era eran es esa esas ese eso esos esta
+estaba estaban estamos estan estar estas este esto estos fue fueron ha habia han hasta hay he hemos la las le
+les lo los mas me mi mis mucho muy nada ni no nos nunca nosotros nuestra nuestras nuestro nuestros o os otra otras
+otro otros para pero poco por porque pues que quien quienes se sea ser si siempre sin sobre solo son soy su
+sus tambien tan tanto te tener tiene tienen todo todos tu tus un una unas uno unos usted ustedes y ya yo
+"""
+_FUNCTION_WORDS: Final[Mapping[Language, frozenset[str]]] = {
+    "english": STOP_WORDS,
+    "german": frozenset(_GERMAN.split()),
+    "french": frozenset(_FRENCH.split()),
+    "spanish": frozenset(_SPANISH.split()),
+}
+_OTHERS: Final = tuple(language for language in LANGUAGES if language != "english")
+# Single letters are what an apostrophe cut off ("it's", "l'API"): they tell no language.
+_ALL_FUNCTION_WORDS: Final = frozenset(
+    word for language in _OTHERS for word in _FUNCTION_WORDS[language] if len(word) > 1
+)
+# What the language of a text is told by; a text without any of the latter is in English.
+SERVING_WORDS: Final = STOP_WORDS | _ALL_FUNCTION_WORDS
+FOREIGN_WORDS: Final = _ALL_FUNCTION_WORDS - STOP_WORDS
+# English words, names and abbreviations as well: they tell no language.
+_HOMOGRAPHS: Final = """
+ai au bin bis con dem den der des die dos du era est et fait hat ins la las le les los ma mal man mas me mi mon ob
+on os par plus pour sans sea sin solo son sus tan te ten tout tu um un vers war y ya yo
+"""
+_ENGLISH_TOO: Final = STOP_WORDS.union(_HOMOGRAPHS.split())
+# So many different function words that are not English too, and such a share of all words, tell another language; so
+# do more of any, where they are a greater share.
+_TELLING: Final = 2
+_LEAST_SHARE: Final = 1 / 8
+_MANY: Final = 3
+_GREAT_SHARE: Final = 1 / 3
+_LETTERS: Final[Mapping[Language, frozenset[str]]] = {
+    "english": frozenset(),
+    "german": frozenset("äöüß"),
+    "french": frozenset("àâæçèéêëîïôùûœ"),
+    "spanish": frozenset("áéíóúñ¿¡"),
+}
+# How umlauts are written where there is no key for them; after these letters "ue" is none ("neue", "Quelle").
+_WITHOUT_UMLAUT: Final = re.compile(r"(?<![aeoq])ue|ae|oe")
+_UMLAUTS: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
+_MAY_BE_UMLAUT: Final = re.compile(r"[aou](?!e)")
+_SHORTEST_RESPELT: Final = 4
+_MOST_UMLAUTS: Final = 3
+
+
+def language_of(words: Sequence[str], text: str = "") -> Language:
+    """The language of folded words: that of the most function words, English where no other one leads clearly.
+
+    text: that they were read from; a letter of one language in it ("ß") counts for as much as a function word.
+    """
+    return language_told([word for word in words if word in SERVING_WORDS], len(words), text)
+
+
+def language_told(serving: Sequence[str], count: int, text: str = "") -> Language:
+    """The same by those of `count` words that are in `SERVING_WORDS`."""
+    found = [word for word in serving if word in _ALL_FUNCTION_WORDS]
+    # Most notes are in English and hold hardly any of these.
+    if len(found) < max(_TELLING, _LEAST_SHARE * count):
+        return "english"
+    counts = {language: sum(word in _FUNCTION_WORDS[language] for word in found) for language in _OTHERS}
+    first, second = sorted(counts, key=lambda language: -counts[language])[:2]
+    if counts[first] <= max(counts[second], sum(word in STOP_WORDS for word in serving)):
+        return "english"
+    served = _FUNCTION_WORDS[first].intersection(found)
+    many = len(served - STOP_WORDS) >= _MANY and counts[first] >= _GREAT_SHARE * count
+    lettered = not text.isascii() and not _LETTERS[first].isdisjoint(text.lower())
+    return first if many or len(served - _ENGLISH_TOO) + lettered >= _TELLING else "english"
+
+
+def serves_grammar(word: str, languages: Iterable[Language]) -> bool:
+    """Whether a folded word is a function word of any of some languages."""
+    return any(word in _FUNCTION_WORDS[language] for language in languages)
+
+
+def stem_in(word: str, language: Language) -> str:
+    """The stem of a folded word as notes of a language have it; that of `stem` in English."""
+    return stem(word) if language == "english" else _stem_elsewhere(word, language)
+
+
+@lru_cache(maxsize=50_000)
+def _stem_elsewhere(word: str, language: Language) -> str:
+    if not has_stem(word):
+        return word
+    if language == "french":
+        # Folding took the accent that the stemmer knows participles by: "déployée".
+        word = re.sub(r"ee(s?)$", r"ée\1", word)
+    found = fold(snowball(language).stemWord(word))
+    if language == "french" and found.endswith("y"):
+        # "déployé" without its accent; "déployer" gives this stem.
+        found = found[:-1] + "i"
+    return f"{found}@{language}"
+
+
+def with_umlauts_spelt_out(text: str) -> str:
+    """The text with "ö" as "oe" and so on."""
+    return unicodedata.normalize("NFC", text).translate(_UMLAUTS)
+
+
+def respelt(word: str) -> tuple[str, ...]:
+    """What a folded word may be with its umlauts written the other way: "groesse" and "grosse" are one word."""
+    if len(word) < _SHORTEST_RESPELT or not has_stem(word):
+        return ()
+    plain = _WITHOUT_UMLAUT.sub(lambda found: found[0][0], word)
+    if plain != word:
+        return (plain,)
+    places = [found.start() for found in _MAY_BE_UMLAUT.finditer(word)][:_MOST_UMLAUTS]
+    return tuple(
+        "".join(f"{letter}e" if place in chosen else letter for place, letter in enumerate(word))
+        for count in range(1, len(places) + 1)
+        for chosen in combinations(places, count)
+    )
