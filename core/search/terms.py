@@ -64,7 +64,9 @@ def terms(state: State, query: Query) -> tuple[Term, ...]:
         held = _held(state, typed)
         if not held and serves_grammar(typed.word, state.languages):
             continue
-        held = held or _respelt(state, typed)
+        # Where there is no German, other spellings are other words ("poet", "pot") unless nothing else is meant.
+        if not held or "german" in state.languages:
+            held = {**_respelt(state, typed), **held}
         unknown += not held
         if len(typed.word) == 1 and unspaced_runs().match(typed.word):
             made.append(_character(state, typed))
@@ -93,7 +95,7 @@ def _held(state: State, typed: QueryStem) -> dict[str, str]:
 
 
 def _respelt(state: State, typed: QueryStem) -> dict[str, str]:
-    """Stems that notes hold of a word that they do not, with its umlauts written the other way; with their words."""
+    """Stems that notes hold of a word with its umlauts written the other way; with these words."""
     found: dict[str, str] = {}
     for word in respelt(typed.word):
         place = bisect_left(state.words, word)
