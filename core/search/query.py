@@ -78,7 +78,7 @@ def read_query(text: str, languages: Sequence[Language] = ()) -> Query:
     head = text[:_READ_LIMIT]
     tokens = tuple(dict.fromkeys(text_tokens(" ".join(fold(head).split()))))
     found = words(head, compounds=True)
-    spoken = language_of(found) if languages else "english"
+    spoken = language_of(found, head) if languages else "english"
     idle = (spoken,) if spoken in languages else ()
     telling = [word for word in found if is_content_word(word) and not serves_grammar(word, idle)]
     signs = "" if found else " ".join(text.split())

@@ -23,6 +23,9 @@ from core.text.tokens import fold, stem, words
         ("It's the team's rule: don't deploy on Fridays", "english"),
         ("GitHub's API can't page", "english"),
         ("pour plus sans-serif fonts into header body footer title label chart table menu", "english"),
+        ("Die Übersetzungen stehen in locales/de.json; Lücken fallen auf Englisch zurück", "german"),
+        ("Zoë Müller met the cast of Die Fledermaus in Zürich", "english"),
+        ("Die Ärzte live", "english"),
         ("Datenbank Passwort", "english"),
         ("die", "english"),
         ("la base de datos", "english"),
@@ -33,7 +36,7 @@ from core.text.tokens import fold, stem, words
     ],
 )
 def test_a_text_is_in_the_language_whose_function_words_lead_clearly(text: str, language: Language) -> None:
-    assert language_of(words(text)) == language
+    assert language_of(words(text), text) == language
 
 
 @pytest.mark.parametrize(
