@@ -121,8 +121,12 @@ def _once_known(state: State, typed: QueryStem, held: Mapping[str, str], typing:
 def _known(state: State, typed: QueryStem, held: Mapping[str, str], typing: bool) -> Term:
     rarity = state.rarity(sum(map(state.count, held)))
     full = typed.times * rarity
+    # Another spelling never stands before the word itself: "Michael" is not "Michal".
+    respelt_share = _FORM_WEIGHT if typed.word in held.values() else 1.0
     own = [
-        Reading(name, word, "word" if word == typed.word else "spelling", 1.0, full, full)
+        Reading(name, word, "word", 1.0, full, full)
+        if word == typed.word
+        else Reading(name, word, "spelling", 1.0, full * respelt_share, full * respelt_share)
         for name, word in held.items()
     ]
     others = _by_stem(state, forms(typed.word, state.words), held)

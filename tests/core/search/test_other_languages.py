@@ -119,6 +119,30 @@ def test_accents_typed_or_not_find_each_other(
     assert first(make_index(make_note("Tea", "kettle"), make_note(title, "quota")), query) == title
 
 
+@pytest.mark.parametrize("query", ["Größe", "Groesse", "Grosse"])
+def test_notes_that_write_umlauts_in_either_way_are_found_together(
+    make_note: MakeNote, make_index: MakeIndex, query: str
+) -> None:
+    index = make_index(*(make_note(*note) for note in GERMAN[2:]), make_note("Größe"), make_note("Groesse"))
+    assert {hit.note.title for hit in index.search(query)} == {"Größe", "Groesse"}
+
+
+def test_an_english_word_is_no_other_spelling_of_another(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(make_note("Quota of moats"), make_note("Kettle poem"), make_note("Kettle pom"))
+    assert [hit.note.title for hit in index.search("poem")] == ["Kettle poem"]
+
+
+@pytest.mark.parametrize("name", ["Michael", "Michal"])
+def test_beside_german_notes_another_spelling_never_stands_before_the_word_itself(
+    make_note: MakeNote, make_index: MakeIndex, name: str
+) -> None:
+    names = (
+        make_note("Michael", "reviews the builds"),
+        make_note("Michal", "reviews the builds, all of them"),
+    )
+    assert first(make_index(*(make_note(*note) for note in GERMAN), *names), name) == name
+
+
 def test_function_words_of_a_note_in_another_language_find_nothing(index: SearchIndex) -> None:
     for query in ("der das und", "les avec par", "que la del", "nicht weil sie", "chaque sont"):
         assert index.search(query) == (), query

@@ -111,6 +111,16 @@ def test_blocks_that_were_tampered_with_are_no_index_or_a_sound_one(data: st.Dat
         assert index.search("kettle") == ()
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("languages", b"\xff"), ("pair_shares", b"\x00\x00\x80\x3f"), ("languages", b"")]
+)
+def test_an_index_with_an_unknown_language_or_a_pair_beyond_its_end_is_none(name: str, value: bytes) -> None:
+    notes = tuple(note(number, TEXTS[number % len(TEXTS)]) for number in range(20))
+    blocks = {key: bytes(block) for key, block in fresh(notes).blocks().items()}
+    blocks[name] = blocks[name][: -len(value) or -1] + value
+    assert restored(blocks) is None
+
+
 def test_nothing_is_kept_of_an_index_that_was_never_filled() -> None:
     assert SearchIndex().blocks() == {}
     assert restored({}) is None
