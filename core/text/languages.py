@@ -63,10 +63,10 @@ _ALL_FUNCTION_WORDS: Final = frozenset(
 # What the language of a text is told by; a text without any of the latter is in English.
 SERVING_WORDS: Final = STOP_WORDS | _ALL_FUNCTION_WORDS
 FOREIGN_WORDS: Final = _ALL_FUNCTION_WORDS - STOP_WORDS
-# English words, names and abbreviations as well: they tell no language.
+# English words, names and abbreviations as well, codes of languages among them: they tell no language.
 _HOMOGRAPHS: Final = """
-ai au bin bis con dem den der des die dos du era est et fait hat ins la las le les los ma mal man mas me mi mon ob
-on os par plus pour sans sea sin solo son sus tan te ten tout tu um un vers war y ya yo
+ai au bin bis con da de dem den der des die dos du el en era es est et fait hat ins ja la las le les los ma mal man
+mas me mi mon ob on os par plus pour sans se sea sin solo son sus tan te ten tout tu um un vers war y ya yo
 """
 _ENGLISH_TOO: Final = STOP_WORDS.union(_HOMOGRAPHS.split())
 # So many different function words that are not English too, and such a share of all words, tell another language; so
@@ -109,8 +109,9 @@ def language_told(serving: Sequence[str], count: int, text: str = "") -> Languag
         return "english"
     served = _FUNCTION_WORDS[first].intersection(found)
     many = len(served - STOP_WORDS) >= _MANY and counts[first] >= _GREAT_SHARE * count
+    telling = len(served - _ENGLISH_TOO)
     lettered = not text.isascii() and not _LETTERS[first].isdisjoint(text.lower())
-    return first if many or len(served - _ENGLISH_TOO) + lettered >= _TELLING else "english"
+    return first if telling and (many or telling + lettered >= _TELLING) else "english"
 
 
 def serves_grammar(word: str, languages: Iterable[Language]) -> bool:
