@@ -76,6 +76,10 @@ def english(tmp_path_factory: pytest.TempPathFactory) -> Memory:
         ("¿Quién renueva la contraseña?", "Contraseñas"),
         ("cuándo se ejecuta una prueba que tarda un minuto", "Pruebas"),
         ("how often are webhooks retried", "Retry policy"),
+        ("¿Qué es el jitter?", "Retry policy"),
+        ("was ist im Vault", "Clés"),
+        ("Groesse der Anhaenge", "Größe der Anhänge"),
+        ("grosse der anhange", "Größe der Anhänge"),
     ],
 )
 def test_recall_answers_a_question_in_the_language_of_the_note(
