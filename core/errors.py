@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
 
 class NuggetsError(Exception):
@@ -28,6 +32,59 @@ class NuggetsError(Exception):
         """The error as one line: where: what; what was kept safe; what to do."""
         head = f"{self.where}: {self.what}" if self.where else self.what
         return "; ".join(part for part in (head, self.kept, self.todo) if part).replace("\n", " ")
+
+
+_FREE_SPACE: Final = "free space on the disk and try again"
+_GIVE_ACCESS: Final = "look at who may read and write it"
+_ALLOW_WRITING: Final = "its disk can only be read: allow writing there, or use a folder elsewhere"
+_CHECK_DISK: Final = "the disk fails: copy the folder to another disk and check this one"
+_ADVICE: Final = {
+    errno.ENOSPC: _FREE_SPACE,
+    errno.EDQUOT: "your share of the disk is used up: free space and try again",
+    errno.EACCES: _GIVE_ACCESS,
+    errno.EPERM: _GIVE_ACCESS,
+    errno.EROFS: _ALLOW_WRITING,
+    errno.EIO: _CHECK_DISK,
+}
+
+
+def advice(error: BaseException, path: Path, otherwise: str = "") -> str:
+    """The next step for a person when the system or SQLite refused a file: one for each reason, whoever meets it.
+
+    otherwise: where the reason is none of those known.
+    """
+    if isinstance(error, OSError):
+        return _ADVICE.get(error.errno or 0, otherwise)
+    code = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
+    if not code:
+        return otherwise
+    import sqlite3
+
+    if code == sqlite3.SQLITE_FULL:
+        return _FREE_SPACE
+    if code == sqlite3.SQLITE_PERM:
+        return _GIVE_ACCESS
+    if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY):
+        # SQLite keeps the system's own reason to itself.
+        fails = code == sqlite3.SQLITE_IOERR
+        return _seen_on_disk(path) or (_CHECK_DISK if fails else _GIVE_ACCESS)
+    return otherwise
+
+
+def _seen_on_disk(path: Path) -> str:
+    """What keeps a file from being used, as far as its disk and its permissions show it; "" for nothing."""
+    try:
+        disk = os.statvfs(path.parent)
+    except (OSError, AttributeError):
+        return ""
+    if disk.f_flag & os.ST_RDONLY:
+        return _ALLOW_WRITING
+    # Some file systems count no inodes at all.
+    if disk.f_bavail == 0 or (disk.f_files > 0 and disk.f_favail == 0):
+        return _FREE_SPACE
+    wanted = os.R_OK | os.W_OK
+    allowed = os.access(path, wanted) if path.exists() else os.access(path.parent, wanted)
+    return "" if allowed else _GIVE_ACCESS
 
 
 @contextmanager

@@ -108,7 +108,8 @@ class Rescue:
         if problem is not None:
             said = f"{problem.what[:1].upper()}{problem.what[1:]}"
             detail = f"{said}: what changed cannot be shown or taken back. "
-            detail += "Look at who may read it; moved out of the folder, it is kept and a new log begins."
+            detail += f"{problem.todo[:1].upper()}{problem.todo[1:]}. " if problem.todo else ""
+            detail += "Moved out of the folder, it is kept and a new log begins."
             return [Finding("unreadable-log", problem.where, detail)]
         if ledger is None:
             return []

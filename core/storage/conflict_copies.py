@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyError, StorageError
+from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyError, StorageError, advice
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.fact import NuggetMeta
 from core.settings import InferenceSettings
@@ -251,5 +251,7 @@ def _entries(folder: Path) -> list[Path]:
     except (FileNotFoundError, NotADirectoryError):
         return []
     except OSError as error:
-        raise StorageError(f"the folder cannot be read ({error.strerror})", where=str(folder)) from error
+        raise StorageError(
+            f"the folder cannot be read ({error.strerror})", where=str(folder), todo=advice(error, folder)
+        ) from error
     return [folder / name for name in sorted(names) if name.endswith(_JSON) and not name.startswith(".")]

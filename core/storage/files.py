@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.errors import NotSyncedError, ReadOnlyError, StorageError
+from core.errors import NotSyncedError, ReadOnlyError, StorageError, advice
 from core.folder import GRAPH_FILE
 from core.storage.locks import Lock
 from core.storage.processes import runs
@@ -313,4 +313,4 @@ def wrong_kind(path: Path) -> str:
 def refused(path: Path, what: str, error: OSError) -> StorageError:
     """The error for a file that the system does not give or take."""
     said = error.strerror or type(error).__name__
-    return StorageError(f"{what} ({said})", where=str(path), kept=_KEPT)
+    return StorageError(f"{what} ({said})", where=str(path), kept=_KEPT, todo=advice(error, path))

@@ -123,7 +123,8 @@ def _conflict_copies(home: Path) -> Iterator[Finding]:
     try:
         copies, bad = conflict_copies(home), bad_copies(home)
     except NuggetsError as error:
-        yield Finding("unreadable-file", error.where, f"The file {error.what}. Look at who may read it.")
+        todo = f" {error.todo[:1].upper()}{error.todo[1:]}." if error.todo else ""
+        yield Finding("unreadable-file", error.where, f"The file {error.what}.{todo}")
         return
     for copy in copies:
         problem = _problem(copy)

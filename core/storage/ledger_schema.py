@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from core.errors import ReadOnlyError, StorageError
+from core.errors import ReadOnlyError, StorageError, advice
 from core.storage.files import write_target
 from core.storage.sqlite_files import (
     BUSY_SECONDS,
@@ -119,7 +119,7 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
             connection.close()
         if shows_damage(path, error):
             raise BrokenLedgerError(one_line(error)) from error
-        raise unreadable(path, one_line(error)) from error
+        raise unreadable(path, one_line(error), error) from error
     except (ReadOnlyError, BrokenLedgerError):
         if connection is not None:
             connection.close()
@@ -135,11 +135,12 @@ def _has_unwritten(path: Path) -> bool:
         return False
 
 
-def unreadable(path: Path, said: str) -> StorageError:
-    """The error for a ledger that cannot be read now."""
+def unreadable(path: Path, said: str, error: BaseException | None = None) -> StorageError:
+    """The error for a ledger that cannot be read now. error: what the system or SQLite refused it with."""
+    otherwise = "look at the file, or move it away"
     return StorageError(
         f"the log of changes cannot be read ({said})", where=str(path), kept="it was left as it is",
-        todo="look at who may read it",
+        todo=advice(error, path, otherwise) if error is not None else otherwise,
     )  # fmt: skip
 
 
@@ -193,7 +194,7 @@ def refused(path: Path, error: Exception) -> StorageError:
     said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
         f"the log of changes cannot be written ({said})", where=str(path), kept="nothing was written",
-        todo="free the file or the disk and try again",
+        todo=advice(error, path, "try again"),
     )  # fmt: skip
 
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from core.errors import BrokenFileError, NotFoundError, ReadOnlyError, StorageError
+from core.errors import BrokenFileError, NotFoundError, ReadOnlyError
 from core.model.entry import Conflict
 from core.settings import InferenceSettings
 from core.storage.documents import BOM, Document, GraphDocument, NuggetDocument, read_graph, read_nugget
-from core.storage.files import read_file, replace_file
+from core.storage.files import read_file, refused, replace_file
 from core.storage.json_text import split_object
 from core.storage.merge_documents import merge_graphs, merge_nuggets
 from core.storage.merging import Collect, take_ours
@@ -135,5 +135,5 @@ def _replace(path: Path, parts: Sequence[bytes]) -> None:
     try:
         mode = stat.S_IMODE(target.stat().st_mode)
     except OSError as error:
-        raise StorageError("cannot be looked at", where=str(path), kept=_KEPT) from error
+        raise refused(path, "cannot be looked at", error) from error
     replace_file(target, *parts, mode=mode)

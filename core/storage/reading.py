@@ -10,7 +10,7 @@ from operator import is_
 from pathlib import Path
 from typing import Final, cast
 
-from core.errors import BrokenFileError, StorageError
+from core.errors import BrokenFileError, StorageError, advice
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.note import Note
 from core.model.snapshot import Problem, Snapshot
@@ -164,7 +164,10 @@ def nugget_files(home: Path) -> list[Path]:
         raise StorageError("is no folder", where=str(home), kept=_KEPT) from None
     except OSError as error:
         raise StorageError(
-            f"the folder cannot be read ({error.strerror})", where=str(home), kept=_KEPT
+            f"the folder cannot be read ({error.strerror})",
+            where=str(home),
+            kept=_KEPT,
+            todo=advice(error, home),
         ) from error
     names = [name for name in names if not name.startswith(".")]
     return [home / name for suffix in FACT_SUFFIXES for name in sorted(names) if name.endswith(suffix)]

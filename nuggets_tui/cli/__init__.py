@@ -6,11 +6,12 @@ import contextlib
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
 
-from core.errors import ConflictError, NuggetsError
+from core.errors import ConflictError, NuggetsError, advice
 from nuggets_tui.cli.groups import Entry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
 from nuggets_tui.cli.output import write_error, write_lines
@@ -105,7 +106,9 @@ def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
         write_error(_usage_message(error))
         return BAD_INPUT
     if isinstance(error, OSError):
-        write_error(f"{error.filename or 'input or output'}: {error.strerror or error}")
+        said = f"{error.filename or 'input or output'}: {error.strerror or error}"
+        todo = advice(error, Path(os.fsdecode(error.filename)) if error.filename else Path())
+        write_error("; ".join(filter(None, (said, todo))))
         _silence_streams()
         return BAD_INPUT
     return _bug(error)

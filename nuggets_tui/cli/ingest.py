@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from core.errors import InvalidInputError, NuggetsError, StorageError
+from core.errors import InvalidInputError, NuggetsError, StorageError, advice
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, author, pass_call, read_text, text_of
 from nuggets_tui.cli.options import new_nugget
@@ -112,7 +112,10 @@ def _read(file: str) -> str:
     except (OSError, RuntimeError, ValueError) as error:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StorageError(
-            f"cannot be read ({said})", where=file, kept=_NOTHING, todo="give another file, or -"
+            f"cannot be read ({said})",
+            where=file,
+            kept=_NOTHING,
+            todo=advice(error, Path(), "give another file, or -"),
         ) from error
 
 

@@ -68,7 +68,7 @@ def _lay_down(home: Path, notes: int | None) -> None:
     import shutil
     import tempfile
 
-    from core.errors import StorageError, UnfinishedError
+    from core.errors import StorageError, UnfinishedError, advice
     from core.folder import FACT_SUFFIXES, GRAPH_FILE
     from core.memory import Memory
     from nuggets_tui.demo.build import DEMO, numbered
@@ -91,7 +91,9 @@ def _lay_down(home: Path, notes: int | None) -> None:
         # Nobody opens the folder beside it, which is gone: there is nothing to be finished.
         raise StorageError(error.what, where=str(home), kept="nothing was written") from error
     except OSError as error:
-        raise StorageError(f"cannot be written ({error.strerror})", where=str(home)) from error
+        raise StorageError(
+            f"cannot be written ({error.strerror})", where=str(home), todo=advice(error, home)
+        ) from error
 
 
 def _make(memory: Memory, notes: int | None) -> bool:

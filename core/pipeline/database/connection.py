@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnlyError, StorageError
+from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnlyError, StorageError, advice
 from core.pipeline.database.schema import TABLES, VERSION
 from core.pipeline.database.turn import turn
 from core.pipeline.guard import holding_a_transaction
@@ -338,17 +338,17 @@ def told(path: Path, error: Exception) -> NuggetsError:
     if code in _READ_ONLY_CODES:
         return ReadOnlyError(
             "the pipeline's database may not be written", where=str(path), kept="nothing was written",
-            todo="look at its permissions",
+            todo=advice(error, path, "look at its permissions"),
         )  # fmt: skip
     if code == sqlite3.SQLITE_CANTOPEN or isinstance(error, (PermissionError, FileNotFoundError)):
         return StorageError(
             "the pipeline's database cannot be opened", where=str(path), kept="nothing was written",
-            todo="look whether its folder is there, and at the permissions of both",
+            todo=advice(error, path, "look whether its folder is there, and at the permissions of both"),
         )  # fmt: skip
     said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
         f"the pipeline's database cannot be used ({said})", where=str(path), kept="nothing was written",
-        todo="free the file or the disk and try again",
+        todo=advice(error, path, "try again"),
     )  # fmt: skip
 
 

@@ -9,10 +9,12 @@ import errno
 import os
 import zlib
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from fault_kit import COMMANDS, Bench, sweep
-from faults import ERRORS
+from faults import ERRORS, failing
 
 FULL = bool(os.environ.get("NUGGETS_FAULTS"))
 COMMON = (
@@ -68,3 +70,30 @@ def test_on_a_disk_that_stays_full_a_command_leaves_what_the_next_opening_makes_
     every = 1 if FULL else max(1, count // FEW)
     _, bad = sweep(bench, name, (errno.ENOSPC,), every, start=every - 1, more=10_000)
     assert not bad, "\n".join(map(str, bad))
+
+
+@pytest.mark.parametrize("code", ERRORS)
+@pytest.mark.parametrize(
+    "args", [("recall", "db port"), ("log",), ("search", "port"), ("remember", "ops", "a", "b")]
+)
+def test_what_is_advised_fits_what_the_disk_says(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch, args: tuple[str, ...], code: int
+) -> None:
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    nuggets.ok("remember", "ops", "db port", "5432")
+    wanted = {
+        errno.ENOSPC: "free space", errno.EDQUOT: "free space", errno.EIO: "the disk fails",
+        errno.EROFS: "allow writing",
+    }  # fmt: skip
+    if code == errno.EROFS:
+        # SQLite says no more than that it may not write.
+        flags = SimpleNamespace(f_bavail=1, f_favail=1, f_files=1, f_flag=os.ST_RDONLY)
+        monkeypatch.setattr(os, "statvfs", lambda path: flags)
+    for start in (0, 1, 3):
+        with failing(start, code, more=10_000) as faults:
+            said = nuggets(*args).stderr
+        assert faults.failed or start
+        others = {one for one in (*wanted.values(), "who may read") if one != wanted[code]}
+        assert not [one for one in others if one in said], said
+        if os.strerror(code) in said:
+            assert wanted[code] in said, said
