@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
 from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
+from core.model.fact import Fact
 from core.model.note import METADATA_FIELDS, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.words import facts_alone, plural, refuses_more
@@ -64,7 +65,7 @@ def note_lines(
         if getattr(before, name) != getattr(after, name) and (wanted is None or name in wanted):
             lines += _field_lines(name, before, after, title_of)
     if len(lines) == 1 and before.hits != after.hits:
-        lines.append(DiffLine("+", f"recalled {after.hits}×, before {before.hits}×"))
+        lines.append(_recalls_line(before, after))
     if wanted is None and refuses_more(before, after):
         lines.append(DiffLine("~", "a change that reflection proposed is refused and not proposed again"))
     return lines
@@ -94,11 +95,20 @@ def _named(name: str, note: Note, title_of: TitleOf) -> list[str]:
 def fact_lines(change: FactChange) -> list[DiffLine]:
     """What happened to a fact of which no note is at hand."""
     lines = [DiffLine("#", f"{change.key} (fact of {change.nugget})")]
+    before, after = change.before, change.after
+    if before is not None and after is not None and before.value == after.value and before.hits != after.hits:
+        return [*lines, _recalls_line(before, after)]
     if change.before is not None:
         lines += [DiffLine("-", line) for line in change.before.value[:_LONGEST].split("\n")]
     if change.after is not None:
         lines += [DiffLine("+", line) for line in change.after.value[:_LONGEST].split("\n")]
     return lines
+
+
+def _recalls_line(before: Note | Fact, after: Note | Fact) -> DiffLine:
+    return DiffLine(
+        "+" if after.hits > before.hits else "-", f"recalled {after.hits}×, before {before.hits}×"
+    )
 
 
 def file_lines(change: FileChange) -> list[DiffLine]:

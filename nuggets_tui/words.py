@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from core.model.change import OURSELVES, drops_recall
+from core.model.compare import alike
 from core.model.names import parse_iso
 from nuggets_tui.safe_text import safe_line
 
@@ -23,7 +25,12 @@ _PINNED = "pinned"
 _PREFIXES = {"redo": "did again:", "restore": "restored:", "repair": "repaired:"}
 _PARTICIPLES = {
     "hid": "hidden", "forgot": "forgotten", "wrote": "written", "refused a change of": "kept as it is",
+    "dropped a recall of": "with a recall dropped",
 }  # fmt: skip
+# What is done to facts as well: said of the note of a fact alone, it says so.
+_OF_FACTS_TOO = frozenset({"added", "deleted", "hid", "brought back", "edited", "renamed", "changed"})
+# What a note's deed may be called for its fact to come or to go with it.
+_COMING, _GOING = frozenset({"added", "brought back"}), frozenset({"hid", "deleted", "merged away"})
 # Names said of a change of many things, and characters of each.
 _NAMED, _NAME = 3, 60
 
@@ -102,6 +109,9 @@ def deed(change_set: ChangeSet) -> Deed:
         goal = next((item for item in deeds if item.noun == "file"), deeds[0])
         return Deed("promoted", f"to {goal.what}", deeds[0].note_id)
     told = _done(change_set)
+    if change_set.kind == "hit" and change_set.author == OURSELVES:
+        # Another program had dropped it.
+        return Deed("counted again:", told.what, told.note_id, told.noun)
     if change_set.kind == "mask" and deeds:
         return Deed("masked", told.what, told.note_id, told.noun)
     if change_set.kind in _PREFIXES and deeds:
@@ -129,7 +139,7 @@ def _done(change_set: ChangeSet) -> Deed:
             return Deed(verb, what)
         return Deed("changed", change_set.reason)
     if len(deeds) == 1:
-        return deeds[0]
+        return _of_its_fact(change_set, deeds[0])
     pair = _linked_pair(change_set, deeds)
     if pair is not None:
         return pair
@@ -138,6 +148,14 @@ def _done(change_set: ChangeSet) -> Deed:
     if whole and len(merged) == 1 and _of_one_merge(change_set, merged[0].note_id):
         return Deed("merged", f"{merged[0].what} into {_survivor(change_set)}", merged[0].note_id)
     return _many(change_set, deeds)
+
+
+def _of_its_fact(change_set: ChangeSet, told: Deed) -> Deed:
+    """A deed done to the note of a fact, of which the fact knows nothing, as that."""
+    fact_note = bool(change_set.notes) and change_set.notes[0].note.is_fact
+    if told.noun != "note" or not fact_note or told.verb not in _OF_FACTS_TOO:
+        return told
+    return msgspec.structs.replace(told, what=f"note of {told.what}")
 
 
 def _of_one_merge(change_set: ChangeSet, away: str) -> bool:
@@ -159,6 +177,12 @@ def counted(change_set: ChangeSet) -> str:
     return ", ".join(
         f"{_amount(change_set, verb, group)} {participle(verb)}" for verb, group in groups.items()
     )
+
+
+def things(change_set: ChangeSet) -> str:
+    """How many things a change set does something to, of whatever kind: "2 things"."""
+    size = len(change_set.notes) + len(facts_alone(change_set)) + len(change_set.files)
+    return plural(size, "thing")
 
 
 def participle(verb: str) -> str:
@@ -209,12 +233,14 @@ def _pairs(change_set: ChangeSet, verb: str) -> int:
 
 
 def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
-    """What a change set did, thing by thing; a fact and its note count as one."""
-    found = [
-        Deed(_note_verb(change), change.note.title, change.id, "fact" if change.note.is_fact else "note")
-        for change in change_set.notes
-    ]
-    found += [Deed(_fact_verb(change), change.key, noun="fact") for change in facts_alone(change_set)]
+    """What a change set did, thing by thing; a fact and its note count as one where both were changed alike."""
+    together, alone = _told_by_notes(change_set)
+    found: list[Deed] = []
+    for place, change in enumerate(change_set.notes):
+        fact = together.get(place)
+        verb = _note_verb(change) if fact is None else _verb_of_both(change, fact)
+        found.append(Deed(verb, change.note.title, change.id, "note" if fact is None else "fact"))
+    found += [Deed(_fact_verb(change), change.key, noun="fact") for change in alone]
     for file in change_set.files:
         from nuggets_tui.file_deeds import file_deeds
 
@@ -224,9 +250,55 @@ def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
 
 
 def facts_alone(change_set: ChangeSet) -> list[FactChange]:
-    """What a change set did to facts that no note of it mirrors."""
-    mirrored = {(change.note.nugget_name, change.note.key) for change in change_set.notes}
-    return [change for change in change_set.facts if (change.nugget, change.key) not in mirrored]
+    """What a change set did to facts that no note of it tells."""
+    return _told_by_notes(change_set)[1]
+
+
+def _told_by_notes(change_set: ChangeSet) -> tuple[dict[int, FactChange], list[FactChange]]:
+    """The changes of facts that changes of their notes tell, by the place of the latter, and the others."""
+    notes: dict[tuple[str, str], list[int]] = {}
+    for place, change in enumerate(change_set.notes):
+        for note in (change.after, change.before):
+            if note is not None and note.is_fact:
+                places = notes.setdefault((note.nugget_name, note.key), [])
+                places += [place] if place not in places else []
+    together: dict[int, FactChange] = {}
+    alone: list[FactChange] = []
+    for fact in change_set.facts:
+        own = notes.get((fact.nugget, fact.after.key if fact.after is not None else fact.key), ())
+        fitting = [
+            place for place in own if place not in together and _say_alike(change_set.notes[place], fact)
+        ]
+        # Of several notes the one that people saw before.
+        best = min(fitting, key=lambda place: _shown(change_set.notes[place].before) is None, default=None)
+        if best is None:
+            alone.append(fact)
+        else:
+            together[best] = fact
+    return together, alone
+
+
+def _say_alike(change: NoteChange, fact: FactChange) -> bool:
+    """Whether a note shows, after its change, what its fact says after its own."""
+    note = _shown(change.after)
+    if note is None or fact.after is None:
+        return note is None and fact.after is None
+    return alike(note.content, fact.after.value)
+
+
+def _shown(note: Note | None) -> Note | None:
+    return None if note is None or note.hidden else note
+
+
+def _verb_of_both(change: NoteChange, fact: FactChange) -> str:
+    """The verb for a fact that changed with its note."""
+    verb, of_fact = _note_verb(change), _fact_verb(fact)
+    if of_fact == "remembered":
+        return verb if verb in _COMING else of_fact
+    if of_fact == "forgot":
+        return verb if verb in _GOING else of_fact
+    # A note that comes or goes does not bring or take a fact that was there before and after.
+    return of_fact if verb in (*_COMING, *_GOING) else verb
 
 
 def _note_verb(change: NoteChange) -> str:
@@ -249,6 +321,8 @@ def _note_verb(change: NoteChange) -> str:
         ("hits", "recalled"),
     ):
         if getattr(before, name) != getattr(after, name):
+            if name == "hits" and drops_recall(change):
+                return "dropped a recall of"
             if name == "tags" and before.scope != after.scope:
                 return "moved"
             if name == "links" and len(after.links) < len(before.links):
@@ -278,7 +352,13 @@ def _fact_verb(change: FactChange) -> str:
         return "remembered"
     if change.after is None:
         return "forgot"
-    return "recalled" if change.before.value == change.after.value else "changed"
+    if change.before.key != change.after.key:
+        return "renamed"
+    if drops_recall(change) and change.before.value == change.after.value:
+        return "dropped a recall of"
+    counted = (change.before.hits, change.before.last_hit_session)
+    recalled = counted != (change.after.hits, change.after.last_hit_session)
+    return "recalled" if recalled and change.before.value == change.after.value else "changed"
 
 
 def _linked_pair(change_set: ChangeSet, deeds: tuple[Deed, ...]) -> Deed | None:

@@ -37,6 +37,8 @@ class Author(msgspec.Struct, frozen=True):
 
 PERSON = Author("person")
 PROGRAM = Author("program")
+# Puts back what other programs took back.
+OURSELVES = Author("program", "nuggets")
 
 
 class NoteChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,6 +154,11 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
             nuggets=tuple(NuggetChange(name=c.name, before=c.after, after=c.before) for c in self.nuggets),
             files=tuple(FileChange(path=c.path, before=c.after, after=c.before) for c in self.files),
         )
+
+
+def drops_recall(change: NoteChange | FactChange) -> bool:
+    """Whether fewer recalls are counted after a change than before it."""
+    return change.before is not None and change.after is not None and change.after.hits < change.before.hits
 
 
 def joined(first: ChangeSet, second: ChangeSet) -> ChangeSet:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
+from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange, drops_recall
 from core.model.compare import Differences, differences
 from core.model.fact import Fact
 from core.model.note import Note, replace
@@ -31,8 +31,8 @@ def outside_changes(
     author: Author,
     found: Differences | None = None,
 ) -> tuple[ChangeSet, ...]:
-    """What another program did between two snapshots: recalls as a change set of kind "hit", the times at which a
-    reflection looked at notes as another one, the rest as "outside".
+    """What another program did between two snapshots: recalls as a change set of kind "hit", recalls that it dropped as
+    another one, the times at which a reflection looked at notes as a third, the rest as "outside".
 
     None of them is empty. White space of a text, times and vector recipes alone are no change: the original moves
     them whenever it loads or saves. `ids` gives the id of each change set. found: the differences, where known already.
@@ -41,14 +41,21 @@ def outside_changes(
     notes = [_split(change) for change in found.notes]
     facts = [_split(change) for change in found.facts]
     hits = [hit for hit, _ in notes if hit is not None]
+    counted = [hit for hit in hits if is_recall(hit)]
+    counted_facts = [hit for hit, _ in facts if hit is not None]
     recalled = ChangeSet(
         id="",
         at=at,
         author=author,
         reason="",
         kind="hit",
-        notes=tuple(hit for hit in hits if is_recall(hit)),
-        facts=tuple(hit for hit, _ in facts if hit is not None),
+        notes=tuple(hit for hit in counted if not drops_recall(hit)),
+        facts=tuple(hit for hit in counted_facts if not drops_recall(hit)),
+    )
+    dropped = msgspec.structs.replace(
+        recalled,
+        notes=tuple(filter(drops_recall, counted)),
+        facts=tuple(filter(drops_recall, counted_facts)),
     )
     looked_at = msgspec.structs.replace(
         recalled, notes=tuple(hit for hit in hits if not is_recall(hit)), facts=()
@@ -65,7 +72,12 @@ def outside_changes(
     )
     return tuple(
         msgspec.structs.replace(change_set, id=ids(), reason=say(change_set))
-        for change_set, say in ((recalled, _recalls), (looked_at, _looks), (changed, _summary))
+        for change_set, say in (
+            (recalled, _recalls),
+            (dropped, _dropped_recalls),
+            (looked_at, _looks),
+            (changed, _summary),
+        )
         if not change_set.empty
     )
 
@@ -93,8 +105,16 @@ def _spaced_otherwise(name: str, before: Note | Fact, after: Note | Fact) -> boo
 
 
 def _recalls(change_set: ChangeSet) -> str:
+    return f"recalled {_named(change_set)}"
+
+
+def _dropped_recalls(change_set: ChangeSet) -> str:
+    return f"dropped {'a recall' if change_set.size == 1 else 'recalls'} of {_named(change_set)}"
+
+
+def _named(change_set: ChangeSet) -> str:
     names = [change.note.key for change in change_set.notes] or [change.key for change in change_set.facts]
-    return f"recalled {names[0]}" if change_set.size == 1 else f"recalled {change_set.size} memories"
+    return names[0] if change_set.size == 1 else f"{change_set.size} memories"
 
 
 def is_recall(change: NoteChange) -> bool:

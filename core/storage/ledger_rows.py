@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import msgspec
 
-from core.model.change import ChangeSet, joined
+from core.model.change import ChangeSet, drops_recall, joined
 from core.model.entry import Conflict, Entry, EntryState
 from core.storage.compare import is_recall
 from core.storage.files import Fingerprint
@@ -118,6 +118,11 @@ def fold_recalls(connection: sqlite3.Connection, seq: int) -> None:
     except ValueError:
         return
     if not all(map(is_recall, (change for one in both for change in one.notes))):
+        return
+    if any(drops_recall(note) for one in both for note in one.notes) or any(
+        drops_recall(fact) for one in both for fact in one.facts
+    ):
+        # What one recall counted and another save dropped is not one recall.
         return
     joint = joined(*both)
     delete_entry(connection, before[0])

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from core.model.change import PERSON, PROGRAM, ChangeSet
+from core.model.change import OURSELVES, PERSON, PROGRAM, ChangeSet
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
@@ -36,7 +36,7 @@ from core.storage.own import (
     own_changes,
 )
 from core.storage.reading import Loaded
-from core.storage.restoring import OURSELVES, Restoration, came_back, fights, restoration_of
+from core.storage.restoring import Restoration, came_back, fights, restoration_of
 from core.storage.stale import Verdict, judge
 from core.storage.tracing import Trace
 
@@ -144,7 +144,9 @@ def _log_what_was_meant(
     newest = _newest(loaded)
     waiting = item_names(made.lost)
     with ledger.transaction(durable=True) as connection:
-        for change_set in (*made.wishes, *made.merged):
+        # A recall of what was taken back is told by what the program saved: once.
+        told = (one for one in made.merged if one.kind != "hit")
+        for change_set in (*made.wishes, *told):
             ledger.record(connection, change_set, "", written_ns=newest)
         _see_all(connection, trace, seen, loaded, waiting | item_names(made.left))
         _see_merged(connection, trace, seen, made)

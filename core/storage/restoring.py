@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from core.model.change import PROGRAM, Author, ChangeKind, ChangeSet, FactChange, NoteChange
+from core.model.change import OURSELVES, PROGRAM, Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, alike, laid_over
 from core.model.entry import Conflict
 from core.model.fact import Fact
@@ -27,8 +27,6 @@ from core.storage.stale_renames import renamed_things
 
 if TYPE_CHECKING:
     from core.storage.ledger import Ledger
-
-OURSELVES: Final = Author("program", "nuggets")
 
 
 @dataclass(frozen=True, kw_only=True)

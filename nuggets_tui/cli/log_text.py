@@ -22,6 +22,7 @@ _ACTIONS: Final = {
     "remembered": "added",
     "hid": "hidden",
     "edited": "changed",
+    "dropped a recall of": "recall dropped",
 }
 _LOOKS: Final[dict[Sign, Look]] = {"+": "good", "-": "bad", " ": "dim", "@": "dim", "#": "bold", "~": "dim"}
 _UNSIGNED: Final = ("#", "~", "@")

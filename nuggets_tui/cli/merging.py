@@ -16,7 +16,7 @@ from nuggets_tui.cli.invocation import Invocation, asks, pass_call, read_text
 from nuggets_tui.cli.log_text import conflict_document, conflict_lines, waiting_lines
 from nuggets_tui.cli.options import dry_run_option
 from nuggets_tui.cli.output import Line, Span, write_lines
-from nuggets_tui.words import counted, deed, plural
+from nuggets_tui.words import counted, deed, plural, things
 
 if TYPE_CHECKING:
     from core.memory import Memory, MergeResult
@@ -211,9 +211,9 @@ def _counted_line(done: ChangeSet, dry_run: bool) -> Line:
     if done.empty:
         return "There was nothing new in them." if not dry_run else "There is nothing new in them."
     if dry_run:
-        return f"Would change {plural(done.size, 'thing')}: {counted(done)}."
+        return f"Would change {things(done)}: {counted(done)}."
     return (
-        f"Changed {plural(done.size, 'thing')}: {counted(done)}.",
+        f"Changed {things(done)}: {counted(done)}.",
         Span(f"  nuggets undo {done.id}", "dim"),
     )
 

@@ -19,7 +19,7 @@ from nuggets_tui.cli.log_text import preview_lines
 from nuggets_tui.cli.moments import is_day, moment
 from nuggets_tui.cli.options import dry_run_option, yes_option
 from nuggets_tui.cli.output import Line, Span, table
-from nuggets_tui.words import counted, data_size, local_time, plural
+from nuggets_tui.words import counted, data_size, local_time, plural, things
 
 if TYPE_CHECKING:
     from core.memory import Backup, Memory
@@ -150,7 +150,7 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
         return
     if asks(yes=yes):
         call.preview(_would_lines(change_set, when))
-    if not must_confirm(call, yes, f"restore {when}", f"Restore {plural(change_set.size, 'thing')}?"):
+    if not must_confirm(call, yes, f"restore {when}", f"Restore {things(change_set)}?"):
         nothing = _nothing_of(change_set)
         call.answer(lambda: applied_document(memory, nothing), lambda: ["Nothing was changed."])
         return
@@ -228,12 +228,12 @@ def _would_lines(change_set: ChangeSet, when: str) -> Iterator[Line]:
         yield f"Nothing to do: all of it is as it was ({when})."
         return
     yield from preview_lines(change_set)
-    yield f"Would change {plural(change_set.size, 'thing')}: {counted(change_set)}."
+    yield f"Would change {things(change_set)}: {counted(change_set)}."
 
 
 def _restored_lines(done: ChangeSet) -> Iterator[Line]:
     if done.empty:
         yield "Nothing was changed: all of it is like that already."
         return
-    yield (Span(f"Restored {plural(done.size, 'thing')}", "bold"), f": {counted(done)}.")
+    yield (Span(f"Restored {things(done)}", "bold"), f": {counted(done)}.")
     yield Span(f"To take it back: nuggets undo {done.id}", "dim")

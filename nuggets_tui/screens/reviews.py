@@ -19,7 +19,7 @@ from nuggets_tui.notices import in_keys
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
-from nuggets_tui.words import counted, facts_alone, local_time, plural
+from nuggets_tui.words import counted, facts_alone, local_time, plural, things
 
 if TYPE_CHECKING:
     from core.memory import Finding
@@ -31,7 +31,7 @@ def restore_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
     async def apply(accepted: Collection[str]) -> Reviewed:
         return await desk.apply(proposed), ""
 
-    said = f"Would change {plural(proposed.size, 'thing')}: {counted(proposed)}. It is one entry of the audit log."
+    said = f"Would change {things(proposed)}: {counted(proposed)}. It is one entry of the audit log."
     items = _items(proposed, desk.snapshot)
     # The reason is written for the log, where it is done already.
     heading = _not_done_yet(proposed.reason)

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 from app_kit import small_memory
+from drafts import make_note
 
 from core.facts.edits import forget, remember
 from core.graph.bulk import move_to_scope
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.graph.merging import merge_notes
 from core.memory import Memory
-from core.model.change import PERSON, ChangeSet
+from core.model.change import OURSELVES, PERSON, ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
+from core.model.fact import Fact
 from core.model.names import iso
-from nuggets_tui.words import ago, clock_time, counted, deed, local_time, plural
+from core.model.note import Note, replace
+from nuggets_tui.differences import DiffLine, change_lines
+from nuggets_tui.words import ago, clock_time, counted, deed, local_time, plural, things
 
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -173,6 +180,73 @@ def test_a_change_set_is_counted_without_names(memory: Memory) -> None:
         "1 note added, 2 notes hidden",
     )
     assert counted(memory.draft().change_set("nothing")) == ""
+
+
+def _mirrored(value: str, hits: int = 0, *, number: int = 1, hidden: bool = False) -> tuple[Note, Fact]:
+    note = make_note(number, kind="fact", title="k", source_key="k", content=value, hidden=hidden, hits=hits)
+    return note, Fact(key="k", value=value, hits=hits)
+
+
+def _made(notes: Sequence[NoteChange], facts: Sequence[FactChange] = (), **named: Any) -> ChangeSet:
+    given = {"id": "c", "at": iso(NOW), "author": PERSON, "reason": "why"} | named
+    return ChangeSet(notes=tuple(notes), facts=tuple(facts), **given)
+
+
+def test_a_change_of_a_note_alone_is_no_change_of_its_fact() -> None:
+    note, fact = _mirrored("v")
+    came = NoteChange(id=note.id, before=None, after=note)
+    alone = _made([came])
+    assert counted(alone) == "1 note added"
+    assert said(alone) == "added note of k"
+    assert said(_made([came], kind="repair")) == "repaired: added note of k"
+    inverse = alone.inverse(id="u", at=iso(NOW), author=PERSON, reason="undo")
+    assert said(inverse) == "took back: added note of k"
+    both = _made([came], [FactChange(nugget="memory", key="k", before=None, after=fact)])
+    assert (counted(both), said(both), things(both)) == ("1 fact added", "added k", "1 thing")
+
+
+def test_a_fact_with_a_new_value_beside_a_hidden_note_of_the_former_one_are_two_things() -> None:
+    former, before = _mirrored("old", number=2, hidden=True)
+    _, after = _mirrored("new")
+    change = FactChange(nugget="memory", key="k", before=before, after=after)
+    repaired = _made([NoteChange(id=former.id, before=None, after=former)], [change])
+    assert counted(repaired) == "1 note added, 1 fact changed"
+    assert things(repaired) == "2 things"
+    assert [line.text for lines in change_lines(repaired) for line in lines][-3:] == [
+        "k (fact of memory)", "old", "new",
+    ]  # fmt: skip
+
+
+def test_a_fact_that_comes_or_goes_is_told_as_its_note_tells_it_or_by_itself() -> None:
+    note, fact = _mirrored("v")
+    hidden = replace(note, hidden=True)
+    tagged = replace(note, tags=("more",))
+    came = FactChange(nugget="memory", key="k", before=None, after=fact)
+    went = FactChange(nugget="memory", key="k", before=fact, after=None)
+    for before, after, change, told in (
+        (hidden, note, came, "1 fact brought back"),
+        (note, tagged, came, "1 fact remembered"),
+        (note, hidden, went, "1 fact hidden"),
+        (note, None, went, "1 fact deleted"),
+        (None, hidden, went, "1 fact forgotten"),
+        (note, note, came, "1 fact remembered"),
+    ):
+        assert counted(_made([NoteChange(id=note.id, before=before, after=after)], [change])) == told
+
+
+def test_a_recall_that_was_dropped_or_counted_again_is_not_called_a_recall() -> None:
+    (note, fact), (recalled, counted_fact) = _mirrored("v"), _mirrored("v", 1)
+    notes = [NoteChange(id=note.id, before=recalled, after=note)]
+    facts = [FactChange(nugget="memory", key="k", before=counted_fact, after=fact)]
+    for dropped in (_made(notes, facts, kind="hit"), _made(notes, kind="hit"), _made([], facts, kind="hit")):
+        assert said(dropped) == "dropped a recall of k"
+        lines = [line for lines in change_lines(dropped) for line in lines]
+        assert lines[1:] == [DiffLine("-", "recalled 0×, before 1×")]
+    again = _made(notes, facts, kind="hit").inverse(
+        id="c", at=iso(NOW), author=OURSELVES, reason="why", kind="hit"
+    )
+    assert said(again) == "counted again: k"
+    assert said(msgspec.structs.replace(again, author=PERSON)) == "recalled k"
 
 
 def test_a_time_in_full_is_that_of_the_local_clock() -> None:

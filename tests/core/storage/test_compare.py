@@ -331,3 +331,16 @@ def test_a_recall_and_a_reflection_that_looked_at_notes_are_two_entries(tmp_path
         "reflection looked at 4 notes", "recalled Title 1",
     ]  # fmt: skip
     assert memory.snapshot.note("note-memory-00000001").hits == 1
+
+
+def test_a_recall_that_is_counted_no_more_is_no_recall() -> None:
+    first, second = make_note(1, hits=1), make_note(2)
+    before = _memory(first, second, nuggets=(_nugget(Fact(key="k", value="v", hits=2)),))
+    after = _memory(
+        replace(first, hits=0), replace(second, hits=1), nuggets=(_nugget(Fact(key="k", value="v", hits=1)),)
+    )
+    recalled, dropped = _outside(before, after)
+    assert (recalled.kind, recalled.reason) == ("hit", f"recalled {second.title}")
+    assert (dropped.kind, dropped.reason) == ("hit", "dropped recalls of 2 memories")
+    assert [change.id for change in dropped.notes] == [first.id]
+    assert [change.key for change in dropped.facts] == ["k"]

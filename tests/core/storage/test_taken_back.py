@@ -622,3 +622,66 @@ def test_a_conflict_is_raised_to_whoever_applies_and_kept_for_whoever_looks(home
     with pytest.raises(ConflictError) as caught:
         memory.apply(draft.change_set("edit"))
     assert caught.value.entry == Memory.open(home).conflicts()[0].id
+
+
+def _hits_in(home: Path) -> tuple[int, int]:
+    """Recalls of user:a, as its fact and its note have them."""
+    snapshot = Memory.open(home).snapshot
+    fact = snapshot.by_name["memory"].find("user:a")
+    assert fact is not None
+    return fact[1].hits, snapshot.fact_notes["memory", "user:a"].hits
+
+
+@pytest.mark.parametrize("files", [(NUGGET,), (GRAPH,), (NUGGET, GRAPH)])
+def test_a_recall_that_an_old_copy_dropped_is_logged_as_dropped_and_counted_again(
+    home: Path, files: tuple[str, ...]
+) -> None:
+    memory = Memory.open(home)
+    old = {name: (home / name).read_bytes() for name in files}
+    memory.recall("user:a", session="s-1")
+    for name, data in old.items():
+        replace_bytes(home / name, data)
+    again = Memory.open(home)
+    assert _hits_in(home) == (1, 1)
+    assert [entry.change_set.reason for entry in again.log()[:3]] == [
+        "counted a recall that another program had dropped",
+        "dropped a recall of user:a",
+        "recalled user:a",
+    ]
+
+
+def test_a_recall_of_what_was_taken_back_is_logged_once_however_long_its_restoring_waits(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    held = Original(home, load=False)
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:a", "Ours."))
+    with monkeypatch.context() as patch:
+        never_quiet(patch)
+        for number in range(1, 4):
+            held.recall("user:a", f"s-{number}")
+            memory.refresh(patient=False)
+            counted = [
+                (change.before.hits, change.after.hits)
+                for entry in memory.log(kind="hit")
+                for change in entry.change_set.facts
+                if change.before is not None and change.after is not None
+            ]
+            assert sum(after - before for before, after in counted) == number
+    memory.refresh()
+    assert values_of(home)["user:a"] == "Ours."
+    assert _hits_in(home) == (3, 3)
+    assert all(entry.change_set.reason == "recalled user:a" for entry in memory.log(kind="hit"))
+
+
+def test_no_recall_of_ours_is_lost_to_an_agent_that_recalls_from_an_old_list(home: Path) -> None:
+    memory = Memory.open(home)
+    held = Original(home, load=False)
+    memory.recall("user:a", session="s-1")
+    memory.change("edit", lambda draft: remember(draft, "memory", "user:b", "Ours."))
+    held.recall("user:b", "s-2")
+    for _ in range(2):
+        memory.refresh()
+    assert _hits_in(home) == (1, 1)
+    assert values_of(home)["user:b"] == "Ours."
+    assert_facts_and_notes_are_one(memory.snapshot)

@@ -256,3 +256,30 @@ def test_a_repair_of_a_file_does_not_say_that_it_was_left_as_it_is(nuggets: Any)
     result = nuggets("verify", "--repair")
     assert "Repaired" in result.stdout
     assert result.stderr == ""
+
+
+def test_a_repair_says_what_it_did_to_notes_and_what_to_facts(nuggets: Any) -> None:
+    for key in ("a", "b"):
+        nuggets.ok("remember", "memory", f"user:{key}", f"value {key}")
+    for left in nuggets.home.glob("ledger.db*"):
+        left.unlink()
+    graph = json.loads(nuggets.graph.read_bytes())
+    nuggets.graph.write_text(json.dumps(graph | {"notes": []}))
+    assert "2 notes added." in nuggets.ok("verify", "--repair")
+    assert "added 2 notes: user:a, user:b" in nuggets.ok("undo").replace("user:b, user:a", "user:a, user:b")
+    assert "added 2 notes" in nuggets.ok("log", "--limit", "1")
+    assert "fact" not in nuggets.ok("redo").replace("nuggets undo", "")
+
+
+def test_a_repair_of_a_fact_and_a_note_that_differ_names_both(nuggets: Any) -> None:
+    nuggets.ok("remember", "memory", "user:a", "in the note")
+    for left in nuggets.home.glob("ledger.db*"):
+        left.unlink()
+    file = nuggets.home / "memory.nugget.json"
+    file.write_text(file.read_text().replace("in the note", "in the file"))
+    assert "1 note added, 1 fact changed." in nuggets.ok("verify", "--repair")
+    shown = nuggets.ok("log", "--limit", "1", "--verbose")
+    assert "- in the file" in shown
+    assert "+ in the note" in shown
+    said = nuggets.ok("undo")
+    assert "added 1 note, changed 1 fact" in said
