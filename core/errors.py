@@ -9,6 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+# So much of a name stands in a message: what is wrong with it is to be read as well.
+_NAME_BEGINS, _NAME_ENDS = 200, 100
+
 
 class NuggetsError(Exception):
     """Base of every error that the engine raises on purpose.
@@ -30,8 +33,15 @@ class NuggetsError(Exception):
     @property
     def message(self) -> str:
         """The error as one line: where: what; what was kept safe; what to do."""
-        head = f"{self.where}: {self.what}" if self.where else self.what
+        head = f"{_in_short(self.where)}: {self.what}" if self.where else self.what
         return "; ".join(part for part in (head, self.kept, self.todo) if part).replace("\n", " ")
+
+
+def _in_short(name: str) -> str:
+    """A name, without its middle when it is long."""
+    if len(name) <= _NAME_BEGINS + _NAME_ENDS:
+        return name
+    return f"{name[:_NAME_BEGINS]}…{name[-_NAME_ENDS:]}"
 
 
 _FREE_SPACE: Final = "free space on the disk and try again"

@@ -111,8 +111,10 @@ def recall(
     from nuggets_tui.cli.session import session_id
 
     query, explain = query_and_note(query, explain)
+    # A note that is not there ends the call before a recall is counted.
+    named = call.memory.snapshot.resolve(explain).id if explain else ""
     found = call.memory_as_it_is.recall(query, nugget, session_id(session), syntax=syntax)
-    explained = [] if explain is None else _explained(call, query, nugget, syntax, found, explain)
+    explained = [] if explain is None else _explained(call, query, nugget, syntax, found, named)
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
         write_error("warning: the recall could not be counted; the answer stands")
     related = _related(call, found.note_id) if expand else []
@@ -124,7 +126,8 @@ def recall(
     if found.judgement == "not sure" and not call.as_json:
         write_error(f"not sure what answers {short!r}; these may")
     elif not found.found and not call.as_json:
-        further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
+        said = bool(query.strip()) and short == query
+        further = f"; to look further: nuggets search {shlex.quote(query)}" if said else ""
         write_error(f"nothing found for {short!r}{further}")
         if not explained:
             return NOT_FOUND
@@ -155,13 +158,13 @@ def recall(
 def _explained(
     call: Invocation, query: str, nugget: str | None, syntax: bool, found: Recall, named: str
 ) -> list[Explained]:
-    """The note that is named, else the one that answered, else the candidates, explained for the query."""
+    """The note whose id is `named`, else the one that answered, else the candidates, explained for the query."""
     from core.search import Filters
     from nuggets_tui.cli.search import Explained
 
     snapshot = call.memory.snapshot
     if named:
-        ids = [snapshot.resolve(named).id]
+        ids = [named]
     elif found.note_id is not None and found.note_id in snapshot.by_id:
         ids = [found.note_id]
     else:
