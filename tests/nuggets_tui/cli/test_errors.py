@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from core.errors import ConflictError
+from core.memory import Memory
 from nuggets_tui.cli import facts, notes, overview, program
 
 
@@ -41,8 +43,44 @@ def test_bad_input_is_one_line_and_exit_code_two(nuggets: Any, args: tuple[str, 
     assert nuggets.fails(*args, "--json") or True
 
 
-def test_errors_leave_standard_output_empty_with_json(nuggets: Any) -> None:
-    nuggets.fails("--json", "note", "show", "nowhere", code=1)
+@pytest.mark.parametrize(
+    ("args", "code"),
+    [
+        (("note", "show", "nowhere"), 1),
+        (("why", "x", "nowhere"), 1),
+        (("recall", "x", "--explain", "nowhere"), 1),
+        (("search", "x", "--nugget", "nowhere"), 1),
+        (("undo", "nowhere"), 1),
+        (("undo",), 1),
+        (("restore", "never"), 2),
+        (("restore", "1h", "--note", "nowhere"), 1),
+        (("resolve", "nowhere"), 1),
+        (("remember", "", "k", "v"), 2),
+        (("note", "edit", "nowhere", "--title", "x"), 1),
+        (("ingest", "nowhere"), 2),
+        (("promote", "/dev/null/x"), 2),
+        (("log", "--since", "soon"), 2),
+        (("nonsense",), 2),
+    ],
+)
+def test_errors_leave_standard_output_empty_with_json(nuggets: Any, args: tuple[str, ...], code: int) -> None:
+    line = nuggets.fails(*args, code=code)
+    # As for a person: on standard error, with the same words and code.
+    assert nuggets.fails("--json", *args, code=code) == line
+    assert nuggets.fails(*args, "--json", code=code) == line
+
+
+def test_a_conflict_or_a_system_that_refuses_leaves_standard_output_empty_with_json(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nuggets.ok("remember", "ops", "k", "v")
+    for error, code in ((ConflictError("both changed it"), 3), (OSError(28, "No space left on device"), 2)):
+
+        def refuse(*_: object, error: Exception = error, **__: object) -> None:
+            raise error
+
+        monkeypatch.setattr(Memory, "change", refuse)
+        assert str(error.args[-1]) in nuggets.fails("remember", "ops", "k", "w", "--json", code=code)
 
 
 def test_a_mistyped_command_is_answered_with_the_nearest(nuggets: Any) -> None:
