@@ -685,3 +685,23 @@ def test_no_recall_of_ours_is_lost_to_an_agent_that_recalls_from_an_old_list(hom
     assert _hits_in(home) == (1, 1)
     assert values_of(home)["user:b"] == "Ours."
     assert_facts_and_notes_are_one(memory.snapshot)
+
+
+def test_an_agent_that_forgets_a_fact_and_adds_another_before_anybody_looks_is_obeyed(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("new", lambda draft: remember(draft, "memory", "user:new", "value"))
+    agent = Original(home, load=False)
+
+    def forget_and_add() -> None:
+        agent.forget("user:new")
+        agent.remember("user:d", "theirs")
+
+    # So long after our change that no copy from before it is saved any more.
+    write_later(home / NUGGET, forget_and_add, seconds=90)
+    write_later(home / GRAPH, lambda: None, seconds=90)
+    for _ in range(2):
+        memory.refresh()
+    assert set(values_of(home)) == {"user:a", "user:b", "user:d"}
+    assert memory.take_notices() == ()
+    assert memory.conflicts() == ()
+    assert_facts_and_notes_are_one(memory.snapshot)
