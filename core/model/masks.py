@@ -2,8 +2,8 @@
 
 A value is found in each spelling that a file may have for it: as it is, escaped as JSON or Markdown has it, in either
 case of the hexadecimal digits, JSON within JSON, composed or decomposed, with letters in it that nobody sees, wrapped
-over lines, in base64, in UTF-16, and in lower case as tags have it. Percent-encoding, hexadecimal, encryption and what
-somebody made of it by hand are not looked for.
+over lines, in base64, in UTF-16, in lower case as tags have it, and with signs percent-encoded as URLs have them.
+Hexadecimal, encryption and what somebody made of it by hand are not looked for.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -243,7 +244,7 @@ class Masks:
 
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:
-        bodies = [_pattern_of(form, r"\s+") for form in self._told]
+        bodies = [_pattern_of(form, r"(?:\s+|%(?:25)*20|\+)") for form in self._told]
         return re.compile("|".join(f"({body})" for body in bodies)) if bodies else None
 
     @cached_property
@@ -360,7 +361,7 @@ class Masks:
         anchors, blind, strange = self._anchors
         if blind or any(anchor in data for anchor in anchors) or _DISGUISED.search(data):
             return True
-        if strange and b"\\u" in data:
+        if strange and (b"\\u" in data or b"%" in data):
             return True
         if b"\0" in data and (strange or any(anchor in data.replace(b"\0", b"") for anchor in anchors)):
             return True
@@ -438,6 +439,7 @@ class Masks:
                 }
             found.update((_encoded(text), None) for text in texts)
             found.update((form.encode(wide, "surrogatepass"), None) for wide in ("utf-16-le", "utf-16-be"))
+            found.update((quote(_encoded(form), safe=safe).encode(), None) for safe in ("", "/"))
         return tuple(found)
 
     def _strings(self, text: str) -> str:
@@ -490,6 +492,8 @@ def _is_json(data: bytes) -> bool:
 def _forms(value: str) -> tuple[str, ...]:
     """A value as people may mean it: as it stands, and what it says where it is spelled as JSON, XML or Unicode may."""
     said = [views[-1].text for views in layers(value) if views]
+    addressed = unquote(value) if "%" in value else value
+    said += [addressed] if "\ufffd" not in addressed else []
     forms = [*map(seen, (value, *said, html.unescape(value)))]
     if _SPACE.search(value):
         # It was found in two lines, and is one word.
@@ -504,8 +508,19 @@ def _forms(value: str) -> tuple[str, ...]:
 
 
 def _pattern_of(form: str, space: str) -> str:
-    """A pattern for a form. space: the pattern for white space in it."""
-    return "".join(space if part.isspace() else re.escape(part) for part in _SPACES.split(form) if part)
+    """A pattern for a form, each of its signs as it is or percent-encoded. space: the pattern for white space in it."""
+    return "".join(
+        space if part.isspace() else "".join(map(_sign, part)) for part in _SPACES.split(form) if part
+    )
+
+
+def _sign(character: str) -> str:
+    plain = re.escape(character)
+    if character.isascii() and character.isalnum():
+        return plain
+    # A URL within a URL has its percent signs encoded again.
+    codes = "".join(f"%(?:25)*(?i:{byte:02x})" for byte in _encoded(character))
+    return f"(?:{plain}|{codes})"
 
 
 def _base64_of(word: str) -> Iterator[bytes]:

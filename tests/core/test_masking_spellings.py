@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -164,6 +165,13 @@ def test_a_value_is_masked_in_json_that_is_cut_off(
         f"{VALUE[:5]}\n  > {VALUE[5:]}",
         VALUE.replace("Ä", "A\u0308"),
         VALUE.lower(),
+        f"https://x.example/?a=1&token={quote(VALUE, safe='')}&b=2",
+        quote(VALUE),
+        re.sub("%..", lambda found: found[0].lower(), quote(VALUE, safe="")),
+        quote(VALUE, safe="+\\"),
+        quote(quote(VALUE, safe=""), safe=""),
+        quote(VALUE.lower()),
+        base64.b64encode(quote(VALUE).encode()).decode(),
         "".join(f"\\u{ord(char):04X}" for char in VALUE if ord(char) < 0x10000).replace(
             "\\u002B", "\\ud83d\\ude00+"
         ),
@@ -176,6 +184,33 @@ def test_other_spellings_are_masked_too(spelled: str) -> None:
         assert told != data
         assert masks.data(told) == told
         assert not data.startswith(b"{") or json.loads(told)
+
+
+def test_a_value_that_was_found_percent_encoded_is_masked_as_it_is_too() -> None:
+    value = "correct horse+battery/9!"
+    masks = Masks([Held("password", quote(value))])
+    for text in (quote(value), quote(value, safe=""), value):
+        assert masks.text(f"it is {text}.") == "it is [masked: password]."
+    assert Masks([Held("password", value)]).text(f"x={quote_plus(value)}&y") == "x=[masked: password]&y"
+
+
+def test_what_is_percent_encoded_and_no_value_stays_as_it_is() -> None:
+    masks = Masks([Held("password", VALUE), Held("password", "p%zz%41-x9"), Held("password", "%%%%%x1")])
+    for text in (
+        quote(VALUE[:-1]),
+        quote(VALUE[1:]),
+        quote(VALUE).replace("%22", "%23"),
+        "100% of 25%25",
+        "%41-x9",
+    ):
+        assert masks.data(text.encode()) == text.encode()
+
+
+def test_the_proof_finds_a_percent_encoded_value_in_raw_bytes() -> None:
+    masks = Masks([Held("password", VALUE)])
+    assert masks.stands_in(b"\0\x07" + quote(VALUE).encode() + b"\0")
+    assert masks.stands_in(b"\0\x07" + quote(VALUE, safe="").encode() + b"\0")
+    assert quote(VALUE, safe="").encode() not in masks.blanked(b"\0 " + quote(VALUE, safe="").encode())
 
 
 def test_what_is_like_it_stays_as_it_is() -> None:
