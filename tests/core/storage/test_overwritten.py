@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from beside import NUGGET, make_home, values_of, write_later
+from memory_files import facts_of, write_nugget
 from original_writer import Original
 
 from core import Memory
@@ -88,3 +90,38 @@ def test_a_recall_of_an_edited_fact_is_no_notice(home: Path) -> None:
     write_later(home / NUGGET, lambda: Original(home, load=True).recall("user:a", "s-1"))
     memory.refresh()
     assert memory.take_notices() == ()
+
+
+def _write_fact_alone(home: Path, key: str, value: str) -> None:
+    """Saves the fact file as a program does that keeps no notes."""
+    kept = [fact | {"value": value} if fact["key"] == key else fact for fact in facts_of(home, NUGGET)]
+    write_later(home / NUGGET, lambda: write_nugget(home, "memory", kept))
+
+
+@pytest.mark.parametrize(("take", "text"), [("ours", "ours"), ("theirs", "theirs")])
+def test_a_fact_written_over_while_its_note_says_ours_is_a_conflict(
+    home: Path, take: Literal["ours", "theirs"], text: str
+) -> None:
+    memory, _ = _edited(home)
+    _write_fact_alone(home, "user:a", "theirs")
+    memory.refresh()
+    (waiting,) = memory.conflicts()
+    assert waiting.conflict is not None
+    assert (waiting.conflict.ours, waiting.conflict.theirs) == ("ours", "theirs")
+    assert memory.take_notices() == ()
+    memory.settle_conflict(waiting.id, take)
+    assert values_of(home)["user:a"] == text
+    assert memory.snapshot.fact_notes["memory", "user:a"].content == text
+    assert memory.conflicts() == ()
+    assert memory.verify() == ()
+
+
+def test_a_program_that_writes_the_note_after_the_fact_leaves_no_conflict(home: Path) -> None:
+    memory, partner = _edited(home)
+    _write_fact_alone(home, "user:a", "theirs")
+    memory.refresh()
+    partner.remember("user:a", "theirs")
+    memory.refresh()
+    assert values_of(home)["user:a"] == "theirs"
+    assert memory.conflicts() == ()
+    assert memory.verify() == ()
