@@ -160,7 +160,7 @@ class Memory(RecallingMemory):
             self.refresh(patient=False)
             with partly_done(HALFWAY, GO_ON):
                 done = self._masker().carry_out(masking)
-            vars(self).pop("_finder", None)
+            self._search.forget()
             self._unlogged = [masking.masks.change_set(one) for one in self._unlogged]
             self.refresh(patient=False)
             return done

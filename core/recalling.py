@@ -82,7 +82,7 @@ class RecallingMemory(SearchingMemory):
             return found
         missed = Recall(skipped=found.skipped)
         answer = self._recall_by_search(snapshot, query, nugget, syntax, missed)
-        respelt = query if answer.found or syntax else self._finder.index(snapshot).respelt(query)
+        respelt = query if answer.found or syntax else self._search.index(snapshot).respelt(query)
         if respelt == query:
             return answer
         other = self._recall_by_search(snapshot, respelt, nugget, syntax, missed)
@@ -92,7 +92,7 @@ class RecallingMemory(SearchingMemory):
         """The recall, with words that are half typed ones of notes taken for no others."""
         from core.facts.wording import read_query
 
-        index = self._finder.index(snapshot)
+        index = self._search.index(snapshot)
         begun = {word for word in read_query(query).words if index.begins(word)}
         return self._recaller.recall(snapshot, query, nugget, begun) if begun else found
 
@@ -106,7 +106,7 @@ class RecallingMemory(SearchingMemory):
 
         if not any(map(_tells, words(query))):
             return missed
-        result = self._finder.result(snapshot, query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
+        result = self._search.result(snapshot, query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
         # What is but a masked credential answers nothing.
         hits = likelier_first([hit for hit in result.hits if not all_masked(hit.note.content)])
         judgement = judged_among(hits)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from core.kept import KeepingMemory
 
 if TYPE_CHECKING:
-    from core.finder import Finder
     from core.model.kept import KeptSearch
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.goldens import Verdict
     from core.search.index import Progress
+    from core.services.search import SearchService
     from core.settings import SearchSettings, Settings
 
 
@@ -21,15 +21,15 @@ class SearchingMemory(KeepingMemory):
     """A memory with the index of its notes."""
 
     @cached_property
-    def _finder(self) -> Finder:
-        from core.finder import Finder
+    def _search(self) -> SearchService:
+        from core.services.search import SearchService
 
-        return Finder(self.home, self.settings.search, self._clock)
+        return SearchService(self.home, self.settings.search, self._clock)
 
     def _take_settings(self, settings: Settings) -> None:
         super()._take_settings(settings)
-        if "_finder" in vars(self):
-            self._finder.use(settings.search)
+        if "_search" in vars(self):
+            self._search.use(settings.search)
 
     def search(
         self,
@@ -68,7 +68,7 @@ class SearchingMemory(KeepingMemory):
 
         syntax: whether the text may hold more than words; without it every text is words alone.
         """
-        return self._finder.result(self._snapshot, text, limit, filters, new_since, stopped, settings, syntax)
+        return self._search.result(self._snapshot, text, limit, filters, new_since, stopped, settings, syntax)
 
     def explain(
         self,
@@ -86,7 +86,7 @@ class SearchingMemory(KeepingMemory):
         shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
         settings: other weights for this search alone. syntax: as in `search_result`.
         """
-        return self._finder.explain(
+        return self._search.explain(
             self._snapshot, text, note_id, filters, new_since, shown, settings, syntax
         )
 
@@ -103,20 +103,20 @@ class SearchingMemory(KeepingMemory):
         settings: other weights for this judging alone. stopped: asked now and then, once it says yes there is no more.
         """
         wanted = self.searches if searches is None else searches
-        return self._finder.judge(self._snapshot, wanted, settings, new_since, stopped)
+        return self._search.judge(self._snapshot, wanted, settings, new_since, stopped)
 
     def index(self, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to the present snapshot. progress: told how many notes of how many are read,
         while a first index is built; what it raises ends the building.
         """
-        return self._finder.index(self._snapshot, progress)
+        return self._search.index(self._snapshot, progress)
 
     def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
         """Does ahead what searches need: index, its cache, phase vectors. Meant for a thread in the background, again
         after changes. stopped: asked now and then. Returns how many vectors were made.
         """
-        return self._finder.prepare(self._snapshot, stopped)
+        return self._search.prepare(self._snapshot, stopped)
 
     def keep_index(self) -> bool:
         """Writes the search index into the cache, where that is worth it; whether it was written."""
-        return self._finder.keep()
+        return self._search.keep()

@@ -26,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 
 import msgspec
 
-from core.finder import Finder
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search import SearchIndex
 from core.search.phases import row_bytes
+from core.services.search import SearchService
 from core.settings import SearchSettings
 from core.storage.cache_folder import CACHE_VARIABLE
 
@@ -189,9 +189,9 @@ def from_cache(notes: Sequence[Note]) -> tuple[int, float]:
     snapshot = Snapshot(notes=tuple(notes))
 
     def opened() -> int:
-        finder = Finder(home, SearchSettings(), lambda: datetime.now(UTC))
-        finder.index(snapshot)
-        return finder.prepare(snapshot)
+        service = SearchService(home, SearchSettings(), lambda: datetime.now(UTC))
+        service.index(snapshot)
+        return service.prepare(snapshot)
 
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder, "memory")

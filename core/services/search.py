@@ -6,12 +6,12 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.model.snapshot import Snapshot
 from core.settings import SearchSettings
-from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME, cache_folder
 
 if TYPE_CHECKING:
     from core.model.kept import KeptSearch
@@ -26,17 +26,23 @@ VERSION: Final = "search-2"
 _WORTH_KEEPING: Final = 200
 
 
-class Finder:
+class SearchService:
     """Answers searches of a memory. Safe to use from several threads; a search never waits for an edit."""
 
     def __init__(self, home: Path, settings: SearchSettings, clock: Callable[[], datetime]) -> None:
         self._home = home
         self._settings = settings
         self._clock = clock
-        self._cache = cache_folder(home, os.environ)
         self._mine: bool | None = None
         self._guard = threading.Lock()
         self._index: SearchIndex | None = None
+
+    # The folder of the cache; None where there is to be none.
+    @cached_property
+    def _cache(self) -> Path | None:
+        from core.storage.cache_folder import cache_folder
+
+        return cache_folder(self._home, os.environ)
 
     def use(self, settings: SearchSettings) -> None:
         """Searches with other settings from now on. Only another dimension asks for other vectors: the index stays."""
@@ -44,6 +50,12 @@ class Finder:
             if settings.dimension != self._settings.dimension:
                 self._index = None
             self._settings = settings
+
+    def forget(self) -> None:
+        """Drops all that is held of the notes, and what is known of the cache; the next search begins anew."""
+        with self._guard:
+            self._index = None
+            self._mine = None
 
     def search(
         self,
@@ -145,6 +157,7 @@ class Finder:
         if index is None or self._cache is None or index.read_anew < least or not self._claimed():
             return False
         from core.storage.cache import write_cache
+        from core.storage.cache_folder import INDEX_NAME
 
         return write_cache(self._cache / INDEX_NAME, VERSION, index.blocks())
 
@@ -166,6 +179,7 @@ class Finder:
             return SearchIndex()
         from core.search.phases import row_bytes
         from core.storage.cache import read_cache
+        from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME
         from core.storage.cache_rows import RowFile
 
         version = f"{VERSION}/{self._settings.dimension}"

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from memory_files import tree
 
-from core.finder import Finder
 from core.memory import Memory
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
+from core.services.search import SearchService
 from core.settings import SearchSettings
 
 COUNT = 300
@@ -33,8 +33,8 @@ def snapshot_of(count: int = COUNT) -> Snapshot:
     )
 
 
-def finder(home: Path, **settings: int) -> Finder:
-    return Finder(home, SearchSettings(**settings), lambda: datetime(2026, 11, 1, tzinfo=UTC))  # type: ignore[arg-type]
+def service(home: Path, **settings: int) -> SearchService:
+    return SearchService(home, SearchSettings(**settings), lambda: datetime(2026, 11, 1, tzinfo=UTC))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -48,10 +48,10 @@ def files(cache: Path) -> list[Path]:
 
 def test_the_next_start_reads_no_note_and_makes_no_vector_again(tmp_path: Path, cache: Path) -> None:
     snapshot = snapshot_of()
-    first = finder(tmp_path)
+    first = service(tmp_path)
     assert first.prepare(snapshot) == COUNT
     hits = first.search(snapshot, "gateway retries", 5, None)
-    again = finder(tmp_path)
+    again = service(tmp_path)
     assert again.index(snapshot).read_anew == 0
     assert again.prepare(snapshot) == 0
     assert [(hit.note.id, hit.breakdown) for hit in again.search(snapshot, "gateway retries", 5, None)] == [
@@ -63,10 +63,10 @@ def test_the_next_start_reads_no_note_and_makes_no_vector_again(tmp_path: Path, 
 
 def test_only_what_changed_is_read_at_the_next_start(tmp_path: Path) -> None:
     snapshot = snapshot_of()
-    finder(tmp_path).prepare(snapshot)
+    service(tmp_path).prepare(snapshot)
     changed = replace(snapshot.notes[7], content="volcano")
     newer = Snapshot(notes=(*snapshot.notes[:7], changed, *snapshot.notes[9:]))
-    again = finder(tmp_path)
+    again = service(tmp_path)
     assert again.index(newer).read_anew == 1
     assert [hit.note.id for hit in again.search(newer, "volcano", 5, None)] == [changed.id]
     assert again.search(newer, snapshot.notes[8].title, 1, None)[0].note.id != snapshot.notes[8].id
@@ -76,7 +76,7 @@ def test_only_what_changed_is_read_at_the_next_start(tmp_path: Path) -> None:
 @pytest.mark.parametrize("damage", ["empty", "garbage", "folder", "cut"])
 def test_a_broken_cache_is_made_anew(tmp_path: Path, cache: Path, damage: str) -> None:
     snapshot = snapshot_of()
-    finder(tmp_path).prepare(snapshot)
+    service(tmp_path).prepare(snapshot)
     for path in files(cache):
         if path.suffix not in (".cache", ".table", ".rows"):
             continue
@@ -86,18 +86,18 @@ def test_a_broken_cache_is_made_anew(tmp_path: Path, cache: Path, damage: str) -
             path.mkdir()
         else:
             path.write_bytes({"empty": b"", "garbage": b"\xff" * 5000, "cut": data[: len(data) // 2]}[damage])
-    again = finder(tmp_path)
+    again = service(tmp_path)
     assert again.index(snapshot).read_anew == COUNT
     again.prepare(snapshot)
     assert len(again.search(snapshot, "kettle", 500, None)) == COUNT // len(TEXTS)
     if damage != "folder":
-        assert finder(tmp_path).index(snapshot).read_anew == 0
+        assert service(tmp_path).index(snapshot).read_anew == 0
 
 
 def test_vectors_of_another_dimension_are_not_taken(tmp_path: Path) -> None:
     snapshot = snapshot_of(COUNT)
-    finder(tmp_path, dimension=1024).prepare(snapshot)
-    other = finder(tmp_path, dimension=2048)
+    service(tmp_path, dimension=1024).prepare(snapshot)
+    other = service(tmp_path, dimension=2048)
     assert other.prepare(snapshot) == COUNT
     assert other.search(snapshot, "kettle", 1, None)[0].breakdown.measured
 
@@ -108,7 +108,7 @@ def test_without_a_place_for_a_cache_everything_works_in_memory(
 ) -> None:
     monkeypatch.setenv("NUGGETS_CACHE", "off" if where == "off" else str(tmp_path / "cache"))
     snapshot = snapshot_of()
-    one = finder(tmp_path)
+    one = service(tmp_path)
     assert one.prepare(snapshot) == COUNT
     assert not one.keep(0)
     assert one.search(snapshot, "kettle", 1, None)[0].breakdown.measured
@@ -116,7 +116,7 @@ def test_without_a_place_for_a_cache_everything_works_in_memory(
 
 
 def test_preparing_stops_when_it_is_asked_to(tmp_path: Path) -> None:
-    assert finder(tmp_path).prepare(snapshot_of(), stopped=lambda: True) == 0
+    assert service(tmp_path).prepare(snapshot_of(), stopped=lambda: True) == 0
 
 
 def test_a_small_memory_leaves_no_cache_of_its_index(tmp_path: Path, cache: Path) -> None:
