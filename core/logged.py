@@ -91,8 +91,6 @@ class LoggedMemory:
         self._clock = clock or (lambda: datetime.now(UTC))
         self._ids = ids or (lambda: secrets.token_hex(4))
         self._guard = threading.RLock()
-        # Of recalls: facts are decoded for seconds the first time, and nothing else waits for that.
-        self._recall_guard = threading.RLock()
         # Where no log can be written: what other programs changed meanwhile.
         self._unlogged: list[ChangeSet] = []
         first = read_folder(home, self.settings.inference, tolerant=tolerant)

@@ -10,16 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from contextlib import nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import partly_done
 from core.logged import of_the_log
 from core.model.change import ChangeSet
-from core.recalling import RecallingMemory
+from core.searching import SearchingMemory
+from core.services.recall import RecallService
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
+    from core.facts.recall import Recall
     from core.masking import Masker
     from core.masking import Masking as Masking
     from core.model.progress import Progress
@@ -40,12 +43,44 @@ _MENDED: Final = "the files that could not be read are mended, and all else is a
 _REPAIRED: Final = "what was repaired in notes and facts is in the log"
 
 
-class Memory(RecallingMemory):
+class Memory(SearchingMemory):
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
     through this object are put down to.
     """
+
+    # Recall
+
+    @cached_property
+    def _recall(self) -> RecallService:
+        return RecallService(
+            self._search, draft=self.draft, apply=self.apply, guard=self._guard, clock=self._clock
+        )
+
+    def recall(
+        self,
+        query: str,
+        nugget: str | None = None,
+        session: str = "",
+        *,
+        record: bool = True,
+        syntax: bool = False,
+    ) -> Recall:
+        """What an agent is answered: the fact whose key the query means, else the best of facts and notes as a search
+        ranks them, where that is judged to answer.
+
+        nugget: look in this one alone (raises NotFoundError when there is no such nugget). session: one hit is
+        counted per session; "" stands for NUGGETS_SESSION, else one id per process and day. record=False looks
+        without counting. syntax: whether the query may hold more than words, as in `search`; without it every text
+        is words alone. Where it is not sure, `found` is False and `candidates` are the best notes, counted nowhere.
+        """
+        return self._recall.recall(self._snapshot, query, nugget, session, record=record, syntax=syntax)
+
+    @property
+    def uncounted_recalls(self) -> int:
+        """How many recalls of this run were answered and could not be counted."""
+        return self._recall.uncounted
 
     # Putting right
 

@@ -1,29 +1,33 @@
-"""A memory that can be recalled from: what an agent is answered, and what is read ahead for that."""
+"""What an agent is answered: the fact that a query means, else the best note of a search; and the counting of it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from datetime import datetime
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from core.errors import NuggetsError
-from core.model.change import Author
+from core.model.change import Author, ChangeSet
 from core.model.judgement import Candidate, Judgement
-from core.searching import SearchingMemory
 from core.text.mask import all_masked
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall, Recaller
+    from core.model.draft import Draft
     from core.model.snapshot import Snapshot
     from core.search import Hit
+    from core.services.search import SearchService
 
 SESSION_VARIABLE: Final = "NUGGETS_SESSION"
-# So many candidates are offered where an answer is not sure; so many hits are looked at, masked ones among them.
 # Chinese, Japanese and Korean signs begin here.
 _FIRST_OF_WORD_SIGNS: Final = 0x2E80
+# So many candidates are offered where an answer is not sure; so many hits are looked at, masked ones among them.
 _CANDIDATES: Final = 3
 _LOOKED_AT: Final = 12
 # Of notes whose scores differ by less the likelier one answers (measured).
@@ -32,11 +36,30 @@ _NEARLY: Final = 0.05
 _CLOSE: Final = 0.05
 
 
-class RecallingMemory(SearchingMemory):
-    """A memory with what recalls look through."""
+class RecallService:
+    """Answers agents from a memory, and counts what they are answered. Safe to use from several threads.
 
-    # How many recalls of this run were answered and could not be counted.
-    uncounted_recalls = 0
+    draft and apply count a recall, as those of `Memory` do; guard is held meanwhile.
+    """
+
+    def __init__(
+        self,
+        search: SearchService,
+        *,
+        draft: Callable[[], Draft],
+        apply: Callable[[ChangeSet], ChangeSet],
+        guard: AbstractContextManager[object],
+        clock: Callable[[], datetime],
+    ) -> None:
+        # How many recalls of this run were answered and could not be counted.
+        self.uncounted = 0
+        self._search = search
+        self._draft = draft
+        self._apply = apply
+        self._guard = guard
+        self._clock = clock
+        # Facts are decoded for seconds the first time, and nothing else waits for that.
+        self._decoding = threading.RLock()
 
     @cached_property
     def _recaller(self) -> Recaller:
@@ -45,24 +68,11 @@ class RecallingMemory(SearchingMemory):
         return Recaller()
 
     def recall(
-        self,
-        query: str,
-        nugget: str | None = None,
-        session: str = "",
-        *,
-        record: bool = True,
-        syntax: bool = False,
+        self, snapshot: Snapshot, query: str, nugget: str | None, session: str, *, record: bool, syntax: bool
     ) -> Recall:
-        """What an agent is answered: the fact whose key the query means, else the best of facts and notes as a search
-        ranks them, where that is judged to answer.
-
-        nugget: look in this one alone (raises NotFoundError when there is no such nugget). session: one hit is
-        counted per session; "" stands for NUGGETS_SESSION, else one id per process and day. record=False looks
-        without counting. syntax: whether the query may hold more than words, as in `search`; without it every text
-        is words alone. Where it is not sure, `found` is False and `candidates` are the best notes, counted nowhere.
-        """
+        """See `Memory.recall`."""
         # Outside of the guard: nobody's edit waits for an index that is built for the first time.
-        found = self._recalled(self._snapshot, query, nugget, syntax)
+        found = self._recalled(snapshot, query, nugget, syntax)
         if record and found.found:
             with self._guard:
                 self._record(found, session or self._default_session())
@@ -74,7 +84,7 @@ class RecallingMemory(SearchingMemory):
 
         question = read(query) if syntax else None
         words = query if question is None else question.words
-        with self._recall_guard:
+        with self._decoding:
             found = self._recaller.recall(snapshot, words, nugget)
             if found.match is not None and found.match.kind == "fuzzy":
                 found = self._recall_unguessed(snapshot, words, nugget, found)
@@ -134,16 +144,16 @@ class RecallingMemory(SearchingMemory):
         """Counts a recall. An answer is never withheld because it could not be counted."""
         from core.facts.edits import record_hit
 
-        draft = self.draft()
+        draft = self._draft()
         note = draft.note(found.note_id) if found.note_id else None
         key = found.key if found.via == "facts" or (note is not None and note.is_fact) else None
         if not record_hit(draft, found.nugget_name, key, found.note_id, session):
             return
         reason = f"recalled {found.key}"
         try:
-            self.apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
+            self._apply(draft.change_set(reason, author=Author("agent", session), kind="hit"))
         except NuggetsError:
-            self.uncounted_recalls += 1
+            self.uncounted += 1
 
     def _default_session(self) -> str:
         given = os.environ.get(SESSION_VARIABLE, "").strip()
