@@ -27,15 +27,22 @@ _WORTH_KEEPING: Final = 200
 
 
 class SearchService:
-    """Answers searches of a memory. Safe to use from several threads; a search never waits for an edit."""
+    """Answers searches of a memory. Safe to use from several threads; a search never waits for an edit.
 
-    def __init__(self, home: Path, settings: SearchSettings, clock: Callable[[], datetime]) -> None:
+    settings: gives those in force. clock: the time as the person reads it.
+    """
+
+    def __init__(
+        self, home: Path, settings: Callable[[], SearchSettings], clock: Callable[[], datetime]
+    ) -> None:
         self._home = home
         self._settings = settings
         self._clock = clock
         self._mine: bool | None = None
         self._guard = threading.Lock()
         self._index: SearchIndex | None = None
+        # Of the vectors beside the index: another one in the settings asks for others.
+        self._dimension = 0
 
     # The folder of the cache; None where there is to be none.
     @cached_property
@@ -43,13 +50,6 @@ class SearchService:
         from core.storage.cache_folder import cache_folder
 
         return cache_folder(self._home, os.environ)
-
-    def use(self, settings: SearchSettings) -> None:
-        """Searches with other settings from now on. Only another dimension asks for other vectors: the index stays."""
-        with self._guard:
-            if settings.dimension != self._settings.dimension:
-                self._index = None
-            self._settings = settings
 
     def forget(self) -> None:
         """Drops all that is held of the notes, and what is known of the cache; the next search begins anew."""
@@ -86,7 +86,7 @@ class SearchService:
 
         index = self.index(snapshot)
         wanted = self._asked(index, text, filters, new_since, syntax)
-        return answered(index, snapshot, wanted, limit, settings or self._settings, stopped)
+        return answered(index, snapshot, wanted, limit, settings or self._settings(), stopped)
 
     def explain(
         self,
@@ -104,7 +104,7 @@ class SearchService:
 
         index = self.index(snapshot)
         wanted = self._asked(index, text, filters, new_since, syntax)
-        return explained(index, snapshot, wanted, note_id, settings or self._settings, shown)
+        return explained(index, snapshot, wanted, note_id, settings or self._settings(), shown)
 
     def judge(
         self,
@@ -122,7 +122,7 @@ class SearchService:
             searches,
             self.index(snapshot),
             snapshot,
-            settings or self._settings,
+            settings or self._settings(),
             now=self._clock().astimezone(),
             survivor=lambda id: survivor(snapshot, id),
             new_since=new_since,
@@ -146,8 +146,10 @@ class SearchService:
         """
         # A lock of its own: a first build takes seconds on a large memory, and nobody's edit waits for it.
         with self._guard:
-            if self._index is None:
-                self._index = self._opened(snapshot, progress)
+            dimension = self._settings().dimension
+            if self._index is None or dimension != self._dimension:
+                self._index = None
+                self._index, self._dimension = self._opened(snapshot, dimension, progress), dimension
             self._index.update(snapshot, progress)
             return self._index
 
@@ -170,9 +172,9 @@ class SearchService:
         index = self.index(snapshot)
         self.keep()
         self._claimed()
-        return index.make_vectors(self._settings, stopped)
+        return index.make_vectors(self._settings(), stopped)
 
-    def _opened(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
+    def _opened(self, snapshot: Snapshot, dimension: int, progress: Progress | None) -> SearchIndex:
         from core.search import SearchIndex
 
         if self._cache is None:
@@ -182,8 +184,8 @@ class SearchService:
         from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME
         from core.storage.cache_rows import RowFile
 
-        version = f"{VERSION}/{self._settings.dimension}"
-        index = SearchIndex(RowFile(self._cache / VECTORS_NAME, version, row_bytes(self._settings.dimension)))
+        version = f"{VERSION}/{dimension}"
+        index = SearchIndex(RowFile(self._cache / VECTORS_NAME, version, row_bytes(dimension)))
         blocks = read_cache(self._cache / INDEX_NAME, VERSION)
         if blocks is not None:
             index.restore(blocks, snapshot, progress)

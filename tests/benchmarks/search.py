@@ -189,7 +189,7 @@ def from_cache(notes: Sequence[Note]) -> tuple[int, float]:
     snapshot = Snapshot(notes=tuple(notes))
 
     def opened() -> int:
-        service = SearchService(home, SearchSettings(), lambda: datetime.now(UTC))
+        service = SearchService(home, SearchSettings, lambda: datetime.now(UTC))
         service.index(snapshot)
         return service.prepare(snapshot)
 

@@ -34,7 +34,7 @@ def snapshot_of(count: int = COUNT) -> Snapshot:
 
 
 def service(home: Path, **settings: int) -> SearchService:
-    return SearchService(home, SearchSettings(**settings), lambda: datetime(2026, 11, 1, tzinfo=UTC))  # type: ignore[arg-type]
+    return SearchService(home, lambda: SearchSettings(**settings), lambda: datetime(2026, 11, 1, tzinfo=UTC))  # type: ignore[arg-type]
 
 
 @pytest.fixture
@@ -124,3 +124,25 @@ def test_a_small_memory_leaves_no_cache_of_its_index(tmp_path: Path, cache: Path
     memory.search("kettle")
     assert not memory.keep_index()
     assert files(cache) == []
+
+
+def test_another_dimension_in_the_settings_counts_from_the_next_search_on_and_other_settings_keep_the_index(
+    tmp_path: Path,
+) -> None:
+    snapshot, present = snapshot_of(), [SearchSettings(dimension=1024)]
+    one = SearchService(tmp_path, lambda: present[0], lambda: datetime(2026, 11, 1, tzinfo=UTC))
+    assert one.prepare(snapshot) == COUNT
+    index = one.index(snapshot)
+    present[0] = SearchSettings(dimension=1024, text_weight=0.2)
+    assert one.index(snapshot) is index
+    present[0] = SearchSettings(dimension=2048)
+    assert one.index(snapshot) is not index
+    assert one.prepare(snapshot) == COUNT
+
+
+def test_what_is_told_to_forget_holds_no_index(tmp_path: Path) -> None:
+    snapshot, one = snapshot_of(), service(tmp_path)
+    index = one.index(snapshot)
+    one.forget()
+    assert not one.keep(0)
+    assert one.index(snapshot) is not index
