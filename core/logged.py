@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from functools import cached_property, wraps
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, cast
 
@@ -18,7 +19,10 @@ from core.model.entry import Entry
 from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
 from core.model.window import Window
-from core.settings import Settings, load_settings
+from core.services.listener import FileListener
+from core.services.saved_searches import SavedSearches
+from core.services.settings_file import SettingsFile
+from core.settings import Settings
 from core.storage.files import absolute_path
 from core.storage.reading import read_folder
 
@@ -87,8 +91,10 @@ class LoggedMemory:
         self.home = home
         self.author = author
         self.window = window or Window()
-        self.settings: Settings = load_settings(home)
         self._clock = clock or (lambda: datetime.now(UTC))
+        self._settings_file = SettingsFile(home)
+        self._saved_searches = SavedSearches(home, lambda: self._clock())
+        self._listeners: tuple[FileListener, ...] = (self._settings_file, self._saved_searches)
         self._ids = ids or (lambda: secrets.token_hex(4))
         self._guard = threading.RLock()
         # Where no log can be written: what other programs changed meanwhile.
@@ -160,6 +166,11 @@ class LoggedMemory:
             self._store.close()
 
     @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings_file.settings
+
+    @property
     def snapshot(self) -> Snapshot:
         """The memory as it was last loaded; immutable."""
         return self._snapshot
@@ -190,7 +201,11 @@ class LoggedMemory:
         saving, patient=True waits up to half a second for it to pause. Errors as in `open`; the last good snapshot
         stays then.
         """
-        return self._refresh(_LOOK_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
+        with self._guard:
+            newer = self._refresh(_LOOK_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
+            for listener in self._listeners:
+                listener.look()
+            return newer
 
     def _refresh(self, seconds: float, patience: float = 0.0) -> bool:
         with self._guard:
@@ -229,7 +244,8 @@ class LoggedMemory:
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call: what was restored, set aside or begun anew."""
-        return self._store.take_notices()
+        told = (listener.take_notices() for listener in self._listeners)
+        return (*self._store.take_notices(), *chain.from_iterable(told))
 
     def visited(self) -> str | None:
         """Keeps that a person looks at the memory just now; when that was last, None for never. Changes no memory."""
@@ -279,6 +295,10 @@ class LoggedMemory:
                 self._begun = 0, self._store.logs_begun
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
+            written = {change.path for change in done.change_set.files}
+            for listener in self._listeners:
+                if listener.path in written:
+                    listener.look(written=True)
             return done.change_set
 
     def change(
@@ -297,6 +317,16 @@ class LoggedMemory:
         with self._guard:
             self.refresh(patient=False)
             return self._apply_drafted(drafted)
+
+    def _change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
+        """As `change`, of a file beside the notes; `edit` returns the reason."""
+
+        def drafted(draft: Draft) -> tuple[None, ChangeSet]:
+            reason = edit(draft)
+            return None, draft.change_set(reason, author=self.author)
+
+        with self._guard:
+            return self._apply_drafted(drafted)[1]
 
     def bring_in(
         self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool

@@ -8,18 +8,18 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from core.errors import partly_done
-from core.kept import KeepingMemory
 from core.logged import of_the_log
 from core.model.change import ChangeSet
 from core.services.recall import RecallService
 from core.services.search import SearchService
+from core.watched import WatchedMemory
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
@@ -48,12 +48,50 @@ _MENDED: Final = "the files that could not be read are mended, and all else is a
 _REPAIRED: Final = "what was repaired in notes and facts is in the log"
 
 
-class Memory(KeepingMemory):
+class Memory(WatchedMemory):
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
     through this object are put down to.
     """
+
+    # Settings and saved searches
+
+    def save_settings(self, changes: Mapping[str, Any]) -> ChangeSet:
+        """Changes values in settings.toml, as one entry of the log that `undo` takes back; the rest of the file stays.
+
+        changes: values by name, such as {"search.text_weight": 0.5}; None takes a value out, so that the default
+        counts. `settings` holds them afterwards. The change set is empty when they were so already. Raises
+        InvalidInputError for no setting or a value that it cannot have, BrokenFileError for a file that cannot be
+        read, errors as in `apply`.
+        """
+        return self._change_file(lambda draft: self._settings_file.change(draft, changes))
+
+    @property
+    def searches(self) -> tuple[KeptSearch, ...]:
+        """The searches that are kept, in the order of the file. Empty for a file that cannot be read, of which
+        `take_notices` tells; its bytes are in the quarantine then.
+        """
+        return self._saved_searches.searches
+
+    @property
+    def searches_problem(self) -> str:
+        """What of the file of searches cannot be read, in words; "" for all well."""
+        return self._saved_searches.problem
+
+    def keep_search(self, search: KeptSearch, instead_of: str = "") -> ChangeSet:
+        """Keeps a search under its name, as one entry of the log that `undo` takes back.
+
+        instead_of: the name of the one that it takes the place of. Raises InvalidInputError for a search that makes no
+        sense and a name that another one has, NotFoundError for a note that is not there; errors as in `apply`.
+        """
+        return self._change_file(lambda draft: self._saved_searches.save(draft, search, instead_of))
+
+    def let_searches_go(self, names: Collection[str]) -> ChangeSet:
+        """Lets kept searches go, as one entry of the log that `undo` takes back. Raises NotFoundError; errors as in
+        `apply`.
+        """
+        return self._change_file(lambda draft: self._saved_searches.delete(draft, names))
 
     # Search
 

@@ -27,7 +27,7 @@ class WatchedMemory(LoggedMemory):
 
     def _beside(self) -> object:
         """What else of the folder is told of when it is another: compared by value."""
-        return None
+        return [listener.state for listener in self._listeners]
 
     async def _snapshots(self, events: AsyncIterator[Snapshot | NuggetsError]) -> AsyncIterator[Snapshot]:
         async for event in events:

@@ -1,0 +1,25 @@
+"""What listens to the files of a memory: a part that reads one file beside the notes again when it is another one."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class FileListener(Protocol):
+    """A part that reads one file of the folder.
+
+    path: the file, from the memory's folder. state: what it holds of it, compared by value: whoever watches the memory
+    is told when it is another.
+    """
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def state(self) -> object: ...
+
+    def look(self, *, written: bool = False) -> None:
+        """Called after the files were looked at, and (written) after the memory itself wrote this one."""
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call."""

@@ -1,0 +1,110 @@
+"""searches.toml of a memory: the searches that a person saved, read again when the file is another one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Collection
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from core.errors import InvalidInputError, NotFoundError, NuggetsError
+from core.model.kept import SEARCHES_FILE, KeptSearch, checked
+
+if TYPE_CHECKING:
+    from core.model.draft import Draft
+    from core.storage.searches_file import Kept
+
+_KEPT: Final = "nothing was written"
+
+
+class SavedSearches:
+    """The saved searches of one memory, as a listener of its files. Safe to use from several threads.
+
+    The file is read when somebody first asks for it. clock: stamps what is put into the quarantine.
+    """
+
+    path: Final = SEARCHES_FILE
+
+    def __init__(self, home: Path, clock: Callable[[], datetime]) -> None:
+        self._home = home
+        self._clock = clock
+        self._guard = threading.RLock()
+        self._loaded: Kept | None = None
+        self._notice = ""
+
+    @property
+    def searches(self) -> tuple[KeptSearch, ...]:
+        """See `Memory.searches`."""
+        return self._read().searches
+
+    @property
+    def problem(self) -> str:
+        """What of the file cannot be read, in words; "" for all well."""
+        return self._read().problem
+
+    @property
+    def state(self) -> object:
+        """What whoever watches the memory is told of when it is another: compared by value."""
+        return self._loaded.searches if self._loaded is not None else ()
+
+    def save(self, draft: Draft, search: KeptSearch, instead_of: str) -> str:
+        """Lays the file with a search put in over a draft; the reason for the log. See `Memory.keep_search`."""
+        search = checked(search)
+        if search.golden and search.must_find not in draft.snapshot.by_id:
+            raise NotFoundError("no note has this id", where=search.must_find, kept=_KEPT)
+        self._look()
+        if search.name != instead_of and any(search.name == one.name for one in self.searches):
+            raise InvalidInputError("a search of this name is kept already", where=search.name, kept=_KEPT)
+        self._change(draft, [search], {instead_of} - {search.name, ""})
+        return f"kept the search {search.name}"
+
+    def delete(self, draft: Draft, names: Collection[str]) -> str:
+        """Lays the file without some searches over a draft; the reason for the log. See `Memory.let_searches_go`."""
+        self._look()
+        known = {search.name for search in self.searches}
+        for name in names:
+            if name not in known:
+                raise NotFoundError("no such search is kept", where=name, kept=_KEPT)
+        self._change(draft, [], set(names))
+        if len(names) == 1:
+            return f"let the search {next(iter(names))} go"
+        return f"let {len(names)} searches go"
+
+    def _change(self, draft: Draft, put: Collection[KeptSearch], out: Collection[str]) -> None:
+        from core.storage.searches_file import changed_searches
+
+        before, after = changed_searches(self._home, put, out)
+        if after != (before or b""):
+            draft.put_file(SEARCHES_FILE, before, after)
+
+    def _read(self) -> Kept:
+        if self._loaded is None:
+            self._look()
+        assert self._loaded is not None
+        return self._loaded
+
+    def look(self, *, written: bool = False) -> None:
+        """Reads the searches again when their file is another one, once somebody asked for them."""
+        if self._loaded is not None:
+            self._look()
+
+    def _look(self) -> None:
+        from core.storage.searches_file import Kept, kept_searches, searches_version
+
+        with self._guard:
+            try:
+                if self._loaded is not None and searches_version(self._home) == self._loaded.version:
+                    return
+                self._loaded = kept_searches(self._home, self._clock)
+            except NuggetsError as error:
+                self._loaded = self._loaded or Kept()
+                self._notice = error.message
+                return
+            if self._loaded.problem:
+                self._notice = f"{self._home / SEARCHES_FILE}: {self._loaded.problem}"
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call: what cannot be read of the searches."""
+        taken, self._notice = self._notice, ""
+        return (taken,) if taken else ()

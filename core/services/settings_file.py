@@ -1,0 +1,72 @@
+"""settings.toml of a memory: the settings in force, read again when the file is another one."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from core.errors import NuggetsError
+from core.settings import SETTINGS_FILE, Settings, load_settings
+
+if TYPE_CHECKING:
+    from core.model.draft import Draft
+    from core.storage.files import Fingerprint
+
+
+class SettingsFile:
+    """The settings of one memory, as a listener of its files. Safe to use from several threads."""
+
+    path: Final = SETTINGS_FILE
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._guard = threading.RLock()
+        self.settings: Settings = load_settings(home)
+        self._looked_at = False
+        self._version: Fingerprint | None = None
+        self._problems: tuple[str, ...] = ()
+        self._notice = ""
+
+    @property
+    def state(self) -> object:
+        """What whoever watches the memory is told of when it is another: compared by value."""
+        return self.settings
+
+    def change(self, draft: Draft, changes: Mapping[str, Any]) -> str:
+        """Lays the file with changed values over a draft; the reason for the log. See `Memory.save_settings`."""
+        from core.storage.settings_file import changed_settings
+
+        before, after = changed_settings(self._home, changes)
+        if after != (before or b""):
+            draft.put_file(SETTINGS_FILE, before, after)
+        return f"set {', '.join(changes)}"
+
+    def look(self, *, written: bool = False) -> None:
+        """Reads the settings again when their file is another one, or when the memory wrote it. What cannot be used of
+        it leaves that in force.
+        """
+        from core.storage.settings_file import settings_version
+
+        with self._guard:
+            try:
+                version = settings_version(self._home)
+                # What stands there at first was read when the memory was opened, but may be another since.
+                known = self._looked_at and version == self._version
+                self._looked_at, self._version = True, version
+                if known and not written:
+                    return
+            except NuggetsError as error:
+                self._notice = f"{error.message}; the settings in force stay"
+                return
+            settings = load_settings(self._home, in_force=self.settings)
+            new = [told for told in settings.problems if told not in self._problems]
+            self._problems = settings.problems
+            self._notice = "; ".join(new)
+            self.settings = settings
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call: settings that cannot be used."""
+        taken, self._notice = self._notice, ""
+        return (taken,) if taken else ()
