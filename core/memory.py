@@ -8,27 +8,40 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+import secrets
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, cast
 
-from core.errors import partly_done
-from core.logged import of_the_log
-from core.model.change import ChangeSet
+from core.errors import ConflictError, InvalidInputError, NuggetsError, partly_done
+from core.folder import default_home
+from core.model.change import PERSON, Author, ChangeKind, ChangeSet
+from core.model.names import iso, parse_iso
+from core.model.window import Window
 from core.services.recall import RecallService
+from core.services.repository import Repository
+from core.services.saved_searches import SavedSearches
 from core.services.search import SearchService
-from core.watched import WatchedMemory
+from core.services.settings_file import SettingsFile
+from core.storage.files import absolute_path
 
 if TYPE_CHECKING:
+    import asyncio
+
     from core.daily import DailyResult
     from core.facts.recall import Recall
+    from core.history import History
     from core.masking import Masker
     from core.masking import Masking as Masking
+    from core.model.draft import Draft
+    from core.model.entry import Entry
     from core.model.kept import KeptSearch
     from core.model.progress import Progress
     from core.model.secrets import Holder as Holder
+    from core.model.snapshot import Snapshot
     from core.promoting import Promoter
     from core.promoting import PromotionTarget as PromotionTarget
     from core.promotion import PromotionResult
@@ -36,24 +49,216 @@ if TYPE_CHECKING:
     from core.rescue import Rescue, Resolved
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.goldens import Verdict
-    from core.settings import SearchSettings
+    from core.settings import SearchSettings, Settings
     from core.storage.backups import Backup as Backup
     from core.storage.masking_proof import Left as Left
     from core.storage.merge_files import MergeResult as MergeResult
     from core.storage.quarantine import Record as Record
+    from core.storage.store import Store
+    from core.timeline import Timeline
     from core.verify.finding import Finding as Finding
 
 
+_Result = TypeVar("_Result")
+_Arguments = ParamSpec("_Arguments")
 _MENDED: Final = "the files that could not be read are mended, and all else is as it was"
 _REPAIRED: Final = "what was repaired in notes and facts is in the log"
 
 
-class Memory(WatchedMemory):
+def _of_the_log(
+    method: Callable[Concatenate[Memory, _Arguments], _Result],
+) -> Callable[Concatenate[Memory, _Arguments], _Result]:
+    """A method that reads the log, and is called once more where it came upon damage; see `Repository`."""
+
+    @wraps(method)
+    def call(self: Memory, *args: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
+        return self._repository.with_sound_log(lambda: method(self, *args, **named))
+
+    # A method for mypy, which takes what `wraps` gives for something else.
+    return cast("Callable[Concatenate[Memory, _Arguments], _Result]", call)
+
+
+class Memory:
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
-    through this object are put down to.
+    through this object are put down to. It introduces its parts to each other and adds nothing of its own to them.
     """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        author: Author = PERSON,
+        clock: Callable[[], datetime] | None = None,
+        ids: Callable[[], str] | None = None,
+        tolerant: bool = False,
+        window: Window | None = None,
+    ) -> None:
+        self.home = home
+        self.author = author
+        self.window = window or Window()
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._settings_file = SettingsFile(home)
+        self._saved_searches = SavedSearches(home, self._clock)
+        self._repository = Repository(
+            home,
+            author=author,
+            window=self.window,
+            clock=self._clock,
+            ids=ids or (lambda: secrets.token_hex(4)),
+            tolerant=tolerant,
+            settings=lambda: self.settings,
+            listeners=(self._settings_file, self._saved_searches),
+        )
+        self._guard = self._repository.guard
+        self._search = SearchService(home, lambda: self.settings.search, self._clock)
+        self._recall = RecallService(
+            self._search,
+            draft=self._repository.draft,
+            apply=self._repository.apply,
+            guard=self._guard,
+            clock=self._clock,
+        )
+
+    # What remembers and puts right is loaded when it is wanted: the first frame of the app goes without it.
+
+    @property
+    def _store(self) -> Store:
+        return self._repository.store
+
+    @cached_property
+    def _history(self) -> History:
+        from core.history import History
+
+        repository = self._repository
+        return History(self._store, self.author, repository.apply_deciding, repository.stamp, self.window)
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path | None = None,
+        *,
+        author: Author = PERSON,
+        clock: Callable[[], datetime] | None = None,
+        ids: Callable[[], str] | None = None,
+        settle: bool = True,
+        tolerant: bool = False,
+        window: Window | None = None,
+    ) -> Self:
+        """Opens the memory in a folder (default: NUGGETS_HOME, else ~/.nuggets).
+
+        A folder that does not exist is an empty memory; the first change makes it. Opening changes no memory, but
+        for two cases: a write that a crash cut off is finished, and a change that another program took back
+        without meaning to is restored. What other programs changed meanwhile goes into the log (`ledger.db`).
+        settle=False leaves that to the first `refresh`. `clock` and `ids` (8 new hexadecimal digits a call) may be
+        given for repeatable results. Raises BrokenFileError when the note graph cannot be read; a
+        broken fact file is a problem of the snapshot. tolerant: so is a note graph that cannot be read, and the facts
+        alone are there. window: of another memory on the same folder, through which one person works.
+        """
+        home = default_home() if path is None else Path(path).expanduser()
+        memory = cls(
+            absolute_path(home), author=author, clock=clock, ids=ids, tolerant=tolerant, window=window
+        )
+        if settle:
+            memory.refresh()
+        return memory
+
+    def close(self) -> None:
+        """Lets the files of the log go. The memory may be used on; it opens them again."""
+        self._repository.close()
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self._settings_file.settings
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The memory as it was last loaded; immutable."""
+        return self._repository.snapshot
+
+    @property
+    def history(self) -> tuple[ChangeSet, ...]:
+        """Change sets of this run, oldest first: made through this object, or by other programs meanwhile. They are
+        read from the log; what went to an archive of it is left out. Raises StorageError.
+        """
+        return self._repository.history
+
+    def refresh(self, *, patient: bool = True) -> bool:
+        """Reads what changed in the files, and puts it into the log. True when the snapshot is a new one.
+
+        A change of ours that another program took back without having seen it is restored; while that program keeps
+        saving, patient=True waits up to half a second for it to pause. Errors as in `open`; the last good snapshot
+        stays then.
+        """
+        return self._repository.refresh(patient=patient)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call: what was restored, set aside or begun anew, and what
+        cannot be used of settings and saved searches.
+        """
+        return self._repository.take_notices()
+
+    def visited(self) -> str | None:
+        """Keeps that a person looks at the memory just now; when that was last, None for never. Changes no memory."""
+        return self._repository.visited()
+
+    def watch(self, stop: asyncio.Event | None = None) -> AsyncIterator[Snapshot]:
+        """Yields each snapshot that is newer than the present one, whoever wrote it, until `stop` is set; the same one
+        again when the settings or the searches that are kept are others.
+
+        A state that cannot be read is passed over; `watch_events` tells of it.
+        """
+        from core.services.watching import snapshots
+
+        return snapshots(self.watch_events(stop))
+
+    def watch_events(
+        self, stop: asyncio.Event | None = None, woken: Callable[[], None] = lambda: None
+    ) -> AsyncIterator[Snapshot | NuggetsError]:
+        """As `watch`, and yields the error, once, when the files become unreadable. woken: called before the files are
+        looked at.
+        """
+        from core.services.watching import events
+
+        # What is newer is counted from this call, not from when the first event is waited for.
+        return events(self._repository, self.snapshot, stop, woken)
+
+    # Changing
+
+    def draft(self) -> Draft:
+        """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
+        return self._repository.draft()
+
+    def apply(self, change_set: ChangeSet) -> ChangeSet:
+        """Writes a change set, rebased on the newest files, and returns it as it was really applied.
+
+        An empty one writes nothing. Raises ConflictError when something was changed in two ways (the change then
+        waits in the log, under the id that the error names), ReadOnlyError, BrokenFileError, LockTimeoutError or
+        StorageError; nothing is written then.
+        """
+        return self._repository.apply(change_set)
+
+    def change(
+        self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
+    ) -> tuple[_Result, ChangeSet]:
+        """Drafts an edit on the newest files and applies it; what `edit` returned, and the change set.
+
+        When the files moved on between the two such that both conflict, the edit is drafted anew: `edit` may be called
+        several times. Errors as in `apply`.
+        """
+        return self._repository.change(reason, edit, kind=kind)
+
+    def bring_in(
+        self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
+    ) -> tuple[_Result, ChangeSet]:
+        """As `change`, put down to somebody else, for whom what cannot be written is safe elsewhere: a conflict that
+        drafting anew does not end is raised, and nothing waits in the log.
+
+        asked: whether this memory's author asked for it, so that their `undo` takes it back.
+        """
+        return self._repository.bring_in(reason, edit, author=author, asked=asked)
 
     # Settings and saved searches
 
@@ -65,7 +270,7 @@ class Memory(WatchedMemory):
         InvalidInputError for no setting or a value that it cannot have, BrokenFileError for a file that cannot be
         read, errors as in `apply`.
         """
-        return self._change_file(lambda draft: self._settings_file.change(draft, changes))
+        return self._repository.change_file(lambda draft: self._settings_file.change(draft, changes))
 
     @property
     def searches(self) -> tuple[KeptSearch, ...]:
@@ -85,19 +290,17 @@ class Memory(WatchedMemory):
         instead_of: the name of the one that it takes the place of. Raises InvalidInputError for a search that makes no
         sense and a name that another one has, NotFoundError for a note that is not there; errors as in `apply`.
         """
-        return self._change_file(lambda draft: self._saved_searches.save(draft, search, instead_of))
+        return self._repository.change_file(
+            lambda draft: self._saved_searches.save(draft, search, instead_of)
+        )
 
     def let_searches_go(self, names: Collection[str]) -> ChangeSet:
         """Lets kept searches go, as one entry of the log that `undo` takes back. Raises NotFoundError; errors as in
         `apply`.
         """
-        return self._change_file(lambda draft: self._saved_searches.delete(draft, names))
+        return self._repository.change_file(lambda draft: self._saved_searches.delete(draft, names))
 
     # Search
-
-    @cached_property
-    def _search(self) -> SearchService:
-        return SearchService(self.home, lambda: self.settings.search, self._clock)
 
     def search(
         self,
@@ -136,7 +339,7 @@ class Memory(WatchedMemory):
 
         syntax: whether the text may hold more than words; without it every text is words alone.
         """
-        return self._search.result(self._snapshot, text, limit, filters, new_since, stopped, settings, syntax)
+        return self._search.result(self.snapshot, text, limit, filters, new_since, stopped, settings, syntax)
 
     def explain(
         self,
@@ -154,9 +357,7 @@ class Memory(WatchedMemory):
         shown: how many hits the asker sees; what the note would have needed is counted to the last of them.
         settings: other weights for this search alone. syntax: as in `search_result`.
         """
-        return self._search.explain(
-            self._snapshot, text, note_id, filters, new_since, shown, settings, syntax
-        )
+        return self._search.explain(self.snapshot, text, note_id, filters, new_since, shown, settings, syntax)
 
     def judge_searches(
         self,
@@ -171,31 +372,25 @@ class Memory(WatchedMemory):
         settings: other weights for this judging alone. stopped: asked now and then, once it says yes there is no more.
         """
         wanted = self.searches if searches is None else searches
-        return self._search.judge(self._snapshot, wanted, settings, new_since, stopped)
+        return self._search.judge(self.snapshot, wanted, settings, new_since, stopped)
 
     def index(self, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to the present snapshot. progress: told how many notes of how many are read,
         while a first index is built; what it raises ends the building.
         """
-        return self._search.index(self._snapshot, progress)
+        return self._search.index(self.snapshot, progress)
 
     def prepare_search(self, stopped: Callable[[], bool] | None = None) -> int:
         """Does ahead what searches need: index, its cache, phase vectors. Meant for a thread in the background, again
         after changes. stopped: asked now and then. Returns how many vectors were made.
         """
-        return self._search.prepare(self._snapshot, stopped)
+        return self._search.prepare(self.snapshot, stopped)
 
     def keep_index(self) -> bool:
         """Writes the search index into the cache, where that is worth it; whether it was written."""
         return self._search.keep()
 
     # Recall
-
-    @cached_property
-    def _recall(self) -> RecallService:
-        return RecallService(
-            self._search, draft=self.draft, apply=self.apply, guard=self._guard, clock=self._clock
-        )
 
     def recall(
         self,
@@ -214,27 +409,178 @@ class Memory(WatchedMemory):
         without counting. syntax: whether the query may hold more than words, as in `search`; without it every text
         is words alone. Where it is not sure, `found` is False and `candidates` are the best notes, counted nowhere.
         """
-        return self._recall.recall(self._snapshot, query, nugget, session, record=record, syntax=syntax)
+        return self._recall.recall(self.snapshot, query, nugget, session, record=record, syntax=syntax)
 
     @property
     def uncounted_recalls(self) -> int:
         """How many recalls of this run were answered and could not be counted."""
         return self._recall.uncounted
 
+    # The log
+
+    @property
+    def log_problem(self) -> NuggetsError | None:
+        """Why the log cannot be read though there is one; None when it can, and when there is none yet."""
+        return self._repository.log_problem
+
+    @_of_the_log
+    def log(
+        self,
+        *,
+        limit: int | None = 100,
+        author: str | Collection[str] | None = None,
+        kind: str | Collection[str] | None = None,
+        note: str | None = None,
+        run: str | None = None,
+        text: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        before: int | None = None,
+        after: int | None = None,
+    ) -> tuple[Entry, ...]:
+        """Everything that ever changed, newest first. author: kinds ("person", "agent", "program", ...) or names. kind:
+        of change sets. note: the id of a note. run: the id of an entry, with what took it back or settled it. text:
+        words that all stand in reason, titles, keys or paths. since, until: ISO 8601 times. before, after: the numbers
+        (`seq`) of entries, to read on from there.
+        """
+        with self._guard:
+            return self._history.log(
+                limit=limit, author=author, kind=kind, note=note, run=run, text=text, since=since, until=until,
+                before=before, after=after,
+            )  # fmt: skip
+
+    @_of_the_log
+    def newest_in_log(self) -> int:
+        """The number (`seq`) of the newest entry, 0 for none; no entry is read for it. Raises StorageError."""
+        with self._guard:
+            return self._history.newest()
+
+    @_of_the_log
+    def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
+        """Who changed a note and when, oldest first, recalls left out. Raises StorageError."""
+        with self._guard:
+            return self._history.makers(note_id)
+
+    @_of_the_log
+    def log_counts(self) -> tuple[tuple[str, str, str, int], ...]:
+        """How many entries there are of each kind and name of author and kind of change set. Raises StorageError."""
+        with self._guard:
+            return self._history.counts()
+
+    @_of_the_log
+    def timeline(self) -> Timeline:
+        """Every state of the memory as far back as the log reaches. Reads alone. Errors as in `refresh`, and
+        StorageError for a log that cannot be read.
+        """
+        from core.timeline import timeline_of
+
+        with self._guard:
+            self.refresh(patient=False)
+            if self._store.log_problem is not None:
+                raise self._store.log_problem
+            return timeline_of(self.snapshot, self.home, lambda: self._store.ledger, self._guard)
+
+    def at(self, when: str) -> Snapshot:
+        """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,
+        InvalidInputError for what is no time; other errors as `timeline`.
+        """
+        moment = parse_iso(when)
+        if moment is None:
+            raise InvalidInputError("is no time", where=repr(when[:80]), todo="give an ISO 8601 time")
+        timeline = self.timeline()
+        return timeline.at(timeline.position_at(iso(moment)))
+
+    def going_back(
+        self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
+    ) -> ChangeSet:
+        """What makes the memory, or one note of it, as it is in `wanted`; `apply` writes it. words: what that state is
+        called in the log. progress and errors as `core.restore.restoration`.
+        """
+        from core.restore import reason_of, restoration
+
+        with self._guard:
+            self.refresh()
+            present = self.snapshot
+        # Nobody's edit waits for a proposal.
+        id, at = self._repository.stamp()
+        return restoration(
+            present, wanted, note=note, id=id, at=at, author=self.author, reason=reason_of(words, note),
+            progress=progress,
+        )  # fmt: skip
+
+    @_of_the_log
+    def entry(self, id: str) -> Entry:
+        """The entry with this id or the beginning of one. Raises NotFoundError, AmbiguousError."""
+        with self._guard:
+            return self._history.entry(id)
+
+    @_of_the_log
+    def undo(self, what: ChangeSet | str | None = None, part: int | None = None) -> ChangeSet:
+        """Takes back an entry of the log by whomever, or one part of it (`part`, or "<id>.<number>"), as a new change
+        set; what came later on other fields stays. None: the last change of this memory's author,
+        made through this window or before it was opened.
+
+        Raises NotFoundError, InvalidInputError, and ConflictError that says what stands in the way.
+        """
+        with self._guard:
+            self._repository.settle()
+            return self._history.undo(what, part)
+
+    @_of_the_log
+    def redo(self, what: str | None = None) -> ChangeSet:
+        """Does again what was taken back; None: what this author took back last. Errors as in `undo`."""
+        with self._guard:
+            self._repository.settle()
+            return self._history.redo(what)
+
+    @_of_the_log
+    def taken_back(self) -> frozenset[str]:
+        """Ids of entries, and "<id>.<number>" of parts, that are taken back at present."""
+        with self._guard:
+            return self._history.taken_back()
+
+    @_of_the_log
+    def conflicts(self) -> tuple[Entry, ...]:
+        """Changes that met a conflict and wait for a person, newest first."""
+        with self._guard:
+            return self._history.conflicts()
+
+    @_of_the_log
+    def settle_conflict(self, id: str, take: Literal["ours", "theirs"], text: str | None = None) -> ChangeSet:
+        """Settles a conflict of the log; see `History.settle`. Returns what was written."""
+        with self._guard:
+            return self._history.settle(id, take, text)
+
+    def settle_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:
+        """Settles every conflict that waits in the same way, oldest first; what was written for each.
+
+        One that cannot be settled goes on waiting, and the first error of that kind is raised once all were tried.
+        """
+        done: list[ChangeSet] = []
+        refused: NuggetsError | None = None
+        for entry in reversed(self.conflicts()):
+            try:
+                done.append(self.settle_conflict(entry.id, take))
+            except ConflictError as error:
+                refused = refused or error
+        if refused is not None:
+            raise refused
+        return tuple(done)
+
     # Putting right
 
-    @of_the_log
+    @_of_the_log
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """Everything that is not as it should be, each with what `repair` would do about it."""
         from core.verify.run import findings
 
         self.refresh()
         # Nobody's edit waits for the looking.
-        found = findings(self._snapshot, progress)
+        found = findings(self.snapshot, progress)
         with self._guard:
             return self._rescue().findings(found)
 
-    @of_the_log
+    @_of_the_log
     def repair(self) -> ChangeSet:
         """Mends what `verify` finds and can be mended without asking, as one change set. Errors as in `apply`.
 
@@ -267,7 +613,7 @@ class Memory(WatchedMemory):
         with self._guard:
             return self._rescue().backups()
 
-    @of_the_log
+    @_of_the_log
     def restoration(
         self, when: str | None = None, note: str | None = None, progress: Progress | None = None
     ) -> ChangeSet:
@@ -279,10 +625,10 @@ class Memory(WatchedMemory):
         # Nobody's edit waits for a proposal.
         with self._guard:
             self.refresh()
-            present = self._snapshot
+            present = self.snapshot
         return self._rescue().restoration(present, when, note, guard=self._guard, progress=progress)
 
-    @of_the_log
+    @_of_the_log
     def resolve(self, *, dry_run: bool = False) -> Resolved:
         """Joins the conflict copies that sync tools left beside the files; each then lies in the quarantine.
 
@@ -290,7 +636,7 @@ class Memory(WatchedMemory):
         """
         with self._guard:
             self.refresh()
-            return self._rescue().resolve(self._snapshot, self.apply, lambda: self._snapshot, dry_run=dry_run)
+            return self._rescue().resolve(self.snapshot, self.apply, lambda: self.snapshot, dry_run=dry_run)
 
     def set_aside(self) -> tuple[Record, ...]:
         """What could not be read and is kept in the quarantine with its exact bytes, newest first."""
@@ -301,7 +647,7 @@ class Memory(WatchedMemory):
     def _rescue(self) -> Rescue:
         from core.rescue import Rescue
 
-        return Rescue(self._store, self.settings, self.author, self._clock, self._ids)
+        return Rescue(self._store, self.settings, self.author, self._clock, self._repository.ids)
 
     # Secrets
 
@@ -309,9 +655,9 @@ class Memory(WatchedMemory):
         """Notes and facts that look as if they held a credential and were not said to hold none."""
         from core.model.secrets import holders
 
-        return tuple(holders(self._snapshot, progress))
+        return tuple(holders(self.snapshot, progress))
 
-    @of_the_log
+    @_of_the_log
     def masking(self, ids: Collection[str] | None = None, kept: Collection[Holder] = ()) -> Masking:
         """What `mask_secrets` would do, everywhere; writes nothing. ids: of notes, or "nugget: key"; None: all of
         `secrets`. kept: what another store of the folder holds, and masks itself. Raises NotFoundError, StorageError,
@@ -319,9 +665,9 @@ class Memory(WatchedMemory):
         """
         with self._guard:
             self.refresh()
-            return self._masker().preview(self._snapshot, ids, kept)
+            return self._masker().preview(self.snapshot, ids, kept)
 
-    @of_the_log
+    @_of_the_log
     def mask_secrets(self, masking: Masking) -> ChangeSet:
         """Masks what was previewed, in notes, facts, log, backups and all else of the folder; it cannot be undone.
 
@@ -335,7 +681,7 @@ class Memory(WatchedMemory):
             with partly_done(HALFWAY, GO_ON):
                 done = self._masker().carry_out(masking)
             self._search.forget()
-            self._unlogged = [masking.masks.change_set(one) for one in self._unlogged]
+            self._repository.mask_unlogged(masking.masks)
             self.refresh(patient=False)
             return done
 
@@ -355,7 +701,7 @@ class Memory(WatchedMemory):
     def _masker(self) -> Masker:
         from core.masking import Masker
 
-        return Masker(self._store, self.settings, self.author, lambda: (self._ids(), self._now()))
+        return Masker(self._store, self.settings, self.author, self._repository.stamp)
 
     # Reflection and promotion
 
@@ -413,7 +759,7 @@ class Memory(WatchedMemory):
                 self.apply(result.change_set)
             return result
 
-    @of_the_log
+    @_of_the_log
     def promote(
         self,
         *,
@@ -441,7 +787,7 @@ class Memory(WatchedMemory):
                 path, project, dry_run=dry_run, accept=accept, refuse=refuse, progress=progress
             )
 
-    @of_the_log
+    @_of_the_log
     def promotion_targets(self, cwd: str | Path | None = None) -> tuple[PromotionTarget, ...]:
         """The MEMORY.md of the project of `cwd` (else of the working directory), then those written to before."""
         with self._guard:
@@ -454,9 +800,9 @@ class Memory(WatchedMemory):
             self.settings.promotion,
             self.author,
             draft=self.draft,
-            apply=self._apply_drafted,
+            apply=self._repository.apply_drafted,
             ledger=lambda: self._store.ledger,
-            now=self._now,
+            now=self._repository.now,
             guard=self._guard,
         )
 

@@ -62,9 +62,9 @@ def small_memory(home: Path, *, reflection_due: bool = False) -> Memory:
     return memory
 
 
-def agent_on(home: Path, name: str = "claude") -> Memory:
-    """The memory as an agent opens it, that uses this project's engine."""
-    return Memory.open(home, author=Author("agent", name), clock=lambda: NOW)
+def agent_on(home: Path, name: str = "claude", at: datetime = NOW) -> Memory:
+    """The memory as an agent opens it, that uses this project's engine. at: the time that it reads."""
+    return Memory.open(home, author=Author("agent", name), clock=lambda: at)
 
 
 class Driver:

@@ -18,7 +18,7 @@ LATER = (
     "tomlkit", "click", "httpx2", "mcp", "markdown_it", "rich.markdown", "selectolax", "netext", "textual_serve",
     "multiprocessing", "hypothesis", "pytest",
     "textual.widgets._markdown", "textual.widgets._text_area", "textual.widgets._data_table",
-    "core.memory", "core.logged", "core.storage", "core.search", "core.facts", "core.graph", "core.text", "core.fhrr",
+    "core.memory", "core.services", "core.storage", "core.search", "core.facts", "core.graph", "core.text", "core.fhrr",
     "core.reflection", "core.promotion", "core.verify", "core.pipeline", "core.daily", "core.timeline", "core.unsaved",
     "nuggets_tui.cli", "nuggets_tui.demo", "nuggets_tui.palette", "nuggets_tui.why", "nuggets_tui.widgets.results",
     "nuggets_tui.widgets.graph",

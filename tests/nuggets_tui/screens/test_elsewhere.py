@@ -50,8 +50,7 @@ async def test_what_is_new_since_the_last_visit_bears_the_word_and_nothing_does_
     small_memory(home)
     async with opened(home) as app:
         assert " new " not in app.text
-    agent = agent_on(home)
-    agent._clock = lambda: NOW + timedelta(hours=2)
+    agent = agent_on(home, at=NOW + timedelta(hours=2))
     note = next(note for note in agent.snapshot.notes if note.title == "Session store")
     agent.change("seen", lambda draft: edit_note(draft, note.id, content="Valkey."))
     async with opened(home, clock=lambda: NOW + timedelta(hours=3)) as app:
@@ -80,8 +79,7 @@ async def test_a_selection_is_counted_where_its_list_is_behind_another_pane(tmp_
 def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     memory = small_memory(home)
-    agent = agent_on(home)
-    agent._clock = lambda: NOW + timedelta(days=1)
+    agent = agent_on(home, at=NOW + timedelta(days=1))
     note = next(note for note in agent.snapshot.notes if note.title == "Session store")
     agent.change("seen", lambda draft: edit_note(draft, note.id, content="Valkey."))
     memory.refresh()

@@ -1,0 +1,303 @@
+"""The present snapshot of a memory, and the one way to change it: under one guard, with its files and their log."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from functools import cached_property
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from core.errors import ConflictError, NuggetsError, UnfinishedError
+from core.model.change import PROGRAM, Author, ChangeKind, ChangeSet
+from core.model.draft import Draft
+from core.model.names import iso
+from core.model.snapshot import Snapshot
+from core.model.window import Window
+from core.services.listener import FileListener
+from core.settings import Settings
+from core.storage.reading import read_folder
+
+if TYPE_CHECKING:
+    from core.model.masks import Masks
+    from core.storage.merging import Decide
+    from core.storage.reading import Loaded
+    from core.storage.store import Store
+
+# How long reading waits for the lock when there is something to put into the log.
+_LOOK_SECONDS: Final = 2.0
+# How long it waits for a program that saves again and again, when that program has taken something back.
+_PATIENCE_SECONDS: Final = 0.5
+# A recall that cannot be counted and an undo that cannot be done lose nobody's text.
+_NEVER_WAITING: Final = ("hit", "undo", "redo", "promotion")
+# How long other writers are waited for to count a recall: an agent waits for the answer.
+_HIT_SECONDS: Final = 0.3
+# How often an edit is thought out again because the files moved on meanwhile.
+_DRAFTS: Final = 5
+_Result = TypeVar("_Result")
+
+
+class Repository:
+    """The files of one memory and their log. Safe to use from several threads, which `guard` keeps apart.
+
+    settings: gives those in force. listeners: told when the files were looked at and when theirs was written.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        author: Author,
+        window: Window,
+        clock: Callable[[], datetime],
+        ids: Callable[[], str],
+        tolerant: bool,
+        settings: Callable[[], Settings],
+        listeners: Sequence[FileListener],
+    ) -> None:
+        self.home = home
+        self.author = author
+        self.window = window
+        self.clock = clock
+        self.ids = ids
+        self.guard = threading.RLock()
+        self._settings = settings
+        self._listeners = listeners
+        # Where no log can be written: what other programs changed meanwhile.
+        self._unlogged: list[ChangeSet] = []
+        first = read_folder(home, settings().inference, tolerant=tolerant)
+        self._first: Loaded | None = first
+        self._tolerant = tolerant
+        # The memory as it was last loaded.
+        self.snapshot: Snapshot = first.snapshot
+        # The last entry of earlier runs, and in which log it stands; None before there is one.
+        self._begun: tuple[int, int] | None = None
+
+    # The first frame of the app needs the snapshot alone: what writes and remembers is loaded when it is wanted.
+
+    @cached_property
+    def store(self) -> Store:
+        """What reads and writes the files."""
+        from core.storage.store import Store
+
+        first, self._first = self._first, None
+        return Store(
+            self.home,
+            self._settings(),
+            clock=self.clock,
+            ids=self.ids,
+            tolerant=self._tolerant,
+            loaded=first,
+        )
+
+    def close(self) -> None:
+        """See `Memory.close`."""
+        with self.guard:
+            self.store.close()
+
+    @property
+    def history(self) -> tuple[ChangeSet, ...]:
+        """See `Memory.history`."""
+        with self.guard:
+            if self._begun is None:
+                return tuple(self._unlogged)
+            if self.store.ledger is None:
+                self.refresh(patient=False)
+            return (*self._unlogged, *self.with_sound_log(self._logged))
+
+    def _logged(self) -> Iterator[ChangeSet]:
+        assert self._begun is not None
+        after, log = self._begun
+        ledger = self.store.ledger
+        if ledger is None:
+            return iter(())
+        entries = ledger.entries(after=after if log == self.store.logs_begun else 0)
+        return (entry.change_set for entry in reversed(entries) if entry.state == "done")
+
+    def refresh(self, *, patient: bool = True) -> bool:
+        """See `Memory.refresh`."""
+        with self.guard:
+            newer = self._refresh(_LOOK_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
+            for listener in self._listeners:
+                listener.look()
+            return newer
+
+    def _refresh(self, seconds: float, patience: float = 0.0) -> bool:
+        with self.guard:
+            loaded = self.store.look_around(seconds, patience)
+            self.with_sound_log(self._mark_begin)
+            if self.window.opened_at is None and (self._begun is not None or self.store.ledger is None):
+                self.window.opened_at = self._begun[0] if self._begun is not None else 0
+            return self._adopt(loaded)
+
+    def _mark_begin(self) -> None:
+        """Remembers where the log stands at first: that of earlier runs is no history of this one."""
+        ledger = self.store.ledger
+        if self._begun is None and ledger is not None and not ledger.read_only:
+            self._begun = ledger.last_seq, self.store.logs_begun
+
+    @property
+    def log_problem(self) -> NuggetsError | None:
+        """See `Memory.log_problem`."""
+        with self.guard:
+            return self.store.log_problem
+
+    def with_sound_log(self, read: Callable[[], _Result]) -> _Result:
+        """What `read` returns, which reads the log: when it comes upon damage, the log is set aside, and it is called
+        once more with the one that was begun in its place.
+        """
+        try:
+            return read()
+        except NuggetsError:
+            raise
+        except Exception as error:
+            with self.guard:
+                if not self.store.set_broken_ledger_aside(error):
+                    raise
+        return read()
+
+    def _adopt(self, loaded: Snapshot) -> bool:
+        former = self.snapshot
+        self.snapshot = loaded
+        ledger = self.store.ledger
+        if loaded is not former and (ledger is None or ledger.read_only):
+            from core.storage.compare import outside_changes
+
+            self._unlogged += outside_changes(former, loaded, ids=self.ids, at=self.now(), author=PROGRAM)
+        return loaded is not former
+
+    def take_notices(self) -> tuple[str, ...]:
+        """See `Memory.take_notices`."""
+        told = (listener.take_notices() for listener in self._listeners)
+        return (*self.store.take_notices(), *chain.from_iterable(told))
+
+    def visited(self) -> str | None:
+        """See `Memory.visited`."""
+        with self.guard:
+            return self.store.visited(self.now())
+
+    def now(self) -> str:
+        """The present time, as files hold it."""
+        return iso(self.clock())
+
+    def stamp(self) -> tuple[str, str]:
+        """A new id, and the present time."""
+        return self.ids(), self.now()
+
+    def settle(self) -> None:
+        """Has a change that could not be finished be the newest in the log, before anything is taken back."""
+        if not self.store.settled:
+            self.refresh(patient=False)
+
+    def listener_states(self) -> list[object]:
+        """What the listeners hold of their files, compared by value."""
+        return [listener.state for listener in self._listeners]
+
+    def mask_unlogged(self, masks: Masks) -> None:
+        """Masks values in what could not be put into a log."""
+        self._unlogged = [masks.change_set(one) for one in self._unlogged]
+
+    # Changing
+
+    def draft(self) -> Draft:
+        """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
+        return Draft(self.snapshot, now=self.clock(), ids=self.ids, rules=self._settings().inference)
+
+    def apply(self, change_set: ChangeSet) -> ChangeSet:
+        """See `Memory.apply`."""
+        try:
+            return self.apply_deciding(change_set, None)
+        except ConflictError as error:
+            if change_set.kind not in _NEVER_WAITING:
+                with self.guard:
+                    error.entry = self.store.keep_conflict(change_set, self.author.signature, error)
+            raise
+
+    def apply_deciding(self, change_set: ChangeSet, decide: Decide | None, made_by: str = "") -> ChangeSet:
+        """As `apply`, but what conflicts waits nowhere. decide, made_by: see `Store.apply`, "" for the author."""
+        if change_set.empty:
+            return change_set
+        with self.guard:
+            seconds = _HIT_SECONDS if change_set.kind == "hit" else None
+            if self.store.ledger is None:
+                self._refresh(_LOOK_SECONDS if seconds is None else seconds)
+            # What the pipeline brings in unasked is nobody's to take back by pressing undo.
+            asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
+            try:
+                done = self.store.apply(change_set, made_by or self.author.signature, decide, seconds)
+            except UnfinishedError as error:
+                if asked:
+                    self.window.made.append(error.entry)
+                raise
+            self.snapshot = done.after
+            if self._begun is None:
+                self._begun = 0, self.store.logs_begun
+            if asked and not done.change_set.empty:
+                self.window.made.append(done.change_set.id)
+            written = {change.path for change in done.change_set.files}
+            for listener in self._listeners:
+                if listener.path in written:
+                    listener.look(written=True)
+            return done.change_set
+
+    def change(
+        self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
+    ) -> tuple[_Result, ChangeSet]:
+        """See `Memory.change`."""
+
+        def drafted(draft: Draft) -> tuple[_Result, ChangeSet]:
+            result = edit(draft)
+            return result, draft.change_set(reason, author=self.author, kind=kind)
+
+        with self.guard:
+            self.refresh(patient=False)
+            return self.apply_drafted(drafted)
+
+    def change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
+        """As `change`, of a file beside the notes, which alone `edit` looks at; it returns the reason."""
+
+        def drafted(draft: Draft) -> tuple[None, ChangeSet]:
+            reason = edit(draft)
+            return None, draft.change_set(reason, author=self.author)
+
+        with self.guard:
+            return self.apply_drafted(drafted)[1]
+
+    def bring_in(
+        self, reason: str, edit: Callable[[Draft], _Result], *, author: Author, asked: bool
+    ) -> tuple[_Result, ChangeSet]:
+        """See `Memory.bring_in`."""
+
+        def drafted(draft: Draft) -> tuple[_Result, ChangeSet]:
+            result = edit(draft)
+            return result, draft.change_set(reason, author=author)
+
+        made_by = "" if asked else author.signature
+        with self.guard:
+            self.refresh(patient=False)
+            return self.apply_drafted(
+                drafted, lambda change_set: self.apply_deciding(change_set, None, made_by), made_by
+            )
+
+    def apply_drafted(
+        self,
+        drafted: Callable[[Draft], tuple[_Result, ChangeSet]],
+        at_last: Callable[[ChangeSet], ChangeSet] | None = None,
+        made_by: str = "",
+    ) -> tuple[_Result, ChangeSet]:
+        """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`.
+
+        at_last: how the last try is applied; None: as `apply` does. made_by: see `Store.apply`, "" for the author.
+        """
+        for left in reversed(range(_DRAFTS)):
+            result, change_set = drafted(self.draft())
+            if not left:
+                return result, (at_last or self.apply)(change_set)
+            try:
+                return result, self.apply_deciding(change_set, None, made_by)
+            except ConflictError:
+                # The very state that it met, with what was restored for its sake.
+                self._adopt(self.store.present)
+        raise AssertionError("the last try either returned or raised")

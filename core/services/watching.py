@@ -1,0 +1,48 @@
+"""The snapshots of a memory as they follow one another, whoever writes them."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable
+from typing import TYPE_CHECKING
+
+from core.errors import NuggetsError
+from core.model.snapshot import Snapshot
+from core.storage.watch import watch_folder
+
+if TYPE_CHECKING:
+    from core.services.repository import Repository
+
+
+async def events(
+    repository: Repository, seen: Snapshot, stop: asyncio.Event | None, woken: Callable[[], None]
+) -> AsyncIterator[Snapshot | NuggetsError]:
+    """See `Memory.watch_events`. seen: the snapshot that whoever asks has already."""
+    failed, beside = "", repository.listener_states()
+    async for _ in watch_folder(repository.home, stop or asyncio.Event()):
+        woken()
+        try:
+            await asyncio.to_thread(repository.refresh, patient=False)
+        except NuggetsError as error:
+            if error.message != failed:
+                failed = error.message
+                yield error
+            continue
+        if repository.snapshot is not seen or failed or repository.listener_states() != beside:
+            seen, failed, beside = repository.snapshot, "", repository.listener_states()
+            yield seen
+        if not repository.store.settled:
+            # What was taken back shows at once, and a moment later it is restored.
+            with contextlib.suppress(NuggetsError):
+                await asyncio.to_thread(repository.refresh)
+            if repository.snapshot is not seen:
+                seen = repository.snapshot
+                yield seen
+
+
+async def snapshots(found: AsyncIterator[Snapshot | NuggetsError]) -> AsyncIterator[Snapshot]:
+    """The snapshots alone."""
+    async for event in found:
+        if isinstance(event, Snapshot):
+            yield event
