@@ -14,9 +14,9 @@ from contextlib import nullcontext
 from datetime import UTC, datetime
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Concatenate, Final, Literal, ParamSpec, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
-from core.errors import ConflictError, InvalidInputError, NuggetsError, partly_done
+from core.errors import ConflictError, InvalidInputError, NuggetsError
 from core.folder import default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso, parse_iso
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 
     from core.daily import DailyResult
     from core.facts.recall import Recall
-    from core.history import History
-    from core.masking import Masker
-    from core.masking import Masking as Masking
     from core.model.draft import Draft
     from core.model.entry import Entry
     from core.model.kept import KeptSearch
@@ -46,9 +43,12 @@ if TYPE_CHECKING:
     from core.promoting import PromotionTarget as PromotionTarget
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
-    from core.rescue import Rescue, Resolved
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
     from core.search.goldens import Verdict
+    from core.services.history import History
+    from core.services.maintenance import Maintenance, Resolved
+    from core.services.secrets import Masking as Masking
+    from core.services.secrets import Secrets
     from core.settings import SearchSettings, Settings
     from core.storage.backups import Backup as Backup
     from core.storage.masking_proof import Left as Left
@@ -61,8 +61,6 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _Arguments = ParamSpec("_Arguments")
-_MENDED: Final = "the files that could not be read are mended, and all else is as it was"
-_REPAIRED: Final = "what was repaired in notes and facts is in the log"
 
 
 def _of_the_log(
@@ -129,10 +127,22 @@ class Memory:
 
     @cached_property
     def _history(self) -> History:
-        from core.history import History
+        from core.services.history import History
 
         repository = self._repository
         return History(self._store, self.author, repository.apply_deciding, repository.stamp, self.window)
+
+    @cached_property
+    def _maintenance(self) -> Maintenance:
+        from core.services.maintenance import Maintenance
+
+        return Maintenance(self._repository, lambda: self.settings)
+
+    @cached_property
+    def _secrets(self) -> Secrets:
+        from core.services.secrets import Secrets
+
+        return Secrets(self._repository, lambda: self.settings, self._search)
 
     @classmethod
     def open(
@@ -490,24 +500,6 @@ class Memory:
         timeline = self.timeline()
         return timeline.at(timeline.position_at(iso(moment)))
 
-    def going_back(
-        self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
-    ) -> ChangeSet:
-        """What makes the memory, or one note of it, as it is in `wanted`; `apply` writes it. words: what that state is
-        called in the log. progress and errors as `core.restore.restoration`.
-        """
-        from core.restore import reason_of, restoration
-
-        with self._guard:
-            self.refresh()
-            present = self.snapshot
-        # Nobody's edit waits for a proposal.
-        id, at = self._repository.stamp()
-        return restoration(
-            present, wanted, note=note, id=id, at=at, author=self.author, reason=reason_of(words, note),
-            progress=progress,
-        )  # fmt: skip
-
     @_of_the_log
     def entry(self, id: str) -> Entry:
         """The entry with this id or the beginning of one. Raises NotFoundError, AmbiguousError."""
@@ -572,13 +564,7 @@ class Memory:
     @_of_the_log
     def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """Everything that is not as it should be, each with what `repair` would do about it."""
-        from core.verify.run import findings
-
-        self.refresh()
-        # Nobody's edit waits for the looking.
-        found = findings(self.snapshot, progress)
-        with self._guard:
-            return self._rescue().findings(found)
+        return self._maintenance.verify(progress)
 
     @_of_the_log
     def repair(self) -> ChangeSet:
@@ -589,29 +575,11 @@ class Memory:
         and the file as it was lies in the quarantine. A second file of a nugget is brought into the one that is used,
         and then lies there too.
         """
-        with self._guard:
-            last = {entry.id for entry in self.log(limit=1)}
-            mended = self._store.mend(self.author.signature)
-            if mended:
-                self.refresh(patient=False)
-            with partly_done(_MENDED) if mended else nullcontext():
-                rescue = self._rescue()
-                second, done = self.change("repaired what verify found", rescue.repair, kind="repair")
-            with nullcontext() if done.empty else partly_done(_REPAIRED):
-                rescue.set_aside(second, done)
-            if second:
-                self.refresh(patient=False)
-            if done.empty and mended:
-                newest = self.log(limit=1)
-                if newest and newest[0].id not in last:
-                    self.window.made.append(newest[0].id)
-                    return newest[0].change_set
-            return done
+        return self._maintenance.repair()
 
     def backups(self) -> tuple[Backup, ...]:
         """The backups of the folder, newest first."""
-        with self._guard:
-            return self._rescue().backups()
+        return self._maintenance.backups()
 
     @_of_the_log
     def restoration(
@@ -619,14 +587,19 @@ class Memory:
     ) -> ChangeSet:
         """What makes the memory, or one note of it, as it was; `apply` writes it.
 
-        when: the name of a backup or its beginning, or an ISO 8601 time; None: the newest backup. progress: told how
-        many of a backup's notes are read. Raises NotFoundError, BrokenFileError.
+        when: the name of a backup or its beginning, or an ISO 8601 time to which the log reaches back or before which
+        there is a backup; None: the newest backup. progress: told how many of a backup's notes are read. Raises
+        NotFoundError, InvalidInputError, BrokenFileError.
         """
-        # Nobody's edit waits for a proposal.
-        with self._guard:
-            self.refresh()
-            present = self.snapshot
-        return self._rescue().restoration(present, when, note, guard=self._guard, progress=progress)
+        return self._maintenance.restoration(when, note, progress)
+
+    def going_back(
+        self, wanted: Snapshot, words: str, note: str | None = None, progress: Progress | None = None
+    ) -> ChangeSet:
+        """What makes the memory, or one note of it, as it is in `wanted`; `apply` writes it. words: what that state is
+        called in the log. progress and errors as `core.restore.restoration`.
+        """
+        return self._maintenance.going_back(wanted, words, note, progress)
 
     @_of_the_log
     def resolve(self, *, dry_run: bool = False) -> Resolved:
@@ -634,20 +607,13 @@ class Memory:
 
         What both versions changed in two ways waits in the log. Errors as in `apply`.
         """
-        with self._guard:
-            self.refresh()
-            return self._rescue().resolve(self.snapshot, self.apply, lambda: self.snapshot, dry_run=dry_run)
+        return self._maintenance.resolve(dry_run=dry_run)
 
     def set_aside(self) -> tuple[Record, ...]:
         """What could not be read and is kept in the quarantine with its exact bytes, newest first."""
         from core.storage.quarantine import records
 
         return tuple(records(self.home))
-
-    def _rescue(self) -> Rescue:
-        from core.rescue import Rescue
-
-        return Rescue(self._store, self.settings, self.author, self._clock, self._repository.ids)
 
     # Secrets
 
@@ -663,9 +629,7 @@ class Memory:
         `secrets`. kept: what another store of the folder holds, and masks itself. Raises NotFoundError, StorageError,
         BrokenFileError.
         """
-        with self._guard:
-            self.refresh()
-            return self._masker().preview(self.snapshot, ids, kept)
+        return self._secrets.preview(ids, kept)
 
     @_of_the_log
     def mask_secrets(self, masking: Masking) -> ChangeSet:
@@ -674,34 +638,19 @@ class Memory:
         Returns the entry of the log, which holds the masked texts alone. When it is stopped in between, doing it again
         finishes it. Errors as in `apply`.
         """
-        from core.storage.masking import GO_ON, HALFWAY
-
-        with self._guard:
-            self.refresh(patient=False)
-            with partly_done(HALFWAY, GO_ON):
-                done = self._masker().carry_out(masking)
-            self._search.forget()
-            self._repository.mask_unlogged(masking.masks)
-            self.refresh(patient=False)
-            return done
+        return self._secrets.mask(masking)
 
     def masking_left(self, masking: Masking) -> tuple[Left, ...]:
         """The proof of a masking, for after it: every file of the folder, the cache, the unsaved texts and the
         MEMORY.md files that holds one of the values in some spelling, or that cannot be looked into. Writes nothing.
         """
-        with self._guard:
-            return self._masker().left(masking)
+        return self._secrets.left(masking)
 
     def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Remembers in these notes and facts that what they hold now is no secret. Errors as in `change`."""
-        from core.masking import say_not_secret
+        from core.services.secrets import say_not_secret
 
         return self.change("said to be no secret", lambda draft: say_not_secret(draft, ids))[1]
-
-    def _masker(self) -> Masker:
-        from core.masking import Masker
-
-        return Masker(self._store, self.settings, self.author, self._repository.stamp)
 
     # Reflection and promotion
 

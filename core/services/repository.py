@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
-from functools import cached_property
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -70,6 +69,7 @@ class Repository:
         first = read_folder(home, settings().inference, tolerant=tolerant)
         self._first: Loaded | None = first
         self._tolerant = tolerant
+        self._store: Store | None = None
         # The memory as it was last loaded.
         self.snapshot: Snapshot = first.snapshot
         # The last entry of earlier runs, and in which log it stands; None before there is one.
@@ -77,9 +77,16 @@ class Repository:
 
     # The first frame of the app needs the snapshot alone: what writes and remembers is loaded when it is wanted.
 
-    @cached_property
+    @property
     def store(self) -> Store:
         """What reads and writes the files."""
+        if self._store is None:
+            with self.guard:
+                if self._store is None:
+                    self._store = self._opened()
+        return self._store
+
+    def _opened(self) -> Store:
         from core.storage.store import Store
 
         first, self._first = self._first, None

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.memory import Memory, MergeResult
     from core.model.change import ChangeSet
     from core.model.entry import Entry
-    from core.rescue import JoinedCopy, Resolved
+    from core.services.maintenance import JoinedCopy, Resolved
 
 _CONFLICT: Final = 3
 

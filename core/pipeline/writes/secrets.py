@@ -27,10 +27,10 @@ from core.storage.sqlite_files import SIDE_FILES
 from core.text.secrets import find_secrets, masked
 
 if TYPE_CHECKING:
-    from core.masking import Masking
     from core.memory import Memory
     from core.model.masks import Masks
     from core.model.progress import Progress
+    from core.services.secrets import Masking
 
 NOT_SECRET: Final = "said to be no secret"
 _SECONDS: Final = 15.0
@@ -50,7 +50,7 @@ def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
     plan = memory.masking(of_notes, wanted)
     if not plan.masks or not Database.exists(memory.home):
         return plan
-    from core.masking import shares
+    from core.services.secrets import shares
 
     also = tuple(one for one in kept if one not in plan.holders and shares(one, plan.masks))
     own = {memory.home / (PIPELINE_FILE + side) for side in SIDE_FILES}

@@ -22,7 +22,6 @@ from writes_kit import fact, found
 
 from core.errors import LockTimeoutError, StorageError
 from core.graph.edits import create_note
-from core.masking import Masking
 from core.memory import Memory
 from core.model.secrets import Holder
 from core.pipeline.database import masking as rows
@@ -35,6 +34,7 @@ from core.pipeline.intake.redaction import redact
 from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
 from core.pipeline.writes.verify import drift
+from core.services.secrets import Masking
 
 VALUE = "Blau3" + "Katze!77"
 OTHER = "Gelb4" + "Hund!88"

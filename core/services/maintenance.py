@@ -1,12 +1,11 @@
-"""What puts a memory right again: verify and repair, backups and going back to them, joining conflict copies."""
+"""Keeping a memory sound: verify and repair, backups and going back to them, joining conflict copies."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -14,14 +13,15 @@ from typing import Final
 import msgspec
 
 from core.errors import NotFoundError, NuggetsError, partly_done
-from core.model.change import Author, ChangeSet, FactChange, NoteChange
+from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
-from core.model.entry import Conflict
+from core.model.entry import Conflict, Entry
 from core.model.fact import Fact
 from core.model.names import iso, parse_iso
 from core.model.note import Note
 from core.model.progress import Progress
 from core.model.snapshot import Snapshot
+from core.services.repository import Repository
 from core.settings import Settings
 from core.storage.backups import Backup, backups, read_backup
 from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
@@ -32,13 +32,14 @@ from core.storage.inspect import inspect_folder
 from core.storage.join_copies import join
 from core.storage.ledger_codec import fact_item, note_item
 from core.storage.second_files import SecondFile
-from core.storage.store import Store
 from core.timeline import timeline_of
 from core.verify.finding import Finding
-from core.verify.run import repair
+from core.verify.run import findings, repair
 from core.verify.second_files import bring_in_second_file
 
 _KEPT: Final = "nothing was written"
+_MENDED: Final = "the files that could not be read are mended, and all else is as it was"
+_REPAIRED: Final = "what was repaired in notes and facts is in the log"
 _MEND_FILE: Final = (
     "makes a sound file of what is legible in it and what was last seen there, and keeps this one in the "
     "quarantine"
@@ -75,26 +76,28 @@ class Resolved:
     conflicts: tuple[Conflict, ...] = ()
 
 
-class Rescue:
-    """The upkeep of one folder. Reads the memory's files and log through its store."""
+class Maintenance:
+    """The maintenance of one memory, whose files and log it reads through the repository."""
 
-    def __init__(
-        self,
-        store: Store,
-        settings: Settings,
-        author: Author,
-        clock: Callable[[], datetime],
-        ids: Callable[[], str],
-    ) -> None:
-        self._store = store
+    def __init__(self, repository: Repository, settings: Callable[[], Settings]) -> None:
+        self._repository = repository
+        self._store = repository.store
         self._settings = settings
-        self._author = author
-        self._clock = clock
-        self._ids = ids
+        self._author = repository.author
+        self._clock = repository.clock
+        self._ids = repository.ids
 
     # Verify
 
-    def findings(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
+    def verify(self, progress: Progress | None) -> tuple[Finding, ...]:
+        """See `Memory.verify`."""
+        self._repository.refresh()
+        # Nobody's edit waits for the looking.
+        found = findings(self._repository.snapshot, progress)
+        with self._repository.guard:
+            return self._with_folder_and_log(found)
+
+    def _with_folder_and_log(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
         """Everything that is not as it should be: `found` in notes and facts, beside that in folder and log."""
         mendable = self._store.mendable()
         aside = {str(second.path): second.used.path.name for second in self._store.second_files()}
@@ -132,7 +135,32 @@ class Rescue:
             )
         return found
 
-    def repair(self, draft: Draft) -> list[SecondFile]:
+    def repair(self) -> ChangeSet:
+        """See `Memory.repair`."""
+        with self._repository.guard:
+            before = self._newest_entry()
+            mended = self._store.mend(self._author.signature)
+            if mended:
+                self._repository.refresh(patient=False)
+            with partly_done(_MENDED) if mended else nullcontext():
+                second, done = self._repository.change(
+                    "repaired what verify found", self._lay_repairs, kind="repair"
+                )
+            with nullcontext() if done.empty else partly_done(_REPAIRED):
+                self._set_aside(second, done)
+            if second:
+                self._repository.refresh(patient=False)
+            newest = self._newest_entry() if mended and done.empty else None
+            if newest is not None and (before is None or newest.id != before.id):
+                self._repository.window.made.append(newest.id)
+                return newest.change_set
+            return done
+
+    def _newest_entry(self) -> Entry | None:
+        ledger = self._store.ledger
+        return next(iter(ledger.entries(limit=1)), None) if ledger is not None else None
+
+    def _lay_repairs(self, draft: Draft) -> list[SecondFile]:
         """Lays every repair over a fresh draft; the second files that it brings in, to be set aside once that is
         written.
         """
@@ -144,7 +172,7 @@ class Rescue:
         repair(draft)
         return second
 
-    def set_aside(self, second: Iterable[SecondFile], done: ChangeSet) -> None:
+    def _set_aside(self, second: Iterable[SecondFile], done: ChangeSet) -> None:
         """Sets second files aside whose facts are in their nuggets. done: what brought them there; where that was
         nothing, an entry of the log tells of each file.
         """
@@ -173,41 +201,37 @@ class Rescue:
         """The backups of the folder, newest first."""
         return tuple(backups(self._store.home))
 
-    def restoration(
-        self,
-        current: Snapshot,
-        when: str | None,
-        note: str | None,
-        *,
-        guard: AbstractContextManager[object],
-        progress: Progress | None = None,
-    ) -> ChangeSet:
-        """What makes the memory as it was, or one note of it; written nowhere yet.
+    def restoration(self, when: str | None, note: str | None, progress: Progress | None) -> ChangeSet:
+        """See `Memory.restoration`."""
+        with self._repository.guard:
+            self._repository.refresh()
+            current = self._repository.snapshot
+        # Nobody's edit waits for a proposal.
+        wanted, words = self._as_it_was(current, when, progress)
+        return self._going_back(current, wanted, words, note, progress)
 
-        when: the name of a backup or its beginning, else an ISO 8601 time to which the log reaches back or before
-        which there is a backup; None: the newest backup. guard: held while the log is read. progress: told how many
-        of a backup's notes are read. Raises NotFoundError, InvalidInputError, BrokenFileError.
-        """
+    def going_back(
+        self, wanted: Snapshot, words: str, note: str | None, progress: Progress | None
+    ) -> ChangeSet:
+        """See `Memory.going_back`."""
+        with self._repository.guard:
+            self._repository.refresh()
+            current = self._repository.snapshot
+        return self._going_back(current, wanted, words, note, progress)
+
+    def _going_back(
+        self, current: Snapshot, wanted: Snapshot, words: str, note: str | None, progress: Progress | None
+    ) -> ChangeSet:
         from core.restore import reason_of, restoration
 
-        wanted, words = self._as_it_was(current, when, guard, progress)
+        id, at = self._repository.stamp()
         return restoration(
-            current,
-            wanted,
-            note=note,
-            id=self._ids(),
-            at=iso(self._clock()),
-            author=self._author,
-            reason=reason_of(words, note),
+            current, wanted, note=note, id=id, at=at, author=self._author, reason=reason_of(words, note),
             progress=progress,
-        )
+        )  # fmt: skip
 
     def _as_it_was(
-        self,
-        current: Snapshot,
-        when: str | None,
-        guard: AbstractContextManager[object],
-        progress: Progress | None,
+        self, current: Snapshot, when: str | None, progress: Progress | None
     ) -> tuple[Snapshot, str]:
         known = self.backups()
         if when is None:
@@ -228,7 +252,7 @@ class Rescue:
                 todo="nuggets restore lists the backups",
             )
         at = iso(moment)
-        found = self._from_log(current, at, guard)
+        found = self._from_log(current, at)
         if found is not None:
             return found, at
         before = [backup for backup in known if backup.at <= at]
@@ -240,12 +264,13 @@ class Rescue:
         return self._read(before[0], progress)
 
     def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
-        return read_backup(backup.path, self._settings.inference, progress), f"the backup {backup.name}"
+        return read_backup(backup.path, self._settings().inference, progress), f"the backup {backup.name}"
 
-    def _from_log(self, current: Snapshot, at: str, guard: AbstractContextManager[object]) -> Snapshot | None:
+    def _from_log(self, current: Snapshot, at: str) -> Snapshot | None:
         """The memory as it was, as the log tells; None where that does not reach back so far. Raises StorageError."""
         if self._store.log_problem is not None:
             raise self._store.log_problem
+        guard = self._repository.guard
         with guard:
             timeline = timeline_of(current, self._store.home, lambda: self._store.ledger, guard)
         try:
@@ -255,21 +280,19 @@ class Rescue:
 
     # Conflict copies
 
-    def resolve(
-        self,
-        snapshot: Snapshot,
-        apply: Callable[[ChangeSet], ChangeSet],
-        after: Callable[[], Snapshot],
-        *,
-        dry_run: bool,
-    ) -> Resolved:
+    def resolve(self, *, dry_run: bool) -> Resolved:
         """Joins what sync tools left beside the files; see `Memory.resolve`."""
+        with self._repository.guard:
+            self._repository.refresh()
+            return self._resolve(self._repository.snapshot, dry_run=dry_run)
+
+    def _resolve(self, snapshot: Snapshot, *, dry_run: bool) -> Resolved:
         readable: list[tuple[ConflictCopy, Document]] = []
         bad = bad_copies(self._store.home)
         done = [JoinedCopy(copy.path, copy.original, problem=copy.problem) for copy in bad]
         for copy in conflict_copies(self._store.home):
             try:
-                readable.append((copy, read_copy(copy, self._settings.inference)))
+                readable.append((copy, read_copy(copy, self._settings().inference)))
             except NuggetsError as error:
                 done.append(JoinedCopy(copy.path, copy.original, problem=error.what))
         if not readable:
@@ -286,7 +309,7 @@ class Rescue:
                 if not os.path.lexists(copy.original) or self._vanished(document)
             ],
             author=self._author,
-            rules=self._settings.inference,
+            rules=self._settings().inference,
             versions=self._versions,
         )
         left = {copy.path: left_over(document, copy.original) for copy, document in readable}
@@ -297,12 +320,14 @@ class Rescue:
         if dry_run:
             done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
             return Resolved(tuple(done), joined.change_set, conflicts)
-        applied = apply(joined.change_set)
+        applied = self._repository.apply(joined.change_set)
         with partly_done(_JOINED, _JOIN_ON):
             kept_all = True
             for conflict in conflicts:
                 documents = [document for _, document in readable]
-                kept_all &= self._keep(conflict, documents, after(), joined.change_set.reason) != ""
+                kept_all &= (
+                    self._keep(conflict, documents, self._repository.snapshot, joined.change_set.reason) != ""
+                )
             if not kept_all:
                 # Then the copies alone know what they say otherwise.
                 done += [JoinedCopy(copy.path, copy.original, problem=_UNKEPT) for copy, _ in readable]

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from core.errors import InvalidInputError, NotFoundError
-from core.model.change import Author, ChangeSet
+from core.errors import InvalidInputError, NotFoundError, partly_done
+from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.masks import Masks
 from core.model.note import replace
@@ -20,14 +20,15 @@ from core.model.snapshot import Snapshot
 from core.settings import Settings
 from core.storage.cache_folder import cache_folder, remove_cache
 from core.storage.files import read_file, replace_file
-from core.storage.masking import REASON, Place, mask_folder, survey
+from core.storage.masking import GO_ON, HALFWAY, REASON, Place, mask_folder, survey
 from core.storage.masking_proof import Left, file_left, files_left
 from core.storage.promotions import kept_targets
 from core.storage.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
 
 if TYPE_CHECKING:
-    from core.storage.store import Store
+    from core.services.repository import Repository
+    from core.services.search import SearchService
 
 _KEPT: Final = "nothing was masked"
 
@@ -168,35 +169,53 @@ def _masked_page(path: Path, masks: Masks) -> bytes | None:
     return None if told == found[0] else told
 
 
-class Masker:
-    """Masks credentials in one memory. stamp: a new id and the present time, ISO 8601."""
+class Secrets:
+    """The credentials in one memory: found, and masked everywhere in its folder.
+
+    search: holds texts of notes, and is told to forget them.
+    """
 
     def __init__(
-        self, store: Store, settings: Settings, author: Author, stamp: Callable[[], tuple[str, str]]
+        self, repository: Repository, settings: Callable[[], Settings], search: SearchService
     ) -> None:
-        self._store = store
-        self._rules = settings.inference
-        self._author = author
-        self._stamp = stamp
+        self._repository = repository
+        self._store = repository.store
+        self._settings = settings
+        self._search = search
 
-    def preview(
-        self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder] = ()
-    ) -> Masking:
+    def preview(self, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
         """See `Memory.masking`."""
+        with self._repository.guard:
+            self._repository.refresh()
+            return self._preview(self._repository.snapshot, ids, kept)
+
+    def _preview(self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
         found, refused = without_names(snapshot, (*chosen(snapshot, ids), *kept))
         masks = masks_of(found)
         if not masks:
             return Masking((), refused=refused)
-        places = survey(self._store, masks, self._rules)
+        places = survey(self._store, masks, self._settings().inference)
         pages = pages_with(self._page_paths(), masks)
         # What else holds the same values is masked with them, and told of.
         also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
         return Masking((*found, *also), places, pages, refused, masks)
 
-    def carry_out(self, masking: Masking) -> ChangeSet:
+    def mask(self, masking: Masking) -> ChangeSet:
         """See `Memory.mask_secrets`."""
-        id, at = self._stamp()
-        told = ChangeSet(id=id, at=at, author=self._author, reason=REASON, kind="mask")
+        repository = self._repository
+        with repository.guard:
+            repository.refresh(patient=False)
+            with partly_done(HALFWAY, GO_ON):
+                done = self._mask(masking)
+            self._search.forget()
+            repository.mask_unlogged(masking.masks)
+            repository.refresh(patient=False)
+            return done
+
+    def _mask(self, masking: Masking) -> ChangeSet:
+        id, at = self._repository.stamp()
+        author = self._repository.author
+        told = ChangeSet(id=id, at=at, author=author, reason=REASON, kind="mask")
         if not masking.masks:
             return told
         # Those who are stopped halfway find the values in the notes still, which come last.
@@ -206,7 +225,7 @@ class Masker:
         if cache is not None:
             remove_cache(cache)
         mask_unsaved(self._store.home, masking.masks)
-        done = mask_folder(self._store, masking.masks, self._rules, told, self._author.signature)
+        done = mask_folder(self._store, masking.masks, self._settings().inference, told, author.signature)
         if cache is not None:
             # Another program may have kept it anew meanwhile.
             remove_cache(cache)
@@ -217,6 +236,10 @@ class Masker:
         """See `Memory.masking_left`."""
         if not masking.masks:
             return ()
+        with self._repository.guard:
+            return self._left(masking)
+
+    def _left(self, masking: Masking) -> tuple[Left, ...]:
         home = self._store.home
         outside = (cache_folder(home, os.environ), unsaved_folder(home, os.environ))
         folders = [home, *(folder for folder in outside if folder is not None)]
