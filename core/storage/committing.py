@@ -220,7 +220,7 @@ class Committing:
     def _settle(self, urgent: frozenset[str] = frozenset()) -> None:
         """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back."""
         self.load()
-        self._trace.open(self._current())
+        self._trace.log.open(self._current())
         self._trace.rescue(self._current())
         remove_leftovers(self.home)
         self._trace.mark_contained(self._current())
@@ -254,7 +254,7 @@ class Committing:
                 self._trace.put_off(pending, error)
             except NuggetsError as error:
                 reason = pending.change_set.reason
-                self._trace.say(
+                self._trace.notices.say(
                     f"{error.where}: {error.what}; a change is not finished yet ({reason}): {_UNFINISHED}"
                 )
 
@@ -271,10 +271,10 @@ class Committing:
             # The files moved on: what is lost is judged anew.
             return True
         except NuggetsError as error:
-            self._trace.tell(error)
+            self._trace.notices.tell(error)
             return False
         if restoration.kind != "hit" and not restored.change_set.empty and not due.silent:
-            self._trace.say(
+            self._trace.notices.say(
                 f"{restoration.reason}; if that was meant, undo {restored.change_set.id} of the log"
             )
         return True

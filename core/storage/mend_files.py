@@ -54,7 +54,7 @@ def mend_files(trace: Trace, loaded: Loaded, now: datetime) -> list[Path]:
             mended.append(path)
             for place, problem in unread_places(document):
                 if place in versions:
-                    trace.say(f"{problem.where}: could not be read, and is now as it last could be")
+                    trace.notices.say(f"{problem.where}: could not be read, and is now as it last could be")
     return mended
 
 
@@ -65,9 +65,11 @@ def _last_read(trace: Trace, loaded: Loaded) -> dict[Path, dict[int, bytes]]:
     seen = seen_files(trace.ledger)
     found: dict[Path, dict[int, bytes]] = {}
     for path, document in loaded.documents().items():
-        one = seen.get(trace.name(path))
+        one = seen.get(trace.baseline.name(path))
         if document.problems and one is not None:
-            found[path] = last_read(document, trace.remembered(path, one.head, loaded.graph), trace.rules)
+            found[path] = last_read(
+                document, trace.baseline.remembered(trace.ledger, path, one.head, loaded.graph), trace.rules
+            )
     return {path: versions for path, versions in found.items() if versions}
 
 
@@ -76,7 +78,7 @@ def _whole(trace: Trace, path: Path, loaded: Loaded) -> list[bytes]:
     assert trace.ledger is not None
     read = read_file(path)
     data = read[0] if read is not None else b""
-    file = trace.name(path)
+    file = trace.baseline.name(path)
     raws = seen_raws(trace.ledger, file)
     seen = seen_files(trace.ledger).get(file)
     if path == loaded.graph.path:

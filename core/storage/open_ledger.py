@@ -1,4 +1,4 @@
-"""The ledger of one folder as this process has it open: begun, let go, set aside when broken; and notices of that."""
+"""The ledger of one folder as this process has it open: begun, closed, set aside when broken."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from datetime import datetime
 from pathlib import Path
 
 from core.errors import NuggetsError, StorageError
-from core.model.names import iso
 from core.storage.backups import BACKUPS
+from core.storage.baseline import Baseline
 from core.storage.belonging import (
     ID_NAME,
     ForeignLedgerError,
@@ -19,19 +19,19 @@ from core.storage.belonging import (
     check_what_it_saw,
     mark,
 )
-from core.storage.documents import Document
 from core.storage.ledger import Ledger
 from core.storage.ledger_schema import LEDGER_FILE, BrokenLedgerError, set_ledger_aside, unreadable
-from core.storage.ledger_seen import look, seen_files
+from core.storage.ledger_seen import seen_files
+from core.storage.notices import Notices
 from core.storage.quarantine import QUARANTINE
 from core.storage.reading import Loaded
 from core.storage.sqlite_files import damage_in
 
 
 class OpenLedger:
-    """The part of a trace that has the ledger open and keeps what a person should be told.
+    """The ledger's file. All but `wanted` and `in_step` is called under the memory's lock.
 
-    All but `wanted` and `in_step` are called under the memory's lock.
+    notices: what a person should be told of it. baseline: what it last saw of the files.
     """
 
     def __init__(
@@ -40,50 +40,21 @@ class OpenLedger:
         *,
         clock: Callable[[], datetime],
         ids: Callable[[], str],
+        notices: Notices,
+        baseline: Baseline,
     ) -> None:
         self.home = home
-        self.ids = ids
         self.ledger: Ledger | None = None
         # Why there is no ledger though the memory has one; None when it could be opened or there is none.
         self.log_problem: NuggetsError | None = None
-        # Whether the open ledger is this memory's.
-        self._known = False
         # How many logs were begun in the place of one that was gone or broken.
         self.begun = 0
+        # Whether the open ledger is this memory's.
+        self._known = False
         self._clock = clock
-        self._notices: list[str] = []
-        self._log_notice = ""
-        # The files as the ledger last saw them, when this object was there to see it.
-        self._former: dict[Path, Document] = {}
-        self._last_seen: Loaded | None = None
-
-    def at(self) -> str:
-        """The time that entries made here bear."""
-        return iso(self._clock())
-
-    # Telling a person
-
-    def say(self, notice: str) -> None:
-        """Keeps a notice until somebody asks."""
-        if notice not in self._notices:
-            self._notices.append(notice)
-
-    def tell(self, error: NuggetsError) -> None:
-        """Keeps what went wrong aside from what was asked for. What was kept safe of that is not known here."""
-        self.say(_told(error))
-
-    def tell_of_log(self, error: NuggetsError) -> None:
-        """Keeps that the log cannot be written, until it can be."""
-        self._log_notice = _told(error)
-
-    def take_notices(self) -> tuple[str, ...]:
-        """The notices since the last call."""
-        said = [self._log_notice] if self._log_notice else []
-        taken = tuple(dict.fromkeys([*self._notices, *said]))
-        self._notices, self._log_notice = [], ""
-        return taken
-
-    # The ledger itself
+        self._ids = ids
+        self._notices = notices
+        self._baseline = baseline
 
     @property
     def _path(self) -> Path:
@@ -96,7 +67,7 @@ class OpenLedger:
 
     def in_step(self, loaded: Loaded) -> bool:
         """Whether the ledger has seen the files as they are and nothing waits in it. Makes no file."""
-        self._let_go_of_replaced()
+        self._close_replaced()
         try:
             if self.ledger is None:
                 if self._missing:
@@ -105,7 +76,7 @@ class OpenLedger:
             assert self.ledger is not None
             if self.ledger.pending_count():
                 return False
-            return self.moved(loaded, self.ledger) == set()
+            return self._baseline.moved(loaded, self.ledger) == set()
         except BrokenLedgerError:
             return False
 
@@ -114,7 +85,7 @@ class OpenLedger:
 
         Raises StorageError, ReadOnlyError.
         """
-        self._let_go_of_replaced()
+        self._close_replaced()
         if self.ledger is not None and self.ledger.read_only:
             self.close()
         try:
@@ -129,10 +100,10 @@ class OpenLedger:
                 mark(self.ledger, self.home)
                 self._known = True
             if not seen_files(self.ledger):
-                self._see_first(self.ledger, loaded)
+                self._baseline.begin(self.ledger, loaded)
         except BrokenLedgerError as error:
             self.begin_anew(error, loaded)
-        self._log_notice = ""
+        self._notices.log_is_sound()
 
     @contextmanager
     def waiting(self, seconds: float | None) -> Iterator[None]:
@@ -165,7 +136,7 @@ class OpenLedger:
 
     def open_to_read(self) -> None:
         """Opens the ledger where nothing may be written; `log_problem` says why when it cannot be read either."""
-        self._let_go_of_replaced()
+        self._close_replaced()
         if self.ledger is not None or not os.path.lexists(self._path):
             return
         try:
@@ -190,7 +161,7 @@ class OpenLedger:
     def _say_gone(self) -> None:
         """Tells that a memory that had a log has none any more."""
         self.begun += 1
-        self.say(f"{self._path}: the log of changes is gone; a new one begins now")
+        self._notices.say(f"{self._path}: the log of changes is gone; a new one begins now")
 
     @contextmanager
     def looked_over(self) -> Iterator[None]:
@@ -210,11 +181,11 @@ class OpenLedger:
         """Sets a broken ledger aside and begins a new one from the files as they are. Raises StorageError."""
         self.close()
         self.begun += 1
-        stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self.ids()}"
+        stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self._ids()}"
         set_ledger_aside(self._path, self.home / QUARANTINE, stamp)
         foreign = isinstance(error, ForeignLedgerError)
         what = "belongs to another memory" if foreign else f"was broken ({error})"
-        self.say(
+        self._notices.say(
             f"{self._path}: the log of changes {what}; its bytes are kept in "
             f"{self.home / QUARANTINE}, no memory is lost; a new log begins now"
         )
@@ -223,7 +194,7 @@ class OpenLedger:
             self.ledger = Ledger(self._path)
             mark(self.ledger, self.home)
             self._known = True
-            self._see_first(self.ledger, loaded)
+            self._baseline.begin(self.ledger, loaded)
         except BrokenLedgerError as again:
             raise StorageError(
                 f"the log of changes cannot be begun ({again})",
@@ -237,47 +208,10 @@ class OpenLedger:
             self.ledger.close()
             self.ledger = None
             self._known = False
-            self._former = {}
-            self._last_seen = None
+            self._baseline.forget()
 
-    def _let_go_of_replaced(self) -> None:
+    def _close_replaced(self) -> None:
         if self.ledger is not None and self.ledger.replaced:
             self.close()
             if not self._path.exists():
                 self._say_gone()
-
-    def _see_first(self, ledger: Ledger, loaded: Loaded) -> None:
-        documents = loaded.documents()
-        with ledger.transaction(durable=True) as connection:
-            for path, document in documents.items():
-                look(connection, self.name(path), document, {}, fingerprint=document.fingerprint)
-        self._former = documents
-
-    def remember(self, loaded: Loaded) -> None:
-        """Keeps the files as the ledger has seen them now, so that they need not be read from it."""
-        self._former = loaded.documents()
-        self._last_seen = loaded
-
-    def name(self, path: Path) -> str:
-        """How the ledger names a file."""
-        return str(path.relative_to(self.home))
-
-    def moved(self, loaded: Loaded, ledger: Ledger) -> set[str]:
-        """Files that are not as they were last seen; those that cannot be read are passed over."""
-        broken = {self.name(path) for path in loaded.broken()}
-        seen = {file: one.fingerprint for file, one in seen_files(ledger).items() if file not in broken}
-        now = {self.name(path): made for path, made in loaded.fingerprints().items()}
-        known = {self.name(path): document.fingerprint for path, document in self._former.items()}
-
-        def same(file: str) -> bool:
-            was, made, own = seen[file], now.get(file), known.get(file)
-            # Of a version that this process saw itself it knows more than the ledger remembers.
-            written_since = own is not None and own.same_data(was) and own != made
-            return was is not None and was.same_data(made) and not written_since
-
-        return {file for file in {*seen, *now} if file not in seen or not same(file)}
-
-
-def _told(error: NuggetsError) -> str:
-    head = f"{error.where}: {error.what}" if error.where else error.what
-    return "; ".join(part for part in (head, error.todo) if part)

@@ -78,9 +78,9 @@ def note_outside(trace: Trace, loaded: Loaded, urgent: frozenset[str] = frozense
     ledger = trace.ledger
     if ledger is None:
         return Due()
-    if not trace.moved(loaded, ledger):
+    if not trace.baseline.moved(loaded, ledger):
         return Due()
-    seen = trace.seen(loaded)
+    seen = trace.baseline.seen(ledger, loaded)
     found = differences(seen.snapshot, loaded.snapshot)
     due = _lost_updates(trace, ledger, seen, loaded, found, urgent)
     if due is not None:
@@ -183,7 +183,7 @@ def _see_merged(connection: sqlite3.Connection, trace: Trace, seen: Loaded, made
             documents.append(changed_nugget(document, facts) if facts else None)
         for one in documents:
             if one is not None:
-                look(connection, trace.name(one.path), one, None, fingerprint=None, only=names)
+                look(connection, trace.baseline.name(one.path), one, None, fingerprint=None, only=names)
 
 
 def _keep_conflicts(trace: Trace, ledger: Ledger, conflicts: Iterable[tuple[ChangeSet, Conflict]]) -> None:
@@ -266,8 +266,8 @@ def _put_down(
         connection.execute("DELETE FROM owed")
         _log_what_came_back(connection, trace, ledger, loaded, frozenset())
     for notice in said:
-        trace.say(notice)
-    trace.remember(loaded)
+        trace.notices.say(notice)
+    trace.baseline.remember(loaded)
     _withdraw_conflicts(ledger, loaded)
     _keep_conflicts(trace, ledger, (*verdict.conflicts, *doubtful.values()))
 
@@ -282,8 +282,8 @@ def _see_all(
     """Remembers all files as they are now, but for the things named in `but`, which stay remembered as they were."""
     was, now = seen.documents(), loaded.documents()
     for path, document in now.items():
-        _see(connection, trace.name(path), was.get(path), document, but)
-    there = {trace.name(path) for path in {*now, *loaded.broken()}}
+        _see(connection, trace.baseline.name(path), was.get(path), document, but)
+    there = {trace.baseline.name(path) for path in {*now, *loaded.broken()}}
     for (file,) in connection.execute("SELECT file FROM seen_file").fetchall():
         if file not in there:
             forget_file(connection, file)

@@ -37,11 +37,11 @@ class Store(Committing):
 
     def close(self) -> None:
         """Lets the ledger's file go; the next use opens it again."""
-        self._trace.close()
+        self._trace.log.close()
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call."""
-        return self._trace.take_notices()
+        return self._trace.notices.take()
 
     def look_around(self, seconds: float, patience: float = 0.0) -> Snapshot:
         """Compares the files with what the ledger last saw, settles what is to be settled, and loads.
@@ -51,16 +51,16 @@ class Store(Committing):
         seconds are over. Errors as in `load`.
         """
         snapshot = self.load()
-        if snapshot.read_only or not self._trace.wanted(self._current()) or snapshot.graph_problem:
-            self._trace.open_to_read()
+        if snapshot.read_only or not self._trace.log.wanted(self._current()) or snapshot.graph_problem:
+            self._trace.log.open_to_read()
             if snapshot.graph_problem and not snapshot.read_only:
                 self._keep_broken()
             return snapshot
         begun = time.monotonic()
         try:
-            with self._trace.looked_over():
-                while not self._trace.in_step(self._current()):
-                    with locked(self.home, seconds=seconds), self._trace.waiting(seconds):
+            with self._trace.log.looked_over():
+                while not self._trace.log.in_step(self._current()):
+                    with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
                         self._settle()
                     quiet = self._trace.quiet_seconds
                     end = begun + (max(patience, quiet + _GLANCE_SECONDS) if patience else 0.0)
@@ -76,19 +76,19 @@ class Store(Committing):
         except BrokenLedgerError as broken:
             self._begin_ledger_anew(broken)
         except NuggetsError as error:
-            self._trace.open_to_read()
-            self._trace.tell_of_log(self.log_problem or error)
+            self._trace.log.open_to_read()
+            self._trace.notices.tell_of_log(self.log_problem or error)
         return self.load()
 
     @property
     def logs_begun(self) -> int:
         """How many logs were begun in the place of one that was gone or broken, while this was open."""
-        return self._trace.begun
+        return self._trace.log.begun
 
     @property
     def log_problem(self) -> NuggetsError | None:
         """Why the log cannot be read though there is one; None when it can, and when there is none."""
-        return self._trace.log_problem if self.ledger is None else None
+        return self._trace.log.log_problem if self.ledger is None else None
 
     def _keep_broken(self) -> None:
         """Keeps the bytes of a note graph that cannot be read; what it means for the facts is told once it can."""
@@ -96,7 +96,7 @@ class Store(Committing):
             with locked(self.home, seconds=1.0):
                 keep_unreadable(self.home, self._current(), self._clock())
         except NuggetsError as error:
-            self._trace.tell(error)
+            self._trace.notices.tell(error)
 
     @property
     def loaded(self) -> Loaded:
@@ -111,7 +111,7 @@ class Store(Committing):
     @property
     def settled(self) -> bool:
         """Whether nothing is owed: the ledger has seen the files as they are."""
-        return self._loaded is None or self.ledger is None or self._trace.in_step(self._loaded)
+        return self._loaded is None or self.ledger is None or self._trace.log.in_step(self._loaded)
 
     def apply(
         self,
@@ -130,18 +130,18 @@ class Store(Committing):
         check_writable(self.home, self.load(), change_set)
         make_folder(self.home)
         touched = frozenset(items_of(change_set))
-        with locked(self.home, seconds=seconds), self._trace.waiting(seconds):
+        with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
             try:
-                with self._trace.looked_over():
+                with self._trace.log.looked_over():
                     self._settle(touched)
-                    self._trace.bind()
+                    self._trace.log.bind()
                     without_backup = self._keep_safe(change_set)
                     done = self._commit(change_set, made_by, decide=decide, urgent=touched, insist=True)
                 if without_backup and not done.change_set.empty:
-                    self._trace.say(without_backup)
+                    self._trace.notices.say(without_backup)
                 return done
             except BrokenLedgerError as error:
-                self._trace.begin_anew(error, self._current())
+                self._trace.log.begin_anew(error, self._current())
                 return self._commit(change_set, made_by, decide=decide)
 
     def set_broken_ledger_aside(self, error: Exception) -> bool:
@@ -152,7 +152,7 @@ class Store(Committing):
         if ledger is None:
             return False
         try:
-            with self._trace.looked_over():
+            with self._trace.log.looked_over():
                 raise error
         except BrokenLedgerError as broken:
             if ledger.read_only:
@@ -165,9 +165,9 @@ class Store(Committing):
     def _begin_ledger_anew(self, error: BrokenLedgerError) -> None:
         try:
             with locked(self.home):
-                self._trace.begin_anew(error, self._current())
+                self._trace.log.begin_anew(error, self._current())
         except NuggetsError as refused:
-            self._trace.tell(refused)
+            self._trace.notices.tell(refused)
 
     # Keeping and putting away
 
@@ -230,7 +230,7 @@ class Store(Committing):
             remove_file(second.path)
             if reason and self.ledger is not None:
                 self._trace.note_down(Attribution(made_by, "repair", reason))
-            self._trace.say(
+            self._trace.notices.say(
                 f"{second.path.name}: all of it is in {second.used.path.name}; it is kept as {kept}"
             )
             return kept
@@ -250,7 +250,7 @@ class Store(Committing):
         if not self._current().snapshot.problems:
             return []
         with locked(self.home), partly_done(_MENDING, _MEND_ON):
-            self._trace.open(self._current())
+            self._trace.log.open(self._current())
             if not self._current().snapshot.graph_problem:
                 self._settle()
             mended = mend_files(self._trace, self._current(), self._clock())

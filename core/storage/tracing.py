@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -11,19 +11,21 @@ from typing import Final
 from core.errors import ConflictError, StorageError
 from core.model.change import PERSON, ChangeKind, ChangeSet
 from core.model.entry import Conflict
+from core.model.names import iso
 from core.settings import Settings
-from core.storage.documents import Document, GraphDocument, remembered_graph, remembered_nugget
-from core.storage.files import Fingerprint, fingerprint, leftovers
+from core.storage.baseline import NEVER, Baseline, is_version
+from core.storage.files import fingerprint, leftovers
 from core.storage.ledger import TAKEN_IN, Ledger
 from core.storage.ledger_archive import archive_oldest, is_time_to_look
 from core.storage.ledger_codec import fact_item, note_item
 from core.storage.ledger_rows import Pending
 from core.storage.ledger_schema import BrokenLedgerError
-from core.storage.ledger_seen import forget_file, look, look_at_few, numbered, seen_files, seen_raws
+from core.storage.ledger_seen import forget_file, look, look_at_few, numbered, seen_files
 from core.storage.merging import conflict_of
+from core.storage.notices import Notices
 from core.storage.open_ledger import OpenLedger
 from core.storage.quarantine import QUARANTINE
-from core.storage.reading import Loaded, assembled
+from core.storage.reading import Loaded
 from core.storage.slips import wished, with_slip
 from core.storage.writing import Write, Written
 
@@ -37,8 +39,11 @@ class Attribution:
     reason: str
 
 
-class Trace(OpenLedger):
-    """Keeps the ledger of one folder. All that is defined here is called under the memory's lock."""
+class Trace:
+    """Keeps the ledger of one folder. All that is defined here is called under the memory's lock.
+
+    log: the ledger's file. baseline: what it last saw of the files. notices: what a person should be told.
+    """
 
     def __init__(
         self,
@@ -48,50 +53,26 @@ class Trace(OpenLedger):
         clock: Callable[[], datetime],
         ids: Callable[[], str],
     ) -> None:
-        super().__init__(home, clock=clock, ids=ids)
+        self.home = home
+        self.ids = ids
         self.rules = settings.inference
         self._settings = settings
+        self._clock = clock
+        self.notices = Notices()
+        self.baseline = Baseline(home, settings.inference)
+        self.log = OpenLedger(home, clock=clock, ids=ids, notices=self.notices, baseline=self.baseline)
         self.attribution: Attribution | None = None
         # For how long nobody may have written before what was taken back is restored.
         self.quiet_seconds = 0.0
 
-    # What was seen
+    @property
+    def ledger(self) -> Ledger | None:
+        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
+        return self.log.ledger
 
-    def seen(self, loaded: Loaded) -> Loaded:
-        """The folder as the ledger last saw it; what did not change since is shared with `loaded`."""
-        assert self.ledger is not None
-        documents = loaded.documents()
-        graph = loaded.graph if loaded.graph.broken else GraphDocument(path=loaded.graph.path)
-        # A file that cannot be read now says nothing about what was in it.
-        nuggets = {path: document for path, document in loaded.nuggets.items() if document.broken}
-        for file, one in seen_files(self.ledger).items():
-            path = self.home / file
-            if path in nuggets or (path == graph.path and graph.broken):
-                continue
-            former = self._former.get(path)
-            # Of what cannot be read the ledger remembers more than the file showed.
-            at_hand = (former if former is not None and not former.problems else None, documents.get(path))
-            found = next((d for d in at_hand if d is not None and _is_version(d, one.fingerprint)), None)
-            if found is None:
-                found = self.remembered(path, one.head, loaded.graph)
-            if isinstance(found, GraphDocument):
-                graph = found
-            else:
-                nuggets[path] = found
-        ordered = {path: nuggets[path] for path in sorted(nuggets, key=lambda path: path.name)}
-        last = self._last_seen
-        if last is not None and last.graph is graph and _same(last.nuggets, ordered):
-            return last
-        return assembled(self.home, graph, ordered, loaded)
-
-    def remembered(self, path: Path, head: bytes, graph: GraphDocument) -> Document:
-        """A file as the ledger holds it, with the last readable version of what cannot be read any more."""
-        assert self.ledger is not None
-        raws = seen_raws(self.ledger, self.name(path))
-        if path != graph.path:
-            return remembered_nugget(path, head, raws)
-        # A version of no file, but of one that was there.
-        return replace(remembered_graph(path, head, raws, self.rules, graph), fingerprint=_NEVER)
+    def at(self) -> str:
+        """The time that entries made here bear."""
+        return iso(self._clock())
 
     # One write
 
@@ -135,15 +116,15 @@ class Trace(OpenLedger):
         """
         assert self.ledger is not None
         try:
-            with self.looked_over():
+            with self.log.looked_over():
                 self._finish(self.ledger, seq, before, written)
             if seq is not None and is_time_to_look(seq):
                 archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
-            self.say(f"{error.where}: {error.what}; {_WRITTEN}")
+            self.notices.say(f"{error.where}: {error.what}; {_WRITTEN}")
         except BrokenLedgerError as error:
             # The files bear the change already: it is the first entry of the new ledger.
-            self.begin_anew(error, written.loaded if written else before)
+            self.log.begin_anew(error, written.loaded if written else before)
             with self.ledger.transaction(durable=True) as connection:
                 self.ledger.record(connection, effective, made_by)
 
@@ -157,11 +138,11 @@ class Trace(OpenLedger):
             slipped = [one for slip in slips for one in self._slipped(slip.path, slip.document.path, before)]
             changed = [path for path in new if new[path] is not old.get(path)]
             for path in changed:
-                file, was = self.name(path), old.get(path)
+                file, was = self.baseline.name(path), old.get(path)
                 one = known.get(file)
-                in_step = was is None or (one is not None and _is_version(was, one.fingerprint))
+                in_step = was is None or (one is not None and is_version(was, one.fingerprint))
                 if in_step:
-                    self._former[path] = new[path]
+                    self.baseline.put(path, new[path])
                     if was is not None and look_at_few(connection, file, was, new[path]):
                         continue
                 before_items = numbered(was) if was is not None else {}
@@ -174,9 +155,9 @@ class Trace(OpenLedger):
                     only=None if in_step else _differing(before_items, numbered(new[path])),
                 )
             for path in old.keys() - new.keys():
-                forget_file(connection, self.name(path))
+                forget_file(connection, self.baseline.name(path))
             if seq is not None:
-                times = [(new[path].fingerprint or _NEVER).mtime_ns for path in changed]
+                times = [(new[path].fingerprint or NEVER).mtime_ns for path in changed]
                 ledger.finish(connection, seq, max(times, default=0))
             for change_set in slipped:
                 ledger.record(connection, change_set, TAKEN_IN, state="pending")
@@ -185,7 +166,7 @@ class Trace(OpenLedger):
         """What the version at `path`, which was to stand at `target`, changed on top of `base`."""
         theirs = with_slip(self.home, path, target, base, self.rules, self._clock())
         if theirs is None:
-            self.say(
+            self.notices.say(
                 f"{target}: another program wrote this file at the moment of a change and it cannot be read; "
                 f"its bytes are kept in {self.home / QUARANTINE}"
             )
@@ -205,11 +186,11 @@ class Trace(OpenLedger):
         stages = {file: stage for entry in pending for file, stage in entry.stages.items()}
         if self.ledger is None or not stages:
             return
-        seen = self.seen(loaded)
+        seen = self.baseline.seen(self.ledger, loaded)
         # The kill may have come after such a version was put into the log, and before its file was cleared.
         known = [(entry.change_set.notes, entry.change_set.facts) for entry in pending]
         for temporary, target in leftovers(self.home):
-            stage = stages.get(self.name(target))
+            stage = stages.get(self.baseline.name(target))
             if stage is None:
                 continue
             found = fingerprint(temporary)
@@ -227,7 +208,7 @@ class Trace(OpenLedger):
             names = contained(pending.change_set, loaded)
             with self.ledger.transaction() as connection:
                 for path, document in loaded.documents().items():
-                    look(connection, self.name(path), document, None, fingerprint=None, only=names)
+                    look(connection, self.baseline.name(path), document, None, fingerprint=None, only=names)
 
     def note_down(self, mine: Attribution) -> None:
         """An entry for what was done to a file without a note or fact having changed."""
@@ -250,18 +231,7 @@ class Trace(OpenLedger):
         return kept.id
 
 
-def _is_version(document: Document, made: Fingerprint | None) -> bool:
-    """Whether a document is the version of its file that the ledger knows."""
-    return made is document.fingerprint or (made is not None and made.same_data(document.fingerprint))
-
-
-_NEVER: Final = Fingerprint(0, 0, 0)
 _WRITTEN: Final = "the change itself was written, and the log takes it in the next time the memory is opened"
-
-
-def _same(some: Mapping[Path, Document], others: Mapping[Path, Document]) -> bool:
-    """Whether both hold the very same documents."""
-    return some.keys() == others.keys() and all(some[path] is others[path] for path in some)
 
 
 def _differing(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[str]:
