@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,12 +16,12 @@ from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
 from core.storage.compare import without_hollow
 from core.storage.files import remove_leftovers
-from core.storage.ledger import IN_PASSING, RESTORER, Ledger
+from core.storage.ledger import IN_PASSING, RESTORER
 from core.storage.merging import Collect, Decide, refuse, take_theirs
 from core.storage.outside import Due, note_outside
 from core.storage.reading import Loaded, read_folder
 from core.storage.rebase import rebase
-from core.storage.safekeeping import back_up, keep_before_rewriting, keep_unreadable
+from core.storage.safekeeping import keep_before_rewriting, keep_unreadable
 from core.storage.tracing import Trace
 from core.storage.unfinished import whole_of
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
@@ -45,66 +44,52 @@ class Applied(NamedTuple):
     change_set: ChangeSet
 
 
-class Committing:
-    """The part of a store that brings change sets onto the newest files and settles what is owed to them.
-
-    clock and ids give the time and eight new hexadecimal digits for what the store itself puts into the log.
+class Committer:
+    """Brings change sets onto the newest files and settles what is owed to them. It holds the files as they were last
+    loaded. All but `load` and `current` is called under the memory's lock.
     """
 
     def __init__(
         self,
         home: Path,
-        settings: Settings | None = None,
+        settings: Settings,
+        trace: Trace,
         *,
-        clock: Callable[[], datetime] | None = None,
-        ids: Callable[[], str] | None = None,
-        tolerant: bool = False,
-        loaded: Loaded | None = None,
+        clock: Callable[[], datetime],
+        tolerant: bool,
+        loaded: Loaded | None,
     ) -> None:
         self.home = home
         self._tolerant = tolerant
-        self._settings = settings or Settings()
-        self._rules = self._settings.inference
-        self._clock = clock or (lambda: datetime.now(UTC))
+        self._settings = settings
+        self._rules = settings.inference
+        self._clock = clock
         self._loaded = loaded
         self._problems_kept: tuple[Problem, ...] = ()
-        self._trace = Trace(
-            home,
-            self._settings,
-            clock=self._clock,
-            ids=ids or (lambda: secrets.token_hex(4)),
-        )
-
-    @property
-    def ledger(self) -> Ledger | None:
-        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
-        return self._trace.ledger
-
-    @property
-    def present(self) -> Snapshot:
-        """The snapshot as it was last loaded."""
-        return self._current().snapshot
+        self._trace = trace
 
     def load(self) -> Snapshot:
-        """The snapshot of the files as they are now; the same object as before when no file changed.
-
-        Reads only files whose fingerprint moved. Raises BrokenFileError for a note graph that cannot be read
-        and StorageError when the system refuses; the last snapshot stays valid then. A tolerant store that never saw
-        a good graph loads the facts alone.
-        """
+        """See `Store.load`."""
         never_good = self._loaded is None or bool(self._loaded.graph.broken)
         self._loaded = read_folder(
             self.home, self._rules, self._loaded, tolerant=self._tolerant and never_good
         )
         return self._loaded.snapshot
 
-    def _current(self) -> Loaded:
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is owed: the ledger has seen the files as they are."""
+        return self._loaded is None or self._trace.ledger is None or self._trace.log.in_step(self._loaded)
+
+    @property
+    def current(self) -> Loaded:
+        """The files as they were last loaded."""
         assert self._loaded is not None
         return self._loaded
 
     # Writing
 
-    def _commit(
+    def commit(
         self,
         change_set: ChangeSet,
         made_by: str,
@@ -122,10 +107,10 @@ class Committing:
         than one can write does not keep this from being written; what it saves is taken in afterwards.
         """
         for turn in range(_TRIES):
-            known, before = self._current(), self.load()
-            if urgent is not None and self._current() is not known:
-                self._settle(urgent)
-                before = self._current().snapshot
+            known, before = self.current, self.load()
+            if urgent is not None and self.current is not known:
+                self.settle(urgent)
+                before = self.current.snapshot
             check_writable(self.home, before, change_set)
             effective = rebase(change_set, before, decide or refuse)
             if decide is not None:
@@ -135,7 +120,7 @@ class Committing:
             effective = msgspec.structs.replace(effective, files=due)
             if effective.empty:
                 if seq is not None:
-                    self._trace.finish(seq, change_set, made_by, self._current(), None)
+                    self._trace.finish(seq, change_set, made_by, self.current, None)
                 return Applied(before, before, effective)
             entry = effective if seq is None else whole_of(change_set, effective, before)
             done = self._write(effective, entry, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
@@ -143,7 +128,7 @@ class Committing:
                 entry, written = done
                 self._loaded = written.loaded
                 self._take_in(written)
-                return Applied(before, self._current().snapshot, entry)
+                return Applied(before, self.current.snapshot, entry)
         raise _BusyError(
             "another program keeps changing the files", where=str(self.home), kept=_KEPT, todo="try again"
         )
@@ -160,7 +145,7 @@ class Committing:
         """One try. None when a file moved on under us before anything was written. entry: what the log tells of it,
         which is more than `effective` where a part was written before.
         """
-        loaded = self._current()
+        loaded = self.current
         keep_before_rewriting(self.home, loaded, effective, self._clock())
         write = prepare(self.home, loaded, effective)
         with self._staged(write):
@@ -202,34 +187,21 @@ class Committing:
             for slip in written.slips:
                 slip.path.unlink(missing_ok=True)
 
-    def _keep_safe(self, change_set: ChangeSet) -> str:
-        """Makes a backup before a change when one is due.
-
-        Returns what a person should know of a backup that could not be made, "" when all went well.
-        """
-        try:
-            back_up(self.home, change_set, self._clock(), self._settings.backups.keep)
-        except NuggetsError as error:
-            # A change that can be taken back from the log does not wait for a second safety net.
-            why = f"{error.where}: no backup could be made ({error.what})"
-            return f"{why}; the change itself was written and is in the log"
-        return ""
-
     # Settling
 
-    def _settle(self, urgent: frozenset[str] = frozenset()) -> None:
+    def settle(self, urgent: frozenset[str] = frozenset()) -> None:
         """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back."""
         self.load()
-        self._trace.log.open(self._current())
-        self._trace.rescue(self._current())
+        self._trace.log.open(self.current)
+        self._trace.rescue(self.current)
         remove_leftovers(self.home)
-        self._trace.mark_contained(self._current())
-        problems = self._current().snapshot.problems
+        self._trace.mark_contained(self.current)
+        problems = self.current.snapshot.problems
         if problems and problems != self._problems_kept:
-            keep_unreadable(self.home, self._current(), self._clock())
+            keep_unreadable(self.home, self.current, self._clock())
             self._problems_kept = problems
         for _ in range(_TRIES):
-            due = note_outside(self._trace, self._current(), urgent)
+            due = note_outside(self._trace, self.current, urgent)
             self._finish_pending()
             if not due.restorations and due.white_space is None:
                 return
@@ -244,7 +216,7 @@ class Committing:
         for pending in self._trace.pending():
             met = Collect(take_theirs)
             try:
-                self._commit(pending.change_set, pending.made_by, pending.seq, decide=met)
+                self.commit(pending.change_set, pending.made_by, pending.seq, decide=met)
                 if met.conflicts:
                     self._trace.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
             except _BusyError:
@@ -262,7 +234,7 @@ class Committing:
         """False when the system refused it."""
         try:
             taken_back = due.taken_back(restoration)
-            restored = self._commit(
+            restored = self.commit(
                 restoration, due.made_by, preceding=taken_back, insist=due.made_by == IN_PASSING
             )
         except _BusyError:
@@ -283,7 +255,7 @@ class Committing:
         """Writes texts as the ledger last saw them, where they lost nothing but white space; whether it could."""
         try:
             effective = rebase(white_space, self.load())
-            loaded = self._current()
+            loaded = self.current
             if effective.empty:
                 return False
             keep_before_rewriting(self.home, loaded, effective, self._clock())

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import secrets
 import time
+from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -10,15 +13,17 @@ from core.errors import BrokenFileError, ConflictError, LockTimeoutError, Nugget
 from core.model.change import ChangeSet
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
-from core.storage.committing import Applied, Committing
+from core.settings import Settings
+from core.storage.committing import Applied, Committer
 from core.storage.files import fingerprint, locked, make_folder, remove_file
+from core.storage.ledger import Ledger
 from core.storage.ledger_codec import items_of
 from core.storage.ledger_schema import BrokenLedgerError, unreadable
 from core.storage.mend_files import mend_files, mendable
 from core.storage.merging import Decide
 from core.storage.outside import is_quiet
 from core.storage.reading import Loaded
-from core.storage.safekeeping import keep_unreadable, keep_whole
+from core.storage.safekeeping import back_up, keep_unreadable, keep_whole
 from core.storage.second_files import SecondFile, second_files
 from core.storage.tracing import Attribution, Trace
 from core.storage.writing import check_writable
@@ -29,11 +34,55 @@ _MENDING: Final = "no byte is lost: what was mended so far lies in the quarantin
 _MEND_ON: Final = "nuggets verify --repair goes on with it"
 
 
-class Store(Committing):
+class Store:
     """One memory's folder. Not safe for several threads at once; `Memory` sees to that.
 
     clock and ids give the time and eight new hexadecimal digits for what the store itself puts into the log.
     """
+
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings | None = None,
+        *,
+        clock: Callable[[], datetime] | None = None,
+        ids: Callable[[], str] | None = None,
+        tolerant: bool = False,
+        loaded: Loaded | None = None,
+    ) -> None:
+        self.home = home
+        self._settings = settings or Settings()
+        self._clock = clock or (lambda: datetime.now(UTC))
+        self._trace = Trace(
+            home, self._settings, clock=self._clock, ids=ids or (lambda: secrets.token_hex(4))
+        )
+        self._committer = Committer(
+            home, self._settings, self._trace, clock=self._clock, tolerant=tolerant, loaded=loaded
+        )
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
+        return self._trace.ledger
+
+    @property
+    def loaded(self) -> Loaded:
+        """The files as they were last loaded."""
+        return self._committer.current
+
+    @property
+    def present(self) -> Snapshot:
+        """The snapshot as it was last loaded."""
+        return self.loaded.snapshot
+
+    def load(self) -> Snapshot:
+        """The snapshot of the files as they are now; the same object as before when no file changed.
+
+        Reads only files whose fingerprint moved. Raises BrokenFileError for a note graph that cannot be read
+        and StorageError when the system refuses; the last snapshot stays valid then. A tolerant store that never saw
+        a good graph loads the facts alone.
+        """
+        return self._committer.load()
 
     def close(self) -> None:
         """Lets the ledger's file go; the next use opens it again."""
@@ -51,7 +100,7 @@ class Store(Committing):
         seconds are over. Errors as in `load`.
         """
         snapshot = self.load()
-        if snapshot.read_only or not self._trace.log.wanted(self._current()) or snapshot.graph_problem:
+        if snapshot.read_only or not self._trace.log.wanted(self.loaded) or snapshot.graph_problem:
             self._trace.log.open_to_read()
             if snapshot.graph_problem and not snapshot.read_only:
                 self._keep_broken()
@@ -59,14 +108,14 @@ class Store(Committing):
         begun = time.monotonic()
         try:
             with self._trace.log.looked_over():
-                while not self._trace.log.in_step(self._current()):
+                while not self._trace.log.in_step(self.loaded):
                     with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
-                        self._settle()
+                        self._committer.settle()
                     quiet = self._trace.quiet_seconds
                     end = begun + (max(patience, quiet + _GLANCE_SECONDS) if patience else 0.0)
                     if self.settled or time.monotonic() >= end:
                         break
-                    while not is_quiet(self._current(), quiet) and time.monotonic() < end:
+                    while not is_quiet(self.loaded, quiet) and time.monotonic() < end:
                         time.sleep(_GLANCE_SECONDS)
                         self.load()
         except BrokenFileError:
@@ -94,24 +143,19 @@ class Store(Committing):
         """Keeps the bytes of a note graph that cannot be read; what it means for the facts is told once it can."""
         try:
             with locked(self.home, seconds=1.0):
-                keep_unreadable(self.home, self._current(), self._clock())
+                keep_unreadable(self.home, self.loaded, self._clock())
         except NuggetsError as error:
             self._trace.notices.tell(error)
 
-    @property
-    def loaded(self) -> Loaded:
-        """The files as they were last loaded."""
-        return self._current()
-
     def settle_now(self) -> tuple[Trace, Loaded]:
         """Under the memory's lock: the log and the files, in step with each other. Errors as in `apply`."""
-        self._settle()
-        return self._trace, self._current()
+        self._committer.settle()
+        return self._trace, self.loaded
 
     @property
     def settled(self) -> bool:
         """Whether nothing is owed: the ledger has seen the files as they are."""
-        return self._loaded is None or self.ledger is None or self._trace.log.in_step(self._loaded)
+        return self._committer.settled
 
     def apply(
         self,
@@ -133,16 +177,31 @@ class Store(Committing):
         with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
             try:
                 with self._trace.log.looked_over():
-                    self._settle(touched)
+                    self._committer.settle(touched)
                     self._trace.log.bind()
                     without_backup = self._keep_safe(change_set)
-                    done = self._commit(change_set, made_by, decide=decide, urgent=touched, insist=True)
+                    done = self._committer.commit(
+                        change_set, made_by, decide=decide, urgent=touched, insist=True
+                    )
                 if without_backup and not done.change_set.empty:
                     self._trace.notices.say(without_backup)
                 return done
             except BrokenLedgerError as error:
-                self._trace.log.begin_anew(error, self._current())
-                return self._commit(change_set, made_by, decide=decide)
+                self._trace.log.begin_anew(error, self.loaded)
+                return self._committer.commit(change_set, made_by, decide=decide)
+
+    def _keep_safe(self, change_set: ChangeSet) -> str:
+        """Makes a backup before a change when one is due.
+
+        Returns what a person should know of a backup that could not be made, "" when all went well.
+        """
+        try:
+            back_up(self.home, change_set, self._clock(), self._settings.backups.keep)
+        except NuggetsError as error:
+            # A change that can be taken back from the log does not wait for a second safety net.
+            why = f"{error.where}: no backup could be made ({error.what})"
+            return f"{why}; the change itself was written and is in the log"
+        return ""
 
     def set_broken_ledger_aside(self, error: Exception) -> bool:
         """Whether an error came of a damaged ledger that was set aside now, and a new one begun: what was asked of it
@@ -165,7 +224,7 @@ class Store(Committing):
     def _begin_ledger_anew(self, error: BrokenLedgerError) -> None:
         try:
             with locked(self.home):
-                self._trace.log.begin_anew(error, self._current())
+                self._trace.log.begin_anew(error, self.loaded)
         except NuggetsError as refused:
             self._trace.notices.tell(refused)
 
@@ -212,7 +271,7 @@ class Store(Committing):
 
     def second_files(self) -> list[SecondFile]:
         """The second files of nuggets that repairing can bring into them and set aside."""
-        return second_files(self._current())
+        return second_files(self.loaded)
 
     def set_second_aside(self, second: SecondFile, made_by: str, reason: str) -> Path | None:
         """Moves a second file, all of which stands in its nugget by now, into the quarantine; where it lies now. None
@@ -237,7 +296,7 @@ class Store(Committing):
 
     def mendable(self) -> frozenset[str]:
         """Where notes and facts stand, as their problems say it, that `mend` puts back as they last could be read."""
-        return mendable(self._trace, self._current())
+        return mendable(self._trace, self.loaded)
 
     def mend(self, made_by: str) -> list[Path]:
         """Makes sound files of those that cannot be read, as a whole or in part: of what can be read in them and
@@ -247,13 +306,13 @@ class Store(Committing):
         Returns the files that were mended. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
         self.load()
-        if not self._current().snapshot.problems:
+        if not self.loaded.snapshot.problems:
             return []
         with locked(self.home), partly_done(_MENDING, _MEND_ON):
-            self._trace.log.open(self._current())
-            if not self._current().snapshot.graph_problem:
-                self._settle()
-            mended = mend_files(self._trace, self._current(), self._clock())
+            self._trace.log.open(self.loaded)
+            if not self.loaded.snapshot.graph_problem:
+                self._committer.settle()
+            mended = mend_files(self._trace, self.loaded, self._clock())
             names = ", ".join(str(path.relative_to(self.home)) for path in mended)
             mine = Attribution(made_by, "repair", f"made {names} sound again")
             if mended:
@@ -266,7 +325,7 @@ class Store(Committing):
         last = self.ledger.last_seq
         self._trace.attribution = mine
         try:
-            self._settle()
+            self._committer.settle()
         finally:
             self._trace.attribution = None
         if self.ledger.last_seq == last:

@@ -243,8 +243,7 @@ def _assert_seen(memory: Memory) -> None:
     ledger = store.ledger
     assert ledger is not None
     assert store.settled
-    assert store._loaded is not None
-    documents = {str(path.relative_to(memory.home)): made for path, made in store._loaded.documents().items()}
+    documents = {str(path.relative_to(memory.home)): made for path, made in store.loaded.documents().items()}
     seen = seen_files(ledger)
     assert seen.keys() == documents.keys()
     for file, document in documents.items():
