@@ -18,8 +18,8 @@ class FileListener(Protocol):
     @property
     def state(self) -> object: ...
 
-    def look(self, *, written: bool = False) -> None:
-        """Called after the files were looked at, and (written) after the memory itself wrote this one."""
+    def look(self) -> None:
+        """Reads the file again: it is another one than before."""
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call."""

@@ -17,6 +17,7 @@ from core.model.snapshot import Snapshot
 from core.model.window import Window
 from core.services.listener import FileListener
 from core.settings import Settings
+from core.storage.files import Fingerprint, fingerprint
 from core.storage.reading import read_folder
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _Result = TypeVar("_Result")
 class Repository:
     """The files of one memory and their log. Safe to use from several threads, which `guard` keeps apart.
 
-    settings: gives those in force. listeners: told when the files were looked at and when theirs was written.
+    settings: gives those in force. listeners: told when a file of theirs is another one.
     """
 
     def __init__(
@@ -64,6 +65,8 @@ class Repository:
         self.guard = threading.RLock()
         self._settings = settings
         self._listeners = listeners
+        # Of the listeners' files, by name; the reason in words for one that cannot be looked at.
+        self._versions: dict[str, Fingerprint | str | None] = {}
         # Where no log can be written: what other programs changed meanwhile.
         self._unlogged: list[ChangeSet] = []
         first = read_folder(home, settings().inference, tolerant=tolerant)
@@ -127,9 +130,21 @@ class Repository:
         """See `Memory.refresh`."""
         with self.guard:
             newer = self._refresh(_LOOK_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
-            for listener in self._listeners:
-                listener.look()
+            self._tell_listeners()
             return newer
+
+    def _tell_listeners(self) -> None:
+        """Has each listener read its file again that is another one than when it was last told."""
+        for listener in self._listeners:
+            version: Fingerprint | str | None
+            try:
+                version = fingerprint(self.home / listener.path)
+            except NuggetsError as error:
+                version = error.message
+            # What stood there when the listener was made is unknown: the first time tells it in any case.
+            if listener.path not in self._versions or version != self._versions[listener.path]:
+                self._versions[listener.path] = version
+                listener.look()
 
     def _refresh(self, seconds: float, patience: float = 0.0) -> bool:
         with self.guard:
@@ -243,10 +258,8 @@ class Repository:
                 self._begun = 0, self.store.logs_begun
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
-            written = {change.path for change in done.change_set.files}
-            for listener in self._listeners:
-                if listener.path in written:
-                    listener.look(written=True)
+            if done.change_set.files:
+                self._tell_listeners()
             return done.change_set
 
     def change(

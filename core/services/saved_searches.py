@@ -84,8 +84,8 @@ class SavedSearches:
         assert self._loaded is not None
         return self._loaded
 
-    def look(self, *, written: bool = False) -> None:
-        """Reads the searches again when their file is another one, once somebody asked for them."""
+    def look(self) -> None:
+        """Reads the searches again, once somebody asked for them."""
         if self._loaded is not None:
             self._look()
 

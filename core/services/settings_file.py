@@ -7,12 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from core.errors import NuggetsError
 from core.settings import SETTINGS_FILE, Settings, load_settings
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
-    from core.storage.files import Fingerprint
 
 
 class SettingsFile:
@@ -24,8 +22,6 @@ class SettingsFile:
         self._home = home
         self._guard = threading.RLock()
         self.settings: Settings = load_settings(home)
-        self._looked_at = False
-        self._version: Fingerprint | None = None
         self._problems: tuple[str, ...] = ()
         self._notice = ""
 
@@ -43,23 +39,9 @@ class SettingsFile:
             draft.put_file(SETTINGS_FILE, before, after)
         return f"set {', '.join(changes)}"
 
-    def look(self, *, written: bool = False) -> None:
-        """Reads the settings again when their file is another one, or when the memory wrote it. What cannot be used of
-        it leaves that in force.
-        """
-        from core.storage.settings_file import settings_version
-
+    def look(self) -> None:
+        """Reads the settings again. What cannot be used of the file leaves that in force."""
         with self._guard:
-            try:
-                version = settings_version(self._home)
-                # What stands there at first was read when the memory was opened, but may be another since.
-                known = self._looked_at and version == self._version
-                self._looked_at, self._version = True, version
-                if known and not written:
-                    return
-            except NuggetsError as error:
-                self._notice = f"{error.message}; the settings in force stay"
-                return
             settings = load_settings(self._home, in_force=self.settings)
             new = [told for told in settings.problems if told not in self._problems]
             self._problems = settings.problems

@@ -22,7 +22,7 @@ from core.storage.belonging import (
 from core.storage.ledger import Ledger
 from core.storage.ledger_schema import LEDGER_FILE, BrokenLedgerError, set_ledger_aside, unreadable
 from core.storage.ledger_seen import seen_files
-from core.storage.notices import Notices
+from core.storage.notices import Notices, told
 from core.storage.quarantine import QUARANTINE
 from core.storage.reading import Loaded
 from core.storage.sqlite_files import damage_in
@@ -49,6 +49,8 @@ class OpenLedger:
         self.log_problem: NuggetsError | None = None
         # How many logs were begun in the place of one that was gone or broken.
         self.begun = 0
+        # Why it could not be written, in words, until it can be; "" for nothing.
+        self._not_written = ""
         # Whether the open ledger is this memory's.
         self._known = False
         self._clock = clock
@@ -59,6 +61,15 @@ class OpenLedger:
     @property
     def _path(self) -> Path:
         return self.home / LEDGER_FILE
+
+    def tell_not_written(self, error: NuggetsError) -> None:
+        """Keeps that the log cannot be written, until it can be."""
+        self._not_written = told(error)
+
+    def take_notices(self) -> tuple[str, ...]:
+        """What a person should be told since the last call."""
+        not_written, self._not_written = self._not_written, ""
+        return self._notices.take(not_written)
 
     def wanted(self, loaded: Loaded) -> bool:
         """Whether there is something to keep a ledger of, and a place to keep it."""
@@ -103,7 +114,7 @@ class OpenLedger:
                 self._baseline.begin(self.ledger, loaded)
         except BrokenLedgerError as error:
             self.begin_anew(error, loaded)
-        self._notices.log_is_sound()
+        self._not_written = ""
 
     @contextmanager
     def waiting(self, seconds: float | None) -> Iterator[None]:

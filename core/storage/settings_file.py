@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from core.settings import SETTINGS_FILE, checked_setting
-from core.storage.files import Fingerprint, fingerprint, read_file
+from core.storage.files import read_file
 from core.storage.toml_files import with_values
 
 
@@ -29,8 +29,3 @@ def changed_settings(home: Path, changes: Mapping[str, Any]) -> tuple[bytes | No
 
 def _plain(value: Any) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def settings_version(home: Path) -> Fingerprint | None:
-    """What tells one version of settings.toml from another; None for no file. Raises StorageError."""
-    return fingerprint(home / SETTINGS_FILE)

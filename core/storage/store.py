@@ -90,7 +90,7 @@ class Store:
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call."""
-        return self._trace.notices.take()
+        return self._trace.log.take_notices()
 
     def look_around(self, seconds: float, patience: float = 0.0) -> Snapshot:
         """Compares the files with what the ledger last saw, settles what is to be settled, and loads.
@@ -126,7 +126,7 @@ class Store:
             self._begin_ledger_anew(broken)
         except NuggetsError as error:
             self._trace.log.open_to_read()
-            self._trace.notices.tell_of_log(self.log_problem or error)
+            self._trace.log.tell_not_written(self.log_problem or error)
         return self.load()
 
     @property
