@@ -1,0 +1,77 @@
+"""How the engine is built: parts that are held by their owner, and no file that imports one which imports it."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def _modules() -> dict[str, ast.Module]:
+    paths = (path.relative_to(ROOT) for path in (ROOT / "core").rglob("*.py"))
+    return {
+        ".".join(path.with_suffix("").parts).removesuffix(".__init__"): ast.parse((ROOT / path).read_text())
+        for path in paths
+    }
+
+
+@pytest.fixture(scope="module")
+def modules() -> dict[str, ast.Module]:
+    return _modules()
+
+
+def cut_classes(modules: dict[str, ast.Module]) -> set[str]:
+    """Classes that exist only to be the base of one other: with one subclass, never made themselves, no protocol."""
+    nodes = [node for module in modules.values() for node in ast.walk(module)]
+    made = {ast.unparse(node.func).split(".")[-1] for node in nodes if isinstance(node, ast.Call)}
+    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
+    classes = [one for one in classes if "Protocol" not in map(ast.unparse, one.bases)]
+    subclasses: dict[str, set[str]] = defaultdict(set)
+    for one in classes:
+        for base in one.bases:
+            subclasses[ast.unparse(base).split("[")[0].split(".")[-1]].add(one.name)
+    return {one.name for one in classes if len(subclasses[one.name]) == 1 and one.name not in made}
+
+
+def _imported(module: ast.Module, known: dict[str, ast.Module]) -> Iterator[str]:
+    """What a module imports of the engine when it runs, in functions as well; for type checking alone left out."""
+    checking = (node for node in ast.walk(module) if isinstance(node, ast.If))
+    passed_over = {
+        id(inner)
+        for node in checking
+        if "TYPE_CHECKING" in ast.unparse(node.test)
+        for each in node.body
+        for inner in ast.walk(each)
+    }
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.module and id(node) not in passed_over:
+            full = (f"{node.module}.{name.name}" for name in node.names)
+            yield from (name if name in known else node.module for name in full)
+
+
+def test_no_class_of_the_engine_is_a_base_only_to_split_another(modules: dict[str, ast.Module]) -> None:
+    # Errors are caught by their base.
+    assert {name for name in cut_classes(modules) if not name.endswith("Error")} == set()
+
+
+def test_a_class_that_was_split_is_found() -> None:
+    source = "class Half: ...\nclass Whole(Half): ...\nclass Used: ...\nclass More(Used): ...\nused = Used()"
+    assert cut_classes({"one": ast.parse(source)}) == {"Half"}
+
+
+def test_no_file_of_the_engine_imports_one_that_imports_it(modules: dict[str, ast.Module]) -> None:
+    graph = {
+        name: {one for one in _imported(module, modules) if one in modules and one != name}
+        for name, module in modules.items()
+    }
+    assert sum(map(len, graph.values())) > len(graph)
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(reversed(error.args[1])))
