@@ -313,6 +313,9 @@ class Repository:
         """
         for left in reversed(range(_DRAFTS)):
             result, change_set = drafted(self.draft())
+            if self.store.restore_for(change_set):
+                self._adopt(self.store.present)
+                result, change_set = drafted(self.draft())
             if not left:
                 return result, (at_last or self.apply)(change_set)
             try:

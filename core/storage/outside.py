@@ -121,14 +121,14 @@ def _lost_updates(
     silent = turns >= _TURNS
     if is_quiet(loaded, trace.quiet_seconds):
         return Due((made.restoring,), silent=silent)
-    if urgent & _concerned(made.restoring):
+    if urgent & (concerned(made.restoring) | item_names(made.apart)):
         return Due((made.restoring,), made_by=IN_PASSING, silent=silent)
     if silent:
         _keep_conflicts(trace, ledger, fights(made.restoring, lambda name: ledger.restored(name) >= _TURNS))
     return Due()
 
 
-def _concerned(change_set: ChangeSet) -> frozenset[str]:
+def concerned(change_set: ChangeSet) -> frozenset[str]:
     """Names of all that a change set touches, and of the facts that its notes mirror."""
     notes = (
         note for change in change_set.notes for note in (change.before, change.after) if note is not None

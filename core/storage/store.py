@@ -17,11 +17,10 @@ from core.settings import Settings
 from core.storage.committing import Applied, Committer
 from core.storage.files import fingerprint, locked, make_folder, remove_file
 from core.storage.ledger import Ledger
-from core.storage.ledger_codec import items_of
 from core.storage.ledger_schema import BrokenLedgerError, unreadable
 from core.storage.mend_files import mend_files, mendable
 from core.storage.merging import Decide
-from core.storage.outside import is_quiet
+from core.storage.outside import concerned, is_quiet
 from core.storage.reading import Loaded
 from core.storage.safekeeping import back_up, keep_unreadable, keep_whole
 from core.storage.second_files import SecondFile, second_files
@@ -157,6 +156,21 @@ class Store:
         """Whether nothing is owed: the ledger has seen the files as they are."""
         return self._committer.settled
 
+    def restore_for(self, change_set: ChangeSet) -> bool:
+        """Restores what another program took back of the things that a change set touches. Whether the files are
+        others now: then it was drafted on what is not to stand. Errors as in `apply`.
+        """
+        if self.settled:
+            return False
+        before = self.loaded
+        try:
+            with locked(self.home), self._trace.log.waiting(None), self._trace.log.looked_over():
+                self._committer.settle(concerned(change_set))
+        except BrokenLedgerError:
+            # Whoever writes sets it aside.
+            return False
+        return self.loaded is not before
+
     def apply(
         self,
         change_set: ChangeSet,
@@ -173,7 +187,7 @@ class Store:
         """
         check_writable(self.home, self.load(), change_set)
         make_folder(self.home)
-        touched = frozenset(items_of(change_set))
+        touched = concerned(change_set)
         with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
             try:
                 with self._trace.log.looked_over():

@@ -7,12 +7,13 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from beside import NUGGET, make_home, values_of, write_later
+from beside import NUGGET, make_home, never_quiet, values_of, write_later
 from memory_files import facts_of, write_nugget
 from original_writer import Original
 
 from core import Memory
 from core.facts.edits import forget, remember
+from core.graph.edits import hide_note
 
 
 @pytest.fixture
@@ -124,4 +125,24 @@ def test_a_program_that_writes_the_note_after_the_fact_leaves_no_conflict(home: 
     memory.refresh()
     assert values_of(home)["user:a"] == "theirs"
     assert memory.conflicts() == ()
+    assert memory.verify() == ()
+
+
+def test_a_hide_beside_an_unsettled_save_takes_the_fact_out_that_comes_back(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = Memory.open(home)
+    held = facts_of(home, NUGGET)
+    memory.change("new", partial(remember, nugget="memory", key="user:new", value="ours"))
+    made = memory.snapshot.fact_notes["memory", "user:new"]
+    others = [fact | {"hits": fact["hits"] + 1} for fact in held]
+    with monkeypatch.context() as patch:
+        never_quiet(patch)
+        write_later(home / NUGGET, lambda: write_nugget(home, "memory", others))
+        memory.refresh(patient=False)
+        assert "user:new" not in values_of(home)
+        memory.change("hide", partial(hide_note, id=made.id))
+    memory.refresh()
+    assert "user:new" not in values_of(home)
+    assert memory.snapshot.note(made.id).hidden
     assert memory.verify() == ()
