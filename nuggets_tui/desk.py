@@ -14,7 +14,7 @@ from core.errors import InvalidInputError, NuggetsError
 from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
-from nuggets_tui import checking, masking
+from core.workspace import Workspace
 from nuggets_tui.log import Log, Scope, newest_entries, older_entries
 from nuggets_tui.pace import PACE, Turns
 from nuggets_tui.safe_text import cut
@@ -381,11 +381,11 @@ class Desk:
 
     async def findings(self, progress: Progress | None = None) -> tuple[Finding, ...]:
         """What is not as it should be."""
-        return await asyncio.to_thread(checking.verify, self.memory, progress)
+        return await asyncio.to_thread(Workspace(self.memory).verify, progress)
 
     async def repair(self) -> ChangeSet:
         """Mends what can be mended without asking."""
-        return await self._written(checking.repair, self.memory)
+        return await self._written(Workspace(self.memory).repair)
 
     async def backups(self) -> tuple[Backup, ...]:
         """The backups, newest first."""
@@ -399,23 +399,23 @@ class Desk:
 
     async def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
         """Notes, facts and texts that look as if they held a credential."""
-        return await aside(masking.secrets, self.memory, progress)
+        return await aside(Workspace(self.memory).secrets, progress)
 
     async def masking(self, ids: Collection[str]) -> Masking:
         """Where what these hold would be masked."""
-        return await aside(masking.masking, self.memory, ids)
+        return await aside(Workspace(self.memory).masking, ids)
 
     async def mask(self, plan: Masking) -> ChangeSet:
         """Masks for good."""
-        return await self._written(masking.mask, self.memory, plan)
+        return await self._written(Workspace(self.memory).mask_secrets, plan)
 
     async def masking_left(self, plan: Masking) -> tuple[Left, ...]:
         """The files that hold what was masked after all, or that cannot be looked into."""
-        return await aside(masking.left, self.memory, plan)
+        return await aside(Workspace(self.memory).masking_left, plan)
 
     async def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Remembers that what these hold now is no secret."""
-        return await self._written(masking.say_not_secret, self.memory, ids)
+        return await self._written(Workspace(self.memory).say_not_secret, ids)
 
     # Watching
 

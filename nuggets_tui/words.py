@@ -13,8 +13,11 @@ from core.model.names import parse_iso
 from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from core.model.change import ChangeSet, FactChange, NoteChange
     from core.model.note import Note
+    from core.model.secrets import Holder
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
 
@@ -39,6 +42,15 @@ def plural(count: int, one: str, many: str = "") -> str:
     """A count with its noun: "1 note", "2 notes", "2 searches"."""
     ending = "es" if one.endswith("ch") else "s"
     return f"{count:,} {one if count == 1 else many or one + ending}"
+
+
+def counted_holders(holders: Collection[Holder]) -> str:
+    """How many there are, with their noun."""
+    if not any(one.kept_id for one in holders):
+        return plural(len(holders), "note or fact", "notes and facts")
+    if all(one.kept_id for one in holders):
+        return plural(len(holders), "text")
+    return plural(len(holders), "note, fact or text", "notes, facts and texts")
 
 
 def ago(stamp: str, now: datetime) -> str:

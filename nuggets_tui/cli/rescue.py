@@ -11,7 +11,7 @@ import msgspec
 
 from core.errors import AmbiguousError, InvalidInputError
 from core.model.names import iso
-from nuggets_tui import checking
+from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.history import applied_document, known_note
 from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
@@ -44,7 +44,8 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
     stays, and says how to mend it.
     """
     memory = call.memory_as_it_is
-    found = checking.verify(memory)
+    workspace = Workspace(memory)
+    found = workspace.verify()
     mendable = [finding for finding in found if finding.repair]
     if not repair or not mendable:
         call.answer(lambda: _verify_document(found, repair), lambda: _verify_lines(found))
@@ -54,9 +55,9 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
         if not call.confirm(f"Repair {plural(len(mendable), 'finding')}?"):
             call.answer(lambda: _verify_document(found, repair), lambda: ["Nothing was changed."])
             return _UNSOUND
-    done = checking.repair(memory)
+    done = workspace.repair()
     call.drop_warnings()
-    left = checking.verify(memory)
+    left = workspace.verify()
     call.answer(
         lambda: _verify_document(left, repair, len(mendable), applied_document(memory, done)),
         lambda: _repair_lines(done, len(mendable), left),

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import InvalidInputError
-from nuggets_tui import masking
+from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
 from nuggets_tui.cli.options import yes_option
 from nuggets_tui.cli.output import Line, Span, table
-from nuggets_tui.words import plural
+from nuggets_tui.words import counted_holders, plural
 
 if TYPE_CHECKING:
-    from core.memory import Holder, Left, Masking, Memory
+    from core.memory import Holder, Left, Masking
 
 _SOUND = (
     "No note or fact looks as if it held a secret, nor a text that was handed in; former texts in the log are not "
@@ -52,30 +52,30 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     """
     if mask and none:
         raise InvalidInputError("go one at a time", where="--mask, --none", kept="nothing was changed")
-    memory = call.memory
-    wanted = _resolved(memory, ids)
+    workspace = Workspace(call.memory)
+    wanted = _resolved(workspace, ids)
     if none:
         if not wanted:
             raise InvalidInputError(
                 "needs the ids of notes or facts", where="--none", kept="nothing was changed"
             )
-        done = masking.say_not_secret(memory, wanted)
+        done = workspace.say_not_secret(wanted)
         call.answer(
             lambda: {"notSecret": wanted, "changeSet": done.id or None}, lambda: _none_lines(wanted, done.id)
         )
         return 0
-    plan = masking.masking(memory, wanted or None)
+    plan = workspace.masking(wanted or None)
     if not mask or not plan.holders:
         call.answer(lambda: _document(plan, None), lambda: _lines(plan))
         return 0
     if asks(yes=yes):
         call.preview(_lines(plan))
-    many = masking.counted(plan.holders)
+    many = counted_holders(plan.holders)
     if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? It cannot be undone."):
         call.answer(lambda: _document(plan, None), lambda: ["Nothing was masked."])
         return 0
-    entry = masking.mask(memory, plan)
-    left = masking.left(memory, plan)
+    entry = workspace.mask_secrets(plan)
+    left = workspace.masking_left(plan)
     call.answer(
         lambda: _document(plan, None if entry.empty else entry.id, masked=True, left=left),
         lambda: _done_lines(many, left),
@@ -83,12 +83,12 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     return 1 if left else 0
 
 
-def _resolved(memory: Memory, ids: Sequence[str]) -> list[str]:
+def _resolved(workspace: Workspace, ids: Sequence[str]) -> list[str]:
     """The ids in full; of notes as all commands take them, of facts "nugget: key"."""
     if not ids:
         return []
-    known = {one.id for one in masking.secrets(memory) if not one.note_id}
-    return [id if id in known else memory.snapshot.resolve(id).id for id in ids]
+    known = {one.id for one in workspace.secrets() if not one.note_id}
+    return [id if id in known else workspace.memory.snapshot.resolve(id).id for id in ids]
 
 
 def _document(

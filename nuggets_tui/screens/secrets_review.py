@@ -12,13 +12,13 @@ from textual.content import Content
 
 from core.text.secrets import masked
 from nuggets_tui.desk import Desk
-from nuggets_tui.masking import counted
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.words import counted_holders
 
 if TYPE_CHECKING:
     from core.memory import Holder
@@ -44,7 +44,7 @@ class SecretsReview(ReviewScreen):
         self._desk = desk
         self._found = {one.id: one for one in found}
         items = [_item(one, desk.snapshot) for one in found]
-        said = f"{counted(found)} seem to hold a credential. Such are never promoted."
+        said = f"{counted_holders(found)} seem to hold a credential. Such are never promoted."
         super().__init__("Secrets to review", said, items, self._mask, titles=("Found", "What it would say"))
 
     def key_line(self) -> Content:
@@ -59,7 +59,7 @@ class SecretsReview(ReviewScreen):
         if not self.accepted:
             self.dismiss(None)
             return
-        many = counted([self._found[id] for id in self.accepted])
+        many = counted_holders([self._found[id] for id in self.accepted])
         ask = ConfirmScreen("Mask for good?", _ASKED.format(many), yes="mask for good")
         self.app.push_screen(ask, self._sure)
 
@@ -70,7 +70,7 @@ class SecretsReview(ReviewScreen):
     async def _mask(self, accepted: Collection[str]) -> Reviewed:
         plan = await self._desk.masking(accepted)
         done = await self._desk.mask(plan)
-        said = f"Masked {counted(plan.holders)}, and the log and backups with them"
+        said = f"Masked {counted_holders(plan.holders)}, and the log and backups with them"
         left = await self._desk.masking_left(plan)
         if left:
             named = ", ".join(safe_line(str(one.path), 200) for one in left[:3])

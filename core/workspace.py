@@ -1,0 +1,84 @@
+"""Workspace: one folder of a coding agent's memory with all that it holds, the memory and the pipeline beside it.
+
+What concerns both is asked for here: a credential, or a note that is not as it should be, may stand in either.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
+
+from core.errors import partly_done
+
+if TYPE_CHECKING:
+    from core.memory import Finding, Holder, Left, Masking, Memory
+    from core.model.change import ChangeSet
+    from core.model.progress import Progress
+
+
+def _milliseconds() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class Workspace:
+    """A memory and the pipeline of its folder, where it has one. Safe to use from several threads.
+
+    now: milliseconds since 1970, as the pipeline's database holds times.
+    """
+
+    def __init__(self, memory: Memory, now: Callable[[], int] = _milliseconds) -> None:
+        self.memory = memory
+        self._now = now
+
+    # Putting right
+
+    def verify(self, progress: Progress | None = None) -> tuple[Finding, ...]:
+        """Everything that is not as it should be, the memory's own first. Errors as `Memory.verify`."""
+        from core.pipeline.writes.verify import drift
+
+        return (*self.memory.verify(progress), *drift(self.memory, now=self._now()))
+
+    def repair(self) -> ChangeSet:
+        """Mends what can be mended without asking; what changed in the notes by that, the last part of it where there
+        are several. Errors as `Memory.repair`.
+        """
+        from core.pipeline.writes.verify import mend_drift
+
+        done = self.memory.repair()
+        with (
+            nullcontext() if done.empty else partly_done("what was repaired in notes and facts is in the log")
+        ):
+            brought = mend_drift(self.memory, now=self._now())
+        return brought[-1] if brought and done.empty else done
+
+    # Secrets
+
+    def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
+        """What looks as if it held a credential. Errors as `Memory.secrets`, and of the database."""
+        from core.pipeline.writes.secrets import secrets
+
+        return secrets(self.memory, progress)
+
+    def masking(self, ids: Collection[str] | None = None) -> Masking:
+        """What `mask_secrets` would do, everywhere; writes nothing. Errors as `Memory.masking`."""
+        from core.pipeline.writes.secrets import masking
+
+        return masking(self.memory, ids)
+
+    def mask_secrets(self, masking: Masking) -> ChangeSet:
+        """Masks what was previewed; it cannot be undone. Errors as `Memory.mask_secrets`."""
+        from core.pipeline.writes.secrets import mask
+
+        return mask(self.memory, masking, now=self._now())
+
+    def masking_left(self, masking: Masking) -> tuple[Left, ...]:
+        """The files that hold what was masked after all, or that cannot be looked into; see `Memory.masking_left`."""
+        return self.memory.masking_left(masking)
+
+    def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
+        """Remembers that what these hold now is no secret. Errors as `Memory.say_not_secret`."""
+        from core.pipeline.writes.secrets import say_not_secret
+
+        return say_not_secret(self.memory, ids)
