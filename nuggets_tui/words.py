@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from core.model.change import OURSELVES, drops_recall
-from core.model.compare import alike
 from core.model.names import parse_iso
 from nuggets_tui.safe_text import safe_line
 
@@ -295,6 +294,8 @@ def _say_alike(change: NoteChange, fact: FactChange) -> bool:
     note = _shown(change.after)
     if note is None or fact.after is None:
         return note is None and fact.after is None
+    from core.model.compare import alike
+
     return alike(note.content, fact.after.value)
 
 
