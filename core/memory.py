@@ -80,7 +80,7 @@ class Memory:
     """A memory that can be read, searched, changed and watched. Safe to use from several threads.
 
     `home` is its folder, `settings` what settings.toml and the environment say, `author` who changes made
-    through this object are put down to. It introduces its parts to each other and adds nothing of its own to them.
+    through this object are put down to. Each call goes to the part that owns its subject.
     """
 
     def __init__(
