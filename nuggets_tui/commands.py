@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final, Literal
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 from textual.binding import Binding
 
+from nuggets_tui.file_opening import names_a_file
 from nuggets_tui.keys import shown_key
 
-Needs = Literal["", "memory", "note", "suggestion", "graph", "search"]
+if TYPE_CHECKING:
+    from nuggets_tui.screens.main import MainScreen
+    from nuggets_tui.view import View
+
+Needs = Literal["", "opened", "memory", "history", "note", "suggestion", "graph", "search"]
 
 
 class Command(msgspec.Struct, frozen=True):
     """One thing a person can do on the main screen.
 
     name: of the action and in key maps. keys: as Textual names them. label: in the footer. title: in the palette
-    and the help. group: the help's heading. needs: what must be there for the command to make sense. footer: its
-    rank in the footer, the lowest stays longest; 0 keeps it out. at_once: the key is obeyed before the next one
-    is looked at, so that a fast typist's words all land in the field it opens.
+    and the help. group: the help's heading. run: carries it out, on the part of the main screen whose command it is.
+    needs: what must be there for the command to make sense. footer: its rank in the footer, the lowest stays longest;
+    0 keeps it out. at_once: the key is obeyed before the next one is looked at, so that a fast typist's words all land
+    in the field it opens. when: whether it makes sense now, where `needs` is not enough to say. explains: whether the
+    key says why it can do nothing; somebody who presses it is in need of help.
     """
 
     name: str
@@ -27,9 +34,16 @@ class Command(msgspec.Struct, frozen=True):
     label: str
     title: str
     group: str
+    run: Callable[[MainScreen], object]
     needs: Needs = ""
     footer: int = 0
     at_once: bool = False
+    when: Callable[[View], bool] | None = None
+    explains: Callable[[View], bool] | None = None
+
+    def makes_sense(self, view: View) -> bool:
+        """Whether there is something for the command to do."""
+        return (self.when or _THERE[self.needs])(view)
 
     @property
     def shown_keys(self) -> tuple[str, ...]:
@@ -49,6 +63,39 @@ class Command(msgspec.Struct, frozen=True):
         )
 
 
+def _always(view: View) -> bool:
+    return True
+
+
+def _opened(view: View) -> bool:
+    return view.loaded
+
+
+def _holds_something(view: View) -> bool:
+    return view.loaded and not view.empty
+
+
+def _has_history(view: View) -> bool:
+    # A memory that holds nothing any more may still get something back.
+    return view.loaded and (not view.empty or bool(view.log.lines))
+
+
+def _names_a_file(view: View) -> bool:
+    note = view.note
+    return view.loaded and note is not None and not view.trouble and names_a_file(note.content)
+
+
+_THERE: Final[dict[Needs, Callable[[View], bool]]] = {
+    "": _always,
+    "opened": _opened,
+    "memory": _holds_something,
+    "history": _has_history,
+    "note": lambda view: view.loaded and view.note is not None,
+    "suggestion": lambda view: view.loaded and bool(view.suggested),
+    "graph": _opened,
+    "search": _opened,
+}
+
 FIND: Final = "Find and look"
 CHANGE: Final = "Change the note shown in Note, or those selected"
 MAKE: Final = "Make"
@@ -56,156 +103,148 @@ CLEAN: Final = "Clean up and take back"
 VIEW: Final = "View"
 APP: Final = "The app"
 
-COMMANDS: Final[tuple[Command, ...]] = (
-    Command("search", "slash", "search", "Search notes and facts", FIND, "memory", 1, at_once=True),
-    Command("open", "enter", "open", "Open what the cursor is on", FIND, "memory"),
-    Command(
-        "why", "w", "why", "Why is the note here, or why not: its score in this search", FIND, "search", 2
-    ),
-    Command("why_not", "W", "why not", "Why is a note not among the results? Choose one", FIND, "search", 3),
-    Command(
-        "keep_search",
-        "K",
-        "keep",
-        "Keep this search under a name, or make it a golden one",
-        FIND,
-        "search",
-        20,
-    ),
-    Command("searches", "Q", "searches", "Kept and golden searches: run, change, let go", FIND, "memory"),
-    Command(
-        "tune", "percent_sign", "weights", "Weights of the search: turn them, see what moves", FIND, "memory"
-    ),
-    Command("back", "backspace", "back", "Go back to the note before", FIND, "memory"),
-    Command(
-        "select",
-        "space",
-        "select",
-        "Select the note, or let it go; with shift and arrows a range",
-        CHANGE,
-        "note",
-        4,
-    ),
-    Command("select_all", "ctrl+a", "all", "Select all notes of the list, or let them go", CHANGE, "memory"),
-    Command("let_go", "", "let go", "Let the selection go (esc)", CHANGE, "note"),
-    Command(
-        "memories",
-        "C",
-        "memories",
-        "Memories on this machine: Claude Code's to read, others to open",
-        FIND,
-        "",
-        20,
-    ),
-    Command("edit", "e", "edit", "Edit title, text, tags and metadata", CHANGE, "note", 3),
-    Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", CHANGE, "note"),
-    Command("tags", "t", "tags", "Change the tags", CHANGE, "note", 14),
-    Command("pin", "P", "pin", "Pin or unpin: reflection leaves a pinned note alone", CHANGE, "note"),
-    Command("hide", "x", "hide", "Hide, or bring back what is hidden", CHANGE, "note", 6),
-    Command("delete", "X", "delete", "Delete for good (asks first)", CHANGE, "note"),
-    Command("link", "l", "link", "Link to another note", CHANGE, "note", 7),
-    Command(
-        "merge", "m", "merge", "Merge another note into this one, or the two selected", CHANGE, "note", 8
-    ),
-    Command("move", "M", "move", "Move to another scope", CHANGE, "note"),
-    Command("accept", "plus", "accept", "Make the suggested link under the cursor", CHANGE, "suggestion"),
-    Command("copy", "y", "copy", "Copy the text to the clipboard", CHANGE, "note"),
-    Command("copy_reference", "Y", "copy id", "Copy id and title to the clipboard", CHANGE, "note"),
-    Command("open_file", "o", "open file", "Open the file named in the note in $EDITOR", CHANGE, "note", 20),
-    Command("new_note", "n", "note", "Write a new note", MAKE, "memory", 4),
-    Command("new_fact", "f", "fact", "Remember a new fact", MAKE, "memory", 5),
-    Command("unsaved", "", "unsaved", "Go on with an unsaved text", MAKE, "memory"),
-    Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", CLEAN, "memory", 9),
-    Command(
-        "promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN, "memory", 10
-    ),
-    Command(
-        "automatic", "D", "daily promotion", "Say whether the daily pass writes MEMORY.md", CLEAN, "memory"
-    ),
-    Command("undo", "u", "undo", "Undo: take back my last change", CLEAN, "memory", 11),
-    Command("redo", "U", "redo", "Redo: do again what I took back", CLEAN, "memory", 18),
-    Command("conflicts", "c", "conflict", "Settle a conflict that waits", CLEAN, "memory", 3),
-    Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", CLEAN, "", 3),
-    Command("problems", "exclamation_mark", "unreadable", "What could not be read", CLEAN, "memory", 3),
-    Command("verify", "V", "check", "Check the memory, and review repairs", CLEAN, "memory", 19),
-    Command("secrets", "S", "secrets", "Secrets: review what looks like one, mask it", CLEAN, "memory"),
-    Command("restore", "B", "restore", "Go back to a backup", CLEAN, "memory"),
-    Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW, "memory", 15),
-    Command(
-        "sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW, "memory", 16
-    ),
-    Command("graph", "g", "graph", "The graph over the whole screen, and back", VIEW, "memory", 12),
-    Command(
-        "overview",
-        "G",
-        "overview",
-        "Overview: the whole memory as points, over the whole screen, and back",
-        VIEW,
-        "memory",
-    ),
-    Command("audit", "a", "log", "Go to the audit log", VIEW, "memory", 13),
-    Command("log_of_note", "A", "log of note", "Audit log: this note alone, or everything", VIEW, "memory"),
-    Command("log_recalls", "R", "recalls", "Audit log: recalls too, or leave them out", VIEW, "memory"),
-    Command(
-        "log_filter",
-        "F",
-        "filter",
-        "Audit log: by author, kind, note, run, words, days; or all",
-        VIEW,
-        "memory",
-    ),
-    Command("time", "T", "time", "Time: the whole memory as it was at any moment", VIEW, "memory", 20),
-    Command(
-        "pipeline",
-        "i",
-        "pipeline",
-        "Pipeline: texts handed in, proposals, work, entities, health",
-        VIEW,
-        "memory",
-        20,
-    ),
-    Command(
-        "origin",
-        "O",
-        "origin",
-        "Where the note came from: the text and its sentence, what was decided",
-        VIEW,
-        "note",
-    ),
-    Command("zoom", "z", "zoom", "Maximise the pane with the cursor, and back", VIEW, "memory", 17),
-    Command(
-        "wider",
-        "greater_than_sign",
-        "wider",
-        "The pane with the cursor wider (or pull its frame)",
-        VIEW,
-        "memory",
-    ),
-    Command("narrower", "less_than_sign", "narrower", "The pane with the cursor narrower", VIEW, "memory"),
-    Command("higher", "right_curly_bracket", "higher", "The pane with the cursor higher", VIEW, "memory"),
-    Command("lower", "left_curly_bracket", "lower", "The pane with the cursor lower", VIEW, "memory"),
-    Command("usual_panes", "", "usual panes", "All panes as large as they were at first", VIEW, "memory"),
-    Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop less", VIEW, "graph"),
-    Command("more_hops", "right_square_bracket", "farther", "Graph: one hop more", VIEW, "graph"),
-    Command("pane_facts", "1", "facts", "Go to Facts", VIEW, "memory"),
-    Command("pane_notes", "2", "notes", "Go to Notes, or Results while searching", VIEW, "memory"),
-    Command("pane_note", "3", "note", "Go to Note", VIEW, "memory"),
-    Command("pane_neighbours", "4", "neighbours", "Go to Neighbours", VIEW, "memory"),
-    Command("pane_graph", "5", "graph", "Go to Graph", VIEW, "memory"),
-    Command("pane_audit", "6", "log", "Go to the audit log", VIEW, "memory"),
-    Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW),
-    Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP),
-    Command(
-        "help",
-        "question_mark,f1",
-        "help",
-        "Keys, words and signs; first those of the pane in use",
-        APP,
-        "",
-        2,
-    ),
-    Command("quit", "q", "quit", "Leave", APP, "", 2),
-)
+def _commands() -> tuple[Command, ...]:
+    # fmt: off
+    return (
+        Command("search", "slash", "search", "Search notes and facts", FIND,
+                lambda main: main.do_search(), "memory", 1, at_once=True),
+        Command("open", "enter", "open", "Open what the cursor is on", FIND,
+                lambda main: main.do_open(), "memory"),
+        Command("why", "w", "why", "Why is the note here, or why not: its score in this search", FIND,
+                lambda main: main.do_why(), "search", 2,
+                when=lambda view: view.found is not None and view.note is not None, explains=_always),
+        Command("why_not", "W", "why not", "Why is a note not among the results? Choose one", FIND,
+                lambda main: main.do_why_not(), "search", 3,
+                when=lambda view: view.found is not None, explains=_always),
+        Command("keep_search", "K", "keep", "Keep this search under a name, or make it a golden one", FIND,
+                lambda main: main.do_keep_search(), "search", 20,
+                when=lambda view: view.found is not None, explains=_always),
+        Command("searches", "Q", "searches", "Kept and golden searches: run, change, let go", FIND,
+                lambda main: main.do_searches(), "memory"),
+        Command("tune", "percent_sign", "weights", "Weights of the search: turn them, see what moves", FIND,
+                lambda main: main.do_tune(), "memory"),
+        Command("back", "backspace", "back", "Go back to the note before", FIND,
+                lambda main: main.do_back(), "memory"),
+        Command("select", "space", "select", "Select the note, or let it go; with shift and arrows a range", CHANGE,
+                lambda main: main.do_select(), "note", 4),
+        Command("select_all", "ctrl+a", "all", "Select all notes of the list, or let them go", CHANGE,
+                lambda main: main.do_select_all(), "memory"),
+        Command("let_go", "", "let go", "Let the selection go (esc)", CHANGE,
+                lambda main: main.do_let_go(), "note", when=lambda view: bool(view.selected)),
+        Command("memories", "C", "memories", "Memories on this machine: Claude Code's to read, others to open", FIND,
+                lambda main: main.do_memories(), "", 20),
+        Command("edit", "e", "edit", "Edit title, text, tags and metadata", CHANGE,
+                lambda main: main.do_edit(), "note", 3),
+        Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", CHANGE,
+                lambda main: main.do_edit_outside(), "note"),
+        Command("tags", "t", "tags", "Change the tags", CHANGE, lambda main: main.do_tags(), "note", 14),
+        Command("pin", "P", "pin", "Pin or unpin: reflection leaves a pinned note alone", CHANGE,
+                lambda main: main.do_pin(), "note"),
+        Command("hide", "x", "hide", "Hide, or bring back what is hidden", CHANGE,
+                lambda main: main.do_hide(), "note", 6),
+        Command("delete", "X", "delete", "Delete for good (asks first)", CHANGE,
+                lambda main: main.do_delete(), "note"),
+        Command("link", "l", "link", "Link to another note", CHANGE, lambda main: main.do_link(), "note", 7),
+        Command("merge", "m", "merge", "Merge another note into this one, or the two selected", CHANGE,
+                lambda main: main.do_merge(), "note", 8),
+        Command("move", "M", "move", "Move to another scope", CHANGE, lambda main: main.do_move(), "note"),
+        Command("accept", "plus", "accept", "Make the suggested link under the cursor", CHANGE,
+                lambda main: main.do_accept(), "suggestion"),
+        Command("copy", "y", "copy", "Copy the text to the clipboard", CHANGE,
+                lambda main: main.do_copy(), "note"),
+        Command("copy_reference", "Y", "copy id", "Copy id and title to the clipboard", CHANGE,
+                lambda main: main.do_copy_reference(), "note"),
+        Command("open_file", "o", "open file", "Open the file named in the note in $EDITOR", CHANGE,
+                lambda main: main.do_open_file(), "note", 20,
+                when=_names_a_file, explains=lambda view: not view.trouble),
+        Command("new_note", "n", "note", "Write a new note", MAKE, lambda main: main.do_new_note(), "opened", 4),
+        Command("new_fact", "f", "fact", "Remember a new fact", MAKE,
+                lambda main: main.do_new_fact(), "opened", 5),
+        Command("unsaved", "", "unsaved", "Go on with an unsaved text", MAKE,
+                lambda main: main.do_unsaved(), "memory"),
+        Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", CLEAN,
+                lambda main: main.do_reflect(), "memory", 9),
+        Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN,
+                lambda main: main.do_promote(), "memory", 10),
+        Command("automatic", "D", "daily promotion", "Say whether the daily pass writes MEMORY.md", CLEAN,
+                lambda main: main.do_automatic(), "memory"),
+        Command("undo", "u", "undo", "Undo: take back my last change", CLEAN,
+                lambda main: main.do_undo(), "history", 11),
+        Command("redo", "U", "redo", "Redo: do again what I took back", CLEAN,
+                lambda main: main.do_redo(), "history", 18),
+        Command("conflicts", "c", "conflict", "Settle a conflict that waits", CLEAN,
+                lambda main: main.do_conflicts(), "memory", 3, when=lambda view: bool(view.log.waiting)),
+        Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", CLEAN,
+                lambda main: main.do_open_broken(), "", 3, when=lambda view: bool(view.trouble)),
+        Command("problems", "exclamation_mark", "unreadable", "What could not be read", CLEAN,
+                lambda main: main.do_problems(), "memory", 3,
+                when=lambda view: bool(view.snapshot.problems or view.trouble), explains=_always),
+        Command("verify", "V", "check", "Check the memory, and review repairs", CLEAN,
+                lambda main: main.do_verify(), "memory", 19,
+                when=lambda view: bool(view.trouble) or _holds_something(view), explains=_always),
+        Command("secrets", "S", "secrets", "Secrets: review what looks like one, mask it", CLEAN,
+                lambda main: main.do_secrets(), "memory"),
+        Command("restore", "B", "restore", "Go back to a backup", CLEAN,
+                lambda main: main.do_restore(), "history", explains=_always),
+        Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW,
+                lambda main: main.do_show_hidden(), "memory", 15),
+        Command("sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW,
+                lambda main: main.do_sort(), "memory", 16),
+        Command("graph", "g", "graph", "The graph over the whole screen, and back", VIEW,
+                lambda main: main.do_graph(), "memory", 12),
+        Command("overview", "G", "overview",
+                "Overview: the whole memory as points, over the whole screen, and back", VIEW,
+                lambda main: main.do_overview(), "memory"),
+        Command("audit", "a", "log", "Go to the audit log", VIEW, lambda main: main.do_audit(), "memory", 13),
+        Command("log_of_note", "A", "log of note", "Audit log: this note alone, or everything", VIEW,
+                lambda main: main.do_log_of_note(), "memory"),
+        Command("log_recalls", "R", "recalls", "Audit log: recalls too, or leave them out", VIEW,
+                lambda main: main.do_log_recalls(), "memory"),
+        Command("log_filter", "F", "filter", "Audit log: by author, kind, note, run, words, days; or all", VIEW,
+                lambda main: main.do_log_filter(), "memory"),
+        Command("time", "T", "time", "Time: the whole memory as it was at any moment", VIEW,
+                lambda main: main.do_time(), "memory", 20),
+        Command("pipeline", "i", "pipeline", "Pipeline: texts handed in, proposals, work, entities, health", VIEW,
+                lambda main: main.do_pipeline(), "opened", 20),
+        Command("origin", "O", "origin", "Where the note came from: the text and its sentence, what was decided", VIEW,
+                lambda main: main.do_origin(), "note"),
+        Command("zoom", "z", "zoom", "Maximise the pane with the cursor, and back", VIEW,
+                lambda main: main.do_zoom(), "memory", 17),
+        Command("wider", "greater_than_sign", "wider", "The pane with the cursor wider (or pull its frame)", VIEW,
+                lambda main: main.do_wider(), "memory"),
+        Command("narrower", "less_than_sign", "narrower", "The pane with the cursor narrower", VIEW,
+                lambda main: main.do_narrower(), "memory"),
+        Command("higher", "right_curly_bracket", "higher", "The pane with the cursor higher", VIEW,
+                lambda main: main.do_higher(), "memory"),
+        Command("lower", "left_curly_bracket", "lower", "The pane with the cursor lower", VIEW,
+                lambda main: main.do_lower(), "memory"),
+        Command("usual_panes", "", "usual panes", "All panes as large as they were at first", VIEW,
+                lambda main: main.do_usual_panes(), "memory"),
+        Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop less", VIEW,
+                lambda main: main.do_fewer_hops(), "graph"),
+        Command("more_hops", "right_square_bracket", "farther", "Graph: one hop more", VIEW,
+                lambda main: main.do_more_hops(), "graph"),
+        Command("pane_facts", "1", "facts", "Go to Facts", VIEW, lambda main: main.go_to("facts"), "memory"),
+        Command("pane_notes", "2", "notes", "Go to Notes, or Results while searching", VIEW,
+                lambda main: main.go_to("notes"), "memory"),
+        Command("pane_note", "3", "note", "Go to Note", VIEW, lambda main: main.go_to("note"), "memory"),
+        Command("pane_neighbours", "4", "neighbours", "Go to Neighbours", VIEW,
+                lambda main: main.go_to("neighbours"), "memory"),
+        Command("pane_graph", "5", "graph", "Go to Graph", VIEW, lambda main: main.go_to("graph"), "memory"),
+        Command("pane_audit", "6", "log", "Go to the audit log", VIEW,
+                lambda main: main.go_to("audit"), "memory"),
+        Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW,
+                lambda main: main.do_theme()),
+        Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP,
+                lambda main: main.do_demo(), when=lambda view: view.empty),
+        Command("help", "question_mark,f1", "help", "Keys, words and signs; first those of the pane in use", APP,
+                lambda main: main.do_help(), "", 2),
+        Command("quit", "q", "quit", "Leave", APP, lambda main: main.do_quit(), "", 2),
+    )
+    # fmt: on
+
+
+COMMANDS: Final = _commands()
 BY_NAME: Final = {command.name: command for command in COMMANDS}
 GROUPS: Final = (FIND, CHANGE, MAKE, CLEAN, VIEW, APP)
 # The palette's own key belongs to Textual; footer and help name it beside the commands.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import work
 
+from nuggets_tui.commands import BY_NAME
 from nuggets_tui.notices import say
 from nuggets_tui.screens.main_upkeep import MainUpkeep
 from nuggets_tui.view import ORDER_NAMES, ORDERS
@@ -17,6 +18,7 @@ from nuggets_tui.widgets.search_box import SearchBox
 if TYPE_CHECKING:
     from core.model.note import Note
     from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.screens.main import MainScreen
 
 _MOST_HOPS = 3
 
@@ -34,10 +36,8 @@ class MainCommands(MainUpkeep):
         if notes.unheard and self.focused is notes:
             self.show_note(notes.unheard)
         notes.unheard = ""
-        if name.startswith("pane_"):
-            self.go_to(name.removeprefix("pane_"))  # type: ignore[arg-type]
-        elif self.answers(name):
-            getattr(self, f"do_{name}")()
+        if self.answers(name):
+            BY_NAME[name].run(cast("MainScreen", self))
 
     @property
     def _window(self) -> NuggetsApp:

@@ -82,7 +82,7 @@ class MainOpening(MainElsewhere):
         self.workers.cancel_node(self)
         if self._desk is not None:
             self._desk.let_go(0.0)
-        self._desk, self.trail, self._notice = None, [], notice
+        self.context.open_desk, self.trail, self._notice = None, [], notice
         self.complete = self.settled = False
         if self._preparing is not None:
             self._preparing.stop()
@@ -144,7 +144,7 @@ class MainOpening(MainElsewhere):
 
     def _show_memory(self) -> None:
         memory = self._opening.future.result()
-        self._desk = Desk(memory, self._opening.clock)
+        self.context.open_desk = Desk(memory, self._opening.clock)
         self.view = self.view.with_(
             home=str(memory.home), snapshot=memory.snapshot, now=self._opening.clock(), loaded=True,
             trouble="", glanced=None,

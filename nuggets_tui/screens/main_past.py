@@ -9,7 +9,6 @@ from msgspec.structs import replace
 from textual import work
 from textual.css.query import NoMatches
 from textual.widget import Widget
-from textual.widgets import Input
 
 from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
@@ -259,7 +258,7 @@ class MainPast(MainCommands):
             return name in _INSTEAD
         if self.view.past is not None and self.view.empty and BY_NAME[name].needs == "memory":
             # A time before the first note is no memory that holds nothing.
-            return not (BY_NAME[name].at_once and isinstance(self.focused, Input))
+            return not (BY_NAME[name].at_once and self.context.typing)
         return super().can(name)
 
     def answers(self, name: str) -> bool:

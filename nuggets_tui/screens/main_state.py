@@ -3,56 +3,42 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
-from typing import TYPE_CHECKING, Final, TypeVar
+from collections.abc import Awaitable, Mapping
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from textual import work
+from textual import getters, work
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from nuggets_tui.commands import BY_NAME, footer_commands
-from nuggets_tui.desk import Desk
-from nuggets_tui.file_opening import names_a_file
-from nuggets_tui.long_work import LongWork, StoppedError, Works
-from nuggets_tui.notices import attempt, say, say_error
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.long_work import LongWork
+from nuggets_tui.notices import attempt, say_error
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View
 from nuggets_tui.widgets.fact_rows import fact_key
 from nuggets_tui.widgets.facts import FactsPane
+from nuggets_tui.widgets.header import HeaderLine
 from nuggets_tui.widgets.key_bar import KeyBar
+from nuggets_tui.widgets.neighbours import NeighboursPane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PaneName, Panes, one_at_a_time
+from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.unsaved import UnsavedTexts
+    from nuggets_tui.controllers.controller import Controller
+    from nuggets_tui.desk import Desk
     from nuggets_tui.keeping import Keeping
     from nuggets_tui.origin import Origin
+    from nuggets_tui.screens.main import MainScreen
 
 _Result = TypeVar("_Result")
 _PAUSE = 0.1
-# Commands that make sense only when there is something for them to do.
-_WHEN: Final[dict[str, Callable[[View], bool]]] = {
-    "demo": lambda view: view.empty,
-    "conflicts": lambda view: bool(view.log.waiting),
-    "problems": lambda view: bool(view.snapshot.problems or view.trouble),
-    "open_broken": lambda view: bool(view.trouble),
-    "open_file": lambda view: (
-        view.loaded and view.note is not None and not view.trouble and names_a_file(view.note.content)
-    ),
-    "let_go": lambda view: bool(view.selected),
-    "why": lambda view: view.found is not None and view.note is not None,
-    "why_not": lambda view: view.found is not None,
-    "keep_search": lambda view: view.found is not None,
-}
-# A memory that holds nothing any more may still get something back.
-_FROM_THE_LOG: Final = ("undo", "redo", "restore")
-# Keys that say why when they can do nothing: somebody who presses them is in need of help.
-_NEVER_SILENT: Final = ("problems", "verify", "restore", "why", "why_not", "keep_search", "open_file")
-_FOR_THE_FIRST: Final = ("new_note", "new_fact", "pipeline")
 
 
 class MainState(Screen[None]):
@@ -62,11 +48,21 @@ class MainState(Screen[None]):
     beside: reactive[View] = reactive(View(), repaint=False)
     """The view as the panes beside the lists show it: they follow when the cursor rests."""
 
+    panes = getters.query_one(Panes)
+    notes_pane = getters.query_one(NotesPane)
+    facts_pane = getters.query_one(FactsPane)
+    neighbours_pane = getters.query_one(NeighboursPane)
+    search_box = getters.query_one(SearchBox)
+    header = getters.query_one(HeaderLine)
+    key_bar = getters.query_one(KeyBar)
+    tab_line = getters.query_one(TabLine)
+
     def __init__(self) -> None:
         super().__init__()
         self.trail: list[str] = []
-        self._desk: Desk | None = None
-        self.works = Works(self._tell_work)
+        self.context = Context(cast("MainScreen", self))
+        self.controllers: tuple[Controller, ...] = ()
+        self.works = self.context.works
         # Where what is typed is kept against a crash; None while there is no such place.
         self.texts: UnsavedTexts | None = None
 
@@ -87,8 +83,11 @@ class MainState(Screen[None]):
     @property
     def desk(self) -> Desk:
         """The desk of the open memory. Commands that need it are off until there is one."""
-        assert self._desk is not None
-        return self._desk
+        return self.context.desk
+
+    @property
+    def _desk(self) -> Desk | None:
+        return self.context.open_desk
 
     def search_again(self) -> None:
         """Looks for what stands in the search box once more."""
@@ -174,29 +173,13 @@ class MainState(Screen[None]):
 
     def can(self, name: str) -> bool:
         """Whether a command makes sense now."""
-        command, view = BY_NAME[name], self.view
-        if command.at_once and isinstance(self.focused, Input):
-            return False
-        if name in _WHEN:
-            return _WHEN[name](view)
-        if name == "verify" and view.trouble:
-            return True
-        if name in _FROM_THE_LOG and view.empty:
-            return bool(view.log.lines)
-        if command.needs and not view.loaded:
-            return False
-        if command.needs == "note":
-            return view.note is not None
-        if command.needs == "suggestion":
-            return bool(view.suggested)
-        return not (view.empty and command.needs == "memory" and name not in _FOR_THE_FIRST)
+        command = BY_NAME[name]
+        return not (command.at_once and self.context.typing) and command.makes_sense(self.view)
 
     def answers(self, name: str) -> bool:
         """Whether the key of a command does or says something now."""
-        if name == "open_file" and self.view.trouble:
-            # Its key is that of the broken file then.
-            return False
-        return self.can(name) or name in _NEVER_SILENT
+        explains = BY_NAME[name].explains
+        return self.can(name) or (explains is not None and explains(self.view))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Turns a command off in key, footer and palette alike."""
@@ -223,16 +206,4 @@ class MainState(Screen[None]):
         stopped.
         """
 
-        async def unless_stopped() -> _Result | None:
-            work_or_words = work or LongWork(words, stops=False)
-            try:
-                return await self.works.run(work_or_words, asked)
-            except StoppedError:
-                if work_or_words.asked_for:
-                    say(self, "Stopped. Nothing was changed.")
-                return None
-
-        return await self.attempt(unless_stopped())
-
-    def _tell_work(self, said: str) -> None:
-        self.view = self.view.with_(busy=said)
+        return await self.context.long_work(words, asked, work)

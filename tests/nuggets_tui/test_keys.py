@@ -76,12 +76,18 @@ def test_no_two_commands_have_one_key_but_for_known_pairs() -> None:
 
 
 def test_every_command_has_a_heading_and_is_carried_out_by_the_main_screen() -> None:
+    from nuggets_tui.app import Opening
     from nuggets_tui.commands import GROUPS
     from nuggets_tui.screens.main import MainScreen
 
+    main = MainScreen(Opening(None))
     for command in COMMANDS:
         assert command.group in GROUPS
-        assert command.name.startswith("pane_") or callable(getattr(MainScreen, f"do_{command.name}", None))
+        # What its function names, such as `main.files.copy`, is there.
+        found: object = main
+        for name in command.run.__code__.co_names:
+            found = getattr(found, name)
+        assert callable(found), command.name
 
 
 def test_without_settings_the_keys_are_those_of_the_catalogue() -> None:

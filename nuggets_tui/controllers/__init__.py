@@ -1,0 +1,1 @@
+"""The topics of the main screen: each is an object that the screen owns, with its commands and what it remembers."""

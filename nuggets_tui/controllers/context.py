@@ -1,0 +1,222 @@
+"""What every controller of the main screen may use: what is shown, the open memory, panes, notices, dialogs, work."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from textual.reactive import Reactive
+from textual.screen import Screen
+from textual.timer import Timer
+from textual.widget import Widget
+from textual.widgets import Input
+from textual.worker import Worker
+
+from nuggets_tui import notices
+from nuggets_tui.long_work import LongWork, StoppedError, Works
+
+if TYPE_CHECKING:
+    from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.desk import Desk
+    from nuggets_tui.screens.main import MainScreen
+    from nuggets_tui.view import View
+    from nuggets_tui.widgets.facts import FactsPane
+    from nuggets_tui.widgets.header import HeaderLine
+    from nuggets_tui.widgets.neighbours import NeighboursPane
+    from nuggets_tui.widgets.notes import NotesPane
+    from nuggets_tui.widgets.panes import PaneName, Panes
+    from nuggets_tui.widgets.search_box import SearchBox
+
+_Result = TypeVar("_Result")
+
+
+class Context:
+    """The main screen as its controllers see it. open_desk: the desk of the open memory, None before there is one."""
+
+    def __init__(self, screen: MainScreen) -> None:
+        self._screen = screen
+        self.open_desk: Desk | None = None
+        self.works = Works(lambda said: self.show(busy=said))
+
+    # What is shown
+
+    @property
+    def view(self) -> View:
+        """What the main screen shows."""
+        return self._screen.view
+
+    def show(self, **changes: object) -> None:
+        """Shows other values of some fields of the view."""
+        self._screen.view = self._screen.view.with_(**changes)
+
+    def show_ahead(self, **changes: object) -> None:
+        """As `show`, for what is given to the panes together with the next change."""
+        self._screen.set_reactive(type(self._screen).view, self._screen.view.with_(**changes))
+
+    @property
+    def shown_view(self) -> Reactive[View]:
+        """The reactive that widgets are bound to, which controllers mount."""
+        return type(self._screen).view
+
+    @property
+    def beside_view(self) -> Reactive[View]:
+        """The same for widgets beside the lists."""
+        return type(self._screen).beside
+
+    @property
+    def desk(self) -> Desk:
+        """The desk of the open memory. Commands that need it are off until there is one."""
+        assert self.open_desk is not None
+        return self.open_desk
+
+    # The app and its widgets
+
+    @property
+    def app(self) -> NuggetsApp:
+        """The app."""
+        return self._screen.app  # type: ignore[return-value]
+
+    @property
+    def screen(self) -> Screen[None]:
+        """The screen as a place for widgets; everything else goes through the context."""
+        return self._screen
+
+    @property
+    def on_top(self) -> bool:
+        """Whether no dialog is open."""
+        return self.app.screen is self._screen
+
+    @property
+    def typing(self) -> bool:
+        """Whether letters go into a field."""
+        return isinstance(self._screen.focused, Input)
+
+    @property
+    def focused(self) -> Widget | None:
+        """The widget with the cursor."""
+        return self._screen.focused
+
+    @property
+    def panes(self) -> Panes:
+        """The six panes."""
+        return self._screen.panes
+
+    @property
+    def notes_pane(self) -> NotesPane:
+        """Notes, or Results."""
+        return self._screen.notes_pane
+
+    @property
+    def facts_pane(self) -> FactsPane:
+        """Facts."""
+        return self._screen.facts_pane
+
+    @property
+    def neighbours_pane(self) -> NeighboursPane:
+        """Neighbours."""
+        return self._screen.neighbours_pane
+
+    @property
+    def search_box(self) -> SearchBox:
+        """The search box."""
+        return self._screen.search_box
+
+    @property
+    def header(self) -> HeaderLine:
+        """The line at the top."""
+        return self._screen.header
+
+    def go_to(self, pane: PaneName) -> None:
+        """Gives a pane the cursor, and the space when only one is shown."""
+        self._screen.go_to(pane)
+
+    def show_keys(self) -> None:
+        """Shows the keys that do something now."""
+        self._screen.show_keys()
+
+    def refresh_bindings(self) -> None:
+        """Commands may have come or gone."""
+        self._screen.refresh_bindings()
+
+    def open_dialog(
+        self, dialog: Screen[_Result], then: Callable[[_Result | None], None] | None = None
+    ) -> None:
+        """Opens a dialog; `then` is given what it brings, None when it was left."""
+        self.app.push_screen(dialog, then)
+
+    # Notices
+
+    def say(self, text: str) -> None:
+        """A short notice of something done."""
+        notices.say(self._screen, text)
+
+    def warn(self, text: str) -> None:
+        """A notice of something to know about."""
+        notices.warn(self._screen, text)
+
+    def say_error(self, error: Exception) -> None:
+        """A notice of an error: what happened and where, what was kept safe, what to do."""
+        notices.say_error(self._screen, error)
+
+    # Work and time
+
+    async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
+        """The result of something asked of the desk; None when it failed, which a notice then says."""
+        return await notices.attempt(self._screen, asked)
+
+    async def long_work(
+        self, words: str, asked: Awaitable[_Result], work: LongWork | None = None
+    ) -> _Result | None:
+        """As `attempt`, with a sign in the header once it takes long, and how far it is. esc stops a `work` that can be
+        stopped.
+        """
+
+        async def unless_stopped() -> _Result | None:
+            work_or_words = work or LongWork(words, stops=False)
+            try:
+                return await self.works.run(work_or_words, asked)
+            except StoppedError:
+                if work_or_words.asked_for:
+                    self.say("Stopped. Nothing was changed.")
+                return None
+
+        return await self.attempt(unless_stopped())
+
+    def run(
+        self, work: Callable[[], Coroutine[Any, Any, _Result]], name: str, group: str, *, exclusive: bool
+    ) -> Worker[_Result]:
+        """Begins work that the screen ends with; what it fails of is said."""
+        return self._screen.run_worker(work, name=name, group=group, exclusive=exclusive, exit_on_error=False)
+
+    def running(self, *groups: str) -> list[Worker[Any]]:
+        """The work of some groups that is under way."""
+        return [one for one in self._screen.workers if one.group in groups and not one.is_finished]
+
+    def cancel(self, group: str) -> None:
+        """Ends the work of a group."""
+        self._screen.workers.cancel_group(self._screen, group)
+
+    def cancel_all(self) -> None:
+        """Ends all work under way."""
+        self._screen.workers.cancel_node(self._screen)
+
+    def after(self, seconds: float, then: Callable[[], object]) -> Timer:
+        """Calls `then` once, after some seconds."""
+        return self._screen.set_timer(seconds, then)
+
+    def every(self, seconds: float, then: Callable[[], object]) -> Timer:
+        """Calls `then` again and again."""
+        return self._screen.set_interval(seconds, then)
+
+    def after_refresh(self, then: Callable[..., object], *arguments: object) -> None:
+        """Calls `then` once what is shown now stands on the screen."""
+        self._screen.call_after_refresh(then, *arguments)
+
+    def call_later(self, then: Callable[..., object], *arguments: object) -> None:
+        """Calls `then` in the screen's own turn."""
+        self._screen.call_later(then, *arguments)
+
+    @property
+    def is_mounted(self) -> bool:
+        """Whether the screen is there still."""
+        return self._screen.is_mounted
