@@ -106,7 +106,7 @@ class NuggetsApp(KeysInTurn):
         """A theme that was chosen here is kept for the next start."""
         main = self.screen_stack[0] if self._running and self.screen_stack else None
         if isinstance(main, MainScreen):
-            main.keep_theme(name, self.first_theme)
+            main.theme.keep(name, self.first_theme)
 
     def _wrong_theme(self) -> tuple[str, ...]:
         return missing_theme(self._settings.app.theme, self.available_themes)

@@ -234,7 +234,7 @@ def _commands() -> tuple[Command, ...]:
         Command("pane_audit", "6", "log", "Go to the audit log", VIEW,
                 lambda main: main.go_to("audit"), "memory"),
         Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW,
-                lambda main: main.do_theme()),
+                lambda main: main.theme.toggle()),
         Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP,
                 lambda main: main.do_demo(), when=lambda view: view.empty),
         Command("help", "question_mark,f1", "help", "Keys, words and signs; first those of the pane in use", APP,

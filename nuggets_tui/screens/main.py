@@ -11,7 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus
 
+from nuggets_tui.app import Opening
 from nuggets_tui.commands import bindings
+from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted, SearchLeft, SearchTyped
 from nuggets_tui.notices import keep_off, let_all_go
 from nuggets_tui.screens.main_bulk import MainBulk
@@ -24,7 +26,6 @@ from nuggets_tui.screens.main_panes import MainPanes
 from nuggets_tui.screens.main_past import MainPast
 from nuggets_tui.screens.main_pipeline import MainPipeline
 from nuggets_tui.screens.main_searches import MainSearches
-from nuggets_tui.screens.main_settings import MainSettings
 from nuggets_tui.screens.main_unsaved import MainUnsaved
 from nuggets_tui.view import Found
 from nuggets_tui.widgets.audit import AuditPane
@@ -42,7 +43,7 @@ _RECALL_PATIENCE = 0.008
 
 
 class MainScreen(
-    MainFilter, MainSearches, MainSettings, MainMemories, MainGraph, MainPace, MainPanes, MainBulk, MainFiles,
+    MainFilter, MainSearches, MainMemories, MainGraph, MainPace, MainPanes, MainBulk, MainFiles,
     MainUnsaved, MainPast, MainPipeline,
 ):  # fmt: skip
     """Everything at a glance."""
@@ -58,6 +59,11 @@ class MainScreen(
         Binding("right", "pane_beside(1)", "Next pane", show=False),
         Binding("left", "pane_beside(-1)", "Pane before", show=False),
     ]
+
+    def __init__(self, opening: Opening, *, notice: str = "") -> None:
+        super().__init__(opening, notice=notice)
+        self.theme = ThemeController(self.context)
+        self.controllers = (self.theme,)
 
     def compose(self) -> ComposeResult:
         """The header, the search box, six panes, and the keys."""

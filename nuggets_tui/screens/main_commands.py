@@ -152,10 +152,6 @@ class MainCommands(MainUpkeep):
 
     # The app
 
-    def do_theme(self) -> None:
-        """Dark to light, and back."""
-        self._window.action_toggle_theme()
-
     @work(group="change", exit_on_error=False)
     async def do_demo(self) -> None:
         """A copy of the demo memory."""
