@@ -49,6 +49,10 @@ class Context:
         """Shows other values of some fields of the view."""
         self._screen.view = self._screen.view.with_(**changes)
 
+    def show_beside(self) -> None:
+        """Shows the view beside the lists, too."""
+        self._screen.beside = self._screen.view
+
     def show_ahead(self, **changes: object) -> None:
         """As `show`, for what is given to the panes together with the next change."""
         self._screen.set_reactive(type(self._screen).view, self._screen.view.with_(**changes))

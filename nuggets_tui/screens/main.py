@@ -13,6 +13,7 @@ from textual.events import DescendantFocus
 
 from nuggets_tui.app import Opening
 from nuggets_tui.commands import bindings
+from nuggets_tui.controllers.pace import PaceController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted, SearchLeft, SearchTyped
 from nuggets_tui.notices import keep_off, let_all_go
@@ -21,13 +22,12 @@ from nuggets_tui.screens.main_files import MainFiles
 from nuggets_tui.screens.main_filter import MainFilter
 from nuggets_tui.screens.main_graph import MainGraph
 from nuggets_tui.screens.main_memories import MainMemories
-from nuggets_tui.screens.main_pace import MainPace
 from nuggets_tui.screens.main_panes import MainPanes
 from nuggets_tui.screens.main_past import MainPast
 from nuggets_tui.screens.main_pipeline import MainPipeline
 from nuggets_tui.screens.main_searches import MainSearches
 from nuggets_tui.screens.main_unsaved import MainUnsaved
-from nuggets_tui.view import Found
+from nuggets_tui.view import Found, View
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.header import HeaderLine
@@ -43,7 +43,7 @@ _RECALL_PATIENCE = 0.008
 
 
 class MainScreen(
-    MainFilter, MainSearches, MainMemories, MainGraph, MainPace, MainPanes, MainBulk, MainFiles,
+    MainFilter, MainSearches, MainMemories, MainGraph, MainPanes, MainBulk, MainFiles,
     MainUnsaved, MainPast, MainPipeline,
 ):  # fmt: skip
     """Everything at a glance."""
@@ -62,8 +62,9 @@ class MainScreen(
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
         super().__init__(opening, notice=notice)
+        self.pace = PaceController(self.context)
         self.theme = ThemeController(self.context)
-        self.controllers = (self.theme,)
+        self.controllers = (self.pace, self.theme)
 
     def compose(self) -> ComposeResult:
         """The header, the search box, six panes, and the keys."""
@@ -95,6 +96,7 @@ class MainScreen(
 
     @on(DescendantFocus)
     def _follow_focus(self, event: DescendantFocus) -> None:
+        self.pace.catch_up()
         focused = event.widget.id
         panes = self.query_one(Panes)
         if focused in PANES and not panes.single:
@@ -153,8 +155,9 @@ class MainScreen(
             self.go_to(self.query_one(Panes).active)
         self.show_tabs()
 
-    def watch_view(self) -> None:
+    def watch_view(self, before: View, after: View) -> None:
         """Commands come and go with what is shown."""
+        self.pace.view_changed(before, after)
         if self.is_mounted:
             self.show_keys()
 

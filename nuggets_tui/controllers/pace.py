@@ -4,32 +4,33 @@ from __future__ import annotations
 
 from typing import Final
 
-from textual import on
-from textual.events import DescendantFocus
 from textual.timer import Timer
 
 from nuggets_tui import pace
-from nuggets_tui.screens.main_state import MainState
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller
 from nuggets_tui.view import View, same_but
 
 # What changes while somebody goes down a list and programs write.
 _PASSING: Final = ("note_id", "suggested", "origin", "busy", "snapshot", "fresh", "log", "now", "found")
 
 
-class MainPace(MainState):
+class PaceController(Controller):
     """Keeps `beside`, what the panes beside the lists show, in step with `view`."""
 
-    _resting: Timer | None = None
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._resting: Timer | None = None
 
-    def _watch_view(self, before: View, after: View) -> None:
+    def view_changed(self, before: View, after: View) -> None:
+        """Follows at once, or once the cursor rests where that is all that moved."""
         can_wait = before.note is not None and after.note is not None and same_but(before, after, *_PASSING)
         if pace.REST > 0 and can_wait:
             self._follow_later(anew=before.note_id != after.note_id)
         else:
             self.follow_now()
 
-    @on(DescendantFocus)
-    def _catch_up(self) -> None:
+    def catch_up(self) -> None:
         """Whoever goes over to another pane finds what is shown now."""
         if self._resting is not None:
             self.follow_now()
@@ -39,11 +40,11 @@ class MainPace(MainState):
         if self._resting is not None:
             self._resting.stop()
             self._resting = None
-        self.beside = self.view
+        self.context.show_beside()
 
     def _follow_later(self, *, anew: bool) -> None:
         """Once the cursor rests. anew: it was moved just now; programs that write again and again put nothing off."""
         if self._resting is None:
-            self._resting = self.set_timer(pace.REST, self.follow_now)
+            self._resting = self.context.after(pace.REST, self.follow_now)
         elif anew:
             self._resting.reset()
