@@ -132,7 +132,7 @@ def _commands() -> tuple[Command, ...]:
         Command("let_go", "", "let go", "Let the selection go (esc)", CHANGE,
                 lambda main: main.do_let_go(), "note", when=lambda view: bool(view.selected)),
         Command("memories", "C", "memories", "Memories on this machine: Claude Code's to read, others to open", FIND,
-                lambda main: main.do_memories(), "", 20),
+                lambda main: main.memories.choose(), "", 20),
         Command("edit", "e", "edit", "Edit title, text, tags and metadata", CHANGE,
                 lambda main: main.do_edit(), "note", 3),
         Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", CHANGE,

@@ -52,6 +52,9 @@ class Controller:
     def log_shown(self) -> None:
         """More of the log was read, or other entries of it."""
 
+    def welcomed(self) -> None:
+        """A memory that holds nothing is shown: over the whole screen stands how to begin."""
+
     def leaving(self) -> None:
         """The memory is left, for another one or with the app."""
 

@@ -13,6 +13,7 @@ from textual.events import DescendantFocus
 
 from nuggets_tui.app import Opening
 from nuggets_tui.commands import bindings
+from nuggets_tui.controllers.memories import MemoriesController
 from nuggets_tui.controllers.pace import PaceController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted, SearchLeft, SearchTyped
@@ -21,7 +22,6 @@ from nuggets_tui.screens.main_bulk import MainBulk
 from nuggets_tui.screens.main_files import MainFiles
 from nuggets_tui.screens.main_filter import MainFilter
 from nuggets_tui.screens.main_graph import MainGraph
-from nuggets_tui.screens.main_memories import MainMemories
 from nuggets_tui.screens.main_panes import MainPanes
 from nuggets_tui.screens.main_past import MainPast
 from nuggets_tui.screens.main_pipeline import MainPipeline
@@ -43,7 +43,7 @@ _RECALL_PATIENCE = 0.008
 
 
 class MainScreen(
-    MainFilter, MainSearches, MainMemories, MainGraph, MainPanes, MainBulk, MainFiles,
+    MainFilter, MainSearches, MainGraph, MainPanes, MainBulk, MainFiles,
     MainUnsaved, MainPast, MainPipeline,
 ):  # fmt: skip
     """Everything at a glance."""
@@ -62,9 +62,10 @@ class MainScreen(
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
         super().__init__(opening, notice=notice)
+        self.memories = MemoriesController(self.context, self)
         self.pace = PaceController(self.context)
         self.theme = ThemeController(self.context)
-        self.controllers = (self.pace, self.theme)
+        self.controllers = (self.memories, self.pace, self.theme)
 
     def compose(self) -> ComposeResult:
         """The header, the search box, six panes, and the keys."""

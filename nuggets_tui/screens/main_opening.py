@@ -72,6 +72,10 @@ class MainOpening(MainElsewhere):
         # The file that cannot be read while there is trouble.
         self.broken_file: Path | None = None
 
+    def clock(self) -> datetime:
+        """The time it is now."""
+        return self._opening.clock()
+
     def open_another(self, home: Path, notice: str) -> None:
         """Shows another memory in place of this one; keys that are pressed until it is there are meant for it."""
         hold: Callable[[], None] | None = getattr(self.app, "hold_keys", None)
@@ -265,6 +269,8 @@ class MainOpening(MainElsewhere):
         from nuggets_tui.screens.first_minutes import welcome_lines
 
         self.show_message(welcome_lines(self.view), trouble=False)
+        for one in self.controllers:
+            one.welcomed()
 
     def show_message(self, lines: MakeLines, *, trouble: bool) -> None:
         """Lines over the whole screen, in place of the panes."""
