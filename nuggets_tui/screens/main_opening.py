@@ -18,12 +18,12 @@ from core.model.snapshot import Snapshot
 from core.settings import Settings
 from nuggets_tui import garbage
 from nuggets_tui.app import Opening
+from nuggets_tui.controllers.elsewhere import ElsewhereController
 from nuggets_tui.desk import Desk
 from nuggets_tui.key_map import keys_of
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import let_all_go, say, say_error, tell_wrong_settings
 from nuggets_tui.pace import PACE
-from nuggets_tui.screens.main_elsewhere import MainElsewhere
 from nuggets_tui.screens.main_log import MainLog
 from nuggets_tui.secret_signs import load as load_signs
 from nuggets_tui.threads import aside
@@ -53,12 +53,13 @@ _FRAME_PATIENCE = 0.1
 _LASTING_BARS = "#notes, #note, #neighbours"
 
 
-class MainOpening(MainElsewhere):
+class MainOpening(MainLog):
     """The main screen's life with the files: opening, first frame, changes from elsewhere, trouble."""
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
         super().__init__()
         self._opening = opening
+        self.elsewhere = ElsewhereController(self.context)
         self._notice = notice
         self._stop = asyncio.Event()
         self._resumed = False
@@ -308,7 +309,7 @@ class MainOpening(MainElsewhere):
             if isinstance(event, Snapshot):
                 before = self.view.note
                 self.show_snapshot(event)
-                self.tell_of_open_note(before, event)
+                self.elsewhere.tell_of_open_note(before, event)
             else:
                 self._files_broke(event)
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import time
 from typing import Final
 
-from textual import work
-
 from core.errors import NuggetsError
 from core.model.change import PROGRAM, Author
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from nuggets_tui.notices import say
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.screens.main_log import MainLog
 from nuggets_tui.threads import aside
 
 _TITLE: Final = 60
@@ -21,10 +19,12 @@ _TITLE: Final = 60
 _AGAIN: Final = 10.0
 
 
-class MainElsewhere(MainLog):
+class ElsewhereController(Controller):
     """Compares the note shown before and after the files changed."""
 
-    _told_of: tuple[str, float] = ("", 0.0)
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._told_of: tuple[str, float] = ("", 0.0)
 
     def tell_of_open_note(self, before: Note | None, after: Snapshot) -> None:
         """Says who changed, hid or deleted the note shown, unless it was the person at the keyboard."""
@@ -35,7 +35,7 @@ class MainElsewhere(MainLog):
         if said and not (told == f"{said} {before.id}" and time.monotonic() - at < _AGAIN):
             self._tell_unless_own(before, said)
 
-    @work(group="elsewhere", exclusive=True, exit_on_error=False)
+    @background("elsewhere", exclusive=True)
     async def _tell_unless_own(self, note: Note, said: str) -> None:
         memory = self.desk.memory
         try:
@@ -47,7 +47,7 @@ class MainElsewhere(MainLog):
             return
         self._told_of = f"{said} {note.id}", time.monotonic()
         who, title = safe_line(str(author), _TITLE), safe_line(note.title, _TITLE)
-        say(self, f"The note shown was {said} by {who}: {title}.")
+        self.context.say(f"The note shown was {said} by {who}: {title}.")
 
 
 def _said(before: Note, after: Note | None) -> str:
