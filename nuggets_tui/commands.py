@@ -103,6 +103,7 @@ CLEAN: Final = "Clean up and take back"
 VIEW: Final = "View"
 APP: Final = "The app"
 
+
 def _commands() -> tuple[Command, ...]:
     # fmt: off
     return (
@@ -124,7 +125,7 @@ def _commands() -> tuple[Command, ...]:
         Command("tune", "percent_sign", "weights", "Weights of the search: turn them, see what moves", FIND,
                 lambda main: main.do_tune(), "memory"),
         Command("back", "backspace", "back", "Go back to the note before", FIND,
-                lambda main: main.do_back(), "memory"),
+                lambda main: main.reading.back(), "memory"),
         Command("select", "space", "select", "Select the note, or let it go; with shift and arrows a range", CHANGE,
                 lambda main: main.do_select(), "note", 4),
         Command("select_all", "ctrl+a", "all", "Select all notes of the list, or let them go", CHANGE,
@@ -205,9 +206,9 @@ def _commands() -> tuple[Command, ...]:
         Command("time", "T", "time", "Time: the whole memory as it was at any moment", VIEW,
                 lambda main: main.do_time(), "memory", 20),
         Command("pipeline", "i", "pipeline", "Pipeline: texts handed in, proposals, work, entities, health", VIEW,
-                lambda main: main.do_pipeline(), "opened", 20),
+                lambda main: main.pipeline.open(), "opened", 20),
         Command("origin", "O", "origin", "Where the note came from: the text and its sentence, what was decided", VIEW,
-                lambda main: main.do_origin(), "note"),
+                lambda main: main.pipeline.show_origin(), "note"),
         Command("zoom", "z", "zoom", "Maximise the pane with the cursor, and back", VIEW,
                 lambda main: main.do_zoom(), "memory", 17),
         Command("wider", "greater_than_sign", "wider", "The pane with the cursor wider (or pull its frame)", VIEW,

@@ -16,6 +16,7 @@ from nuggets_tui import notices
 from nuggets_tui.long_work import LongWork, StoppedError, Works
 
 if TYPE_CHECKING:
+    from core.model.snapshot import Snapshot
     from nuggets_tui.application import NuggetsApp
     from nuggets_tui.desk import Desk
     from nuggets_tui.screens.main import MainScreen
@@ -31,11 +32,17 @@ _Result = TypeVar("_Result")
 
 
 class Context:
-    """The main screen as its controllers see it. open_desk: the desk of the open memory, None before there is one."""
+    """The main screen as its controllers see it.
+
+    open_desk: the desk of the open memory, None before there is one. settled: whether its log is up to date since it
+    was opened. complete: whether everything is there that its first frame did without.
+    """
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self.open_desk: Desk | None = None
+        self.settled = False
+        self.complete = False
         self.works = Works(lambda said: self.show(busy=said))
 
     # What is shown
@@ -52,6 +59,10 @@ class Context:
     def show_beside(self) -> None:
         """Shows the view beside the lists, too."""
         self._screen.beside = self._screen.view
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Shows the memory as it is now."""
+        self._screen.show_snapshot(snapshot)
 
     def show_ahead(self, **changes: object) -> None:
         """As `show`, for what is given to the panes together with the next change."""

@@ -24,7 +24,6 @@ from nuggets_tui.screens.main_filter import MainFilter
 from nuggets_tui.screens.main_graph import MainGraph
 from nuggets_tui.screens.main_panes import MainPanes
 from nuggets_tui.screens.main_past import MainPast
-from nuggets_tui.screens.main_pipeline import MainPipeline
 from nuggets_tui.screens.main_searches import MainSearches
 from nuggets_tui.screens.main_unsaved import MainUnsaved
 from nuggets_tui.view import Found, View
@@ -44,7 +43,7 @@ _RECALL_PATIENCE = 0.008
 
 class MainScreen(
     MainFilter, MainSearches, MainGraph, MainPanes, MainBulk, MainFiles,
-    MainUnsaved, MainPast, MainPipeline,
+    MainUnsaved, MainPast,
 ):  # fmt: skip
     """Everything at a glance."""
 
@@ -65,7 +64,7 @@ class MainScreen(
         self.memories = MemoriesController(self.context, self)
         self.pace = PaceController(self.context)
         self.theme = ThemeController(self.context)
-        self.controllers = (self.memories, self.pace, self.theme)
+        self.controllers = (self.pipeline, self.reading, self.memories, self.pace, self.theme)
 
     def compose(self) -> ComposeResult:
         """The header, the search box, six panes, and the keys."""

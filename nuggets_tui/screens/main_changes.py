@@ -54,7 +54,7 @@ class MainChanges(MainDaily):
         elif done is not None:
             self.changed(done[1], said)
             if reveal:
-                self.reveal()
+                self.reading.reveal()
             await self._lists_settled()
             self.go_on_in_list(done[1])
 
@@ -118,7 +118,7 @@ class MainChanges(MainDaily):
             note, change_set = done
             self.changed(change_set)
             self.show_note(note.id, follow=True)
-            self.reveal()
+            self.reading.reveal()
 
     @work(group="change", exit_on_error=False)
     async def do_edit_outside(self) -> None:
@@ -220,7 +220,7 @@ class MainChanges(MainDaily):
         found = {suggestion.note.id: "suggested" for suggestion in suggested}
         if linked:
             found |= {link.to: "linked" for link in note.links if link.to not in found}
-        return found | {id: "seen before" for id in reversed(self.trail) if id not in found}
+        return found | {id: "seen before" for id in reversed(self.reading.trail) if id not in found}
 
     def do_accept(self) -> None:
         """Makes the suggested link under the cursor, or the first one suggested."""

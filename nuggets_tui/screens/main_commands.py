@@ -93,14 +93,6 @@ class MainCommands(MainUpkeep):
         if self.view.found is not None:
             self.app.push_screen(WhyScreen(self.desk, self.view.found, note))
 
-    def do_back(self) -> None:
-        """Back to the note that was shown before."""
-        while self.trail:
-            note_id = self.trail.pop()
-            if note_id in self.view.snapshot.by_id and note_id != self.view.note_id:
-                self.show_note(note_id)
-                return
-
     def open_fact(self, nugget: str, key: str) -> None:
         """The recall behind a fact."""
         from nuggets_tui.screens.recall import RecallScreen

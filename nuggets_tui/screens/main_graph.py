@@ -62,6 +62,6 @@ class MainGraph(MainState):
         former, panes.zoomed = self._before_overview
         pane.overview = False
         # A list that gets the cursor shows the note that its own stands on.
-        self.reveal()
+        self.reading.reveal()
         self.go_to("graph" if panes.zoomed else former)
         self.show_keys()

@@ -63,15 +63,22 @@ class MainOpening(MainLog):
         self._notice = notice
         self._stop = asyncio.Event()
         self._resumed = False
-        # Whether everything is there that the first frame did without, and the log is up to date.
-        self.complete = False
-        self.settled = False
         # Whether somebody stopped the making of the index.
         self.index_put_off = False
         self._preparing: Timer | None = None
         self._wrong_told: tuple[str, ...] = ()
         # The file that cannot be read while there is trouble.
         self.broken_file: Path | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether the log is up to date since the memory was opened."""
+        return self.context.settled
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is there that the first frame did without."""
+        return self.context.complete
 
     def clock(self) -> datetime:
         """The time it is now."""
@@ -82,13 +89,15 @@ class MainOpening(MainLog):
         hold: Callable[[], None] | None = getattr(self.app, "hold_keys", None)
         if hold is not None:
             hold()
+        for one in self.controllers:
+            one.leaving()
         self._stop.set()
         self._stop = asyncio.Event()
         self.workers.cancel_node(self)
         if self._desk is not None:
             self._desk.let_go(0.0)
-        self.context.open_desk, self.trail, self._notice = None, [], notice
-        self.complete = self.settled = False
+        self.context.open_desk, self._notice = None, notice
+        self.context.complete = self.context.settled = False
         if self._preparing is not None:
             self._preparing.stop()
             self._preparing = None
@@ -120,6 +129,8 @@ class MainOpening(MainLog):
             if look is not None:
                 self._show_first_look(look)
             self._wait_for_memory()
+        for one in self.controllers:
+            one.mounted()
         self.set_interval(_TICK, self._tick)
         self.set_interval(_AGES, self._age)
 
@@ -163,9 +174,10 @@ class MainOpening(MainLog):
         if self._notice:
             say(self, self._notice)
         self._follow_settings()
-        self.look_for_suggestions()
         self._bring_the_rest()
         self._live_with_files()
+        for one in self.controllers:
+            one.first_frame_shown()
 
     @work(group="rest", exclusive=True, exit_on_error=False)
     async def _bring_the_rest(self) -> None:
@@ -182,7 +194,7 @@ class MainOpening(MainLog):
         self.call_later(self._draw_graph)
         if self.view.snapshot.notes:
             await self._make_index()
-        self.complete = True
+        self.context.complete = True
         self._prepare_search_later()
 
     async def _make_index(self) -> None:
@@ -302,7 +314,7 @@ class MainOpening(MainLog):
             # Whatever it was: the files are followed all the same.
             self.log.error(error)
             say_error(self, error)
-        self.settled = True
+        self.context.settled = True
         async for event in self.desk.events(self._stop):
             if not self.is_mounted:
                 return
@@ -337,14 +349,15 @@ class MainOpening(MainLog):
         self._follow_settings()
         self.read_log()
         self.tell_notices()
-        if self.complete and snapshot is not before.snapshot:
+        if self.context.complete and snapshot is not before.snapshot:
             self._prepare_search_later()
         self.query_one(HeaderLine).now = self.view.now
         if before.note_id and not note_id:
-            self.note_under_cursor()
+            self.reading.note_under_cursor()
         self._show_message_or_panes()
-        self.look_for_suggestions()
         self.search_again()
+        for one in self.controllers:
+            one.snapshot_shown()
 
     def _follow_settings(self) -> None:
         """Keys and theme are those of the settings as they are now; what cannot be followed is said."""
@@ -364,6 +377,8 @@ class MainOpening(MainLog):
 
     def on_unmount(self) -> None:
         """Lets the watcher end, and the log's file go."""
+        for one in self.controllers:
+            one.leaving()
         self._stop.set()
         if self._desk is not None:
             self._desk.let_go(_FAREWELL)

@@ -119,12 +119,12 @@ class MainPast(MainCommands):
             past=None, snapshot=self.desk.snapshot, note_id=place.note_id if place else "", suggested=()
         )  # fmt: skip
         if place is not None:
-            self.trail = list(place.trail)
+            self.reading.trail = list(place.trail)
             # The lists hold other rows only once the view has reached them.
             self.call_after_refresh(self._go_back_to_place, place)
         if news:
             super().show_snapshot(self.desk.snapshot)
-        self.look_for_suggestions()
+        self.reading.look_for_suggestions()
         self.search_again()
         self.refresh_bindings()
 
@@ -133,7 +133,7 @@ class MainPast(MainCommands):
         rows = {name: each.cursor_row.key for name, each in lists.items() if each.cursor_row is not None}
         scrolled = {name: self.query_one(f"#{name}").scroll_y for name in (*_LISTS, "note")}
         focused = self.focused.id if self.focused is not None else None
-        return _Place(self.view.note_id, tuple(self.trail), focused or "notes", rows, scrolled)
+        return _Place(self.view.note_id, tuple(self.reading.trail), focused or "notes", rows, scrolled)
 
     def _go_back_to_place(self, place: _Place) -> None:
         for name in _LISTS:
@@ -209,7 +209,7 @@ class MainPast(MainCommands):
             past=replace(past, news=self.view.past.news), snapshot=snapshot, suggested=(), fresh=frozenset()
         )  # fmt: skip
         self._bring_log_to(past.seq)
-        self.look_for_suggestions()
+        self.reading.look_for_suggestions()
         self.search_again()
         self.refresh_bindings()
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from textual import getters, work
+from textual import getters
 from textual.reactive import reactive
 from textual.screen import Screen
 from textual.widgets import Input
@@ -14,11 +13,11 @@ from textual.worker import Worker, WorkerState
 
 from nuggets_tui.commands import BY_NAME, footer_commands
 from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.pipeline import PipelineController
+from nuggets_tui.controllers.reading import ReadingController
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import attempt, say_error
-from nuggets_tui.threads import aside
 from nuggets_tui.view import View
-from nuggets_tui.widgets.fact_rows import fact_key
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.header import HeaderLine
 from nuggets_tui.widgets.key_bar import KeyBar
@@ -29,12 +28,10 @@ from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
-    from core.model.note import Note
     from core.unsaved import UnsavedTexts
     from nuggets_tui.controllers.controller import Controller
     from nuggets_tui.desk import Desk
     from nuggets_tui.keeping import Keeping
-    from nuggets_tui.origin import Origin
     from nuggets_tui.screens.main import MainScreen
 
 _Result = TypeVar("_Result")
@@ -59,10 +56,11 @@ class MainState(Screen[None]):
 
     def __init__(self) -> None:
         super().__init__()
-        self.trail: list[str] = []
         self.context = Context(cast("MainScreen", self))
         self.controllers: tuple[Controller, ...] = ()
         self.works = self.context.works
+        self.pipeline = PipelineController(self.context, self)
+        self.reading = ReadingController(self.context, self.pipeline)
         # Where what is typed is kept against a crash; None while there is no such place.
         self.texts: UnsavedTexts | None = None
 
@@ -75,10 +73,6 @@ class MainState(Screen[None]):
         from nuggets_tui.keeping import Keeping
 
         return Keeping(self.texts.keep(), self.desk.clock, kind, about, title, own_title)
-
-    def resume_hand_in(self, typed: Mapping[str, str], keeping: Keeping) -> None:
-        """Goes on with a text that was typed for the pipeline and not handed in."""
-        raise NotImplementedError
 
     @property
     def desk(self) -> Desk:
@@ -96,52 +90,7 @@ class MainState(Screen[None]):
 
     def show_note(self, note_id: str, *, follow: bool = False) -> None:
         """Shows a note. `follow`: backspace comes back to the one before."""
-        before = self.view.note_id
-        if note_id == before or note_id not in self.view.snapshot.by_id:
-            return
-        if follow and before:
-            self.trail.append(before)
-        self.view = self.view.with_(note_id=note_id, suggested=())
-        self.look_for_suggestions()
-        self.refresh_bindings()
-
-    def reveal(self) -> None:
-        """Puts the cursors of the lists on the note shown, and so brings its rows into view."""
-        note = self.view.note
-        if note is None:
-            return
-        self.query_one(NotesPane).move_to(note.id)
-        if note.is_fact:
-            self.query_one(FactsPane).move_to(fact_key(note.nugget_name, note.key))
-
-    def note_under_cursor(self) -> None:
-        """Shows the note on which the cursor of Notes came to stand, when none is shown."""
-        row = self.query_one(NotesPane).cursor_row
-        if not self.view.note_id and row is not None and isinstance(row.data, str):
-            self.show_note(row.data)
-
-    @work(group="suggestions", exclusive=True, exit_on_error=False)
-    async def look_for_suggestions(self) -> None:
-        """Looks for notes that might be linked to the one shown."""
-        note_id = self.view.note_id
-        # Somebody who holds an arrow key down passes over many notes.
-        await asyncio.sleep(_PAUSE)
-        if not self.view.loaded or note_id not in self.view.snapshot.by_id:
-            return
-        from nuggets_tui.origin import origin_of
-
-        note = self.view.snapshot.by_id[note_id]
-        found = await self.desk.suggestions(self.view.snapshot, note_id)
-        if note_id == self.view.note_id:
-            self.view = self.view.with_(suggested=found)
-        # The log may be in use for a while; the suggestions do not wait for it.
-        origin = await self.traced(await aside(origin_of, self.desk.memory, note), note)
-        if note_id == self.view.note_id and origin != self.view.origin:
-            self.view = self.view.with_(origin=origin)
-
-    async def traced(self, origin: Origin, note: Note) -> Origin:
-        """Where a note comes from, with the text that it was made of where there is one."""
-        return origin
+        self.reading.show_note(note_id, follow=follow)
 
     def go_to(self, pane: PaneName) -> None:
         """Gives a pane the cursor, and the space when only one is shown."""

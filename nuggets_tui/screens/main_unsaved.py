@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import work
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.unsaved import Kept, Offered, Unsaved, UnsavedTexts
     from nuggets_tui.application import NuggetsApp
     from nuggets_tui.keeping import Keeping
+    from nuggets_tui.screens.main import MainScreen
 
 
 class MainUnsaved(MainChanges):
@@ -143,7 +144,7 @@ class MainUnsaved(MainChanges):
             return
         note = self.desk.snapshot.by_id.get(unsaved.about)
         if unsaved.kind == "text":
-            self.resume_hand_in(unsaved.values, self._kept(kept, unsaved))
+            cast("MainScreen", self).pipeline.resume_hand_in(unsaved.values, self._kept(kept, unsaved))
         elif unsaved.kind == "fact":
             self._resume_fact(unsaved, kept)
         elif note is not None:

@@ -1,0 +1,90 @@
+"""The note shown: which one it is, the way back to those before, and what belongs to it that takes a moment."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.threads import aside
+from nuggets_tui.widgets.fact_rows import fact_key
+
+if TYPE_CHECKING:
+    from nuggets_tui.controllers.pipeline import PipelineController
+
+_PAUSE: Final = 0.1
+
+
+class ReadingController(Controller):
+    """Shows one note after the other. `trail` holds those that backspace goes back to."""
+
+    def __init__(self, context: Context, pipeline: PipelineController) -> None:
+        super().__init__(context)
+        self._pipeline = pipeline
+        self.trail: list[str] = []
+
+    def show_note(self, note_id: str, *, follow: bool = False) -> None:
+        """Shows a note. `follow`: backspace comes back to the one before."""
+        before = self.view.note_id
+        if note_id == before or note_id not in self.view.snapshot.by_id:
+            return
+        if follow and before:
+            self.trail.append(before)
+        self.context.show(note_id=note_id, suggested=())
+        self.look_for_suggestions()
+        self.context.refresh_bindings()
+
+    def back(self) -> None:
+        """Back to the note that was shown before."""
+        while self.trail:
+            note_id = self.trail.pop()
+            if note_id in self.view.snapshot.by_id and note_id != self.view.note_id:
+                self.show_note(note_id)
+                return
+
+    def leaving(self) -> None:
+        """Notes of one memory lead to none of another."""
+        self.trail = []
+
+    def reveal(self) -> None:
+        """Puts the cursors of the lists on the note shown, and so brings its rows into view."""
+        note = self.view.note
+        if note is None:
+            return
+        self.context.notes_pane.move_to(note.id)
+        if note.is_fact:
+            self.context.facts_pane.move_to(fact_key(note.nugget_name, note.key))
+
+    def note_under_cursor(self) -> None:
+        """Shows the note on which the cursor of Notes came to stand, when none is shown."""
+        row = self.context.notes_pane.cursor_row
+        if not self.view.note_id and row is not None and isinstance(row.data, str):
+            self.show_note(row.data)
+
+    def first_frame_shown(self) -> None:
+        """What belongs to the first note shown comes behind the first frame."""
+        self.look_for_suggestions()
+
+    def snapshot_shown(self) -> None:
+        """Another state has other suggestions."""
+        self.look_for_suggestions()
+
+    @background("suggestions", exclusive=True)
+    async def look_for_suggestions(self) -> None:
+        """Looks for notes that might be linked to the one shown."""
+        note_id = self.view.note_id
+        # Somebody who holds an arrow key down passes over many notes.
+        await asyncio.sleep(_PAUSE)
+        if not self.view.loaded or note_id not in self.view.snapshot.by_id:
+            return
+        from nuggets_tui.origin import origin_of
+
+        note = self.view.snapshot.by_id[note_id]
+        found = await self.desk.suggestions(self.view.snapshot, note_id)
+        if note_id == self.view.note_id:
+            self.context.show(suggested=found)
+        # The log may be in use for a while; the suggestions do not wait for it.
+        origin = await self._pipeline.traced(await aside(origin_of, self.desk.memory, note), note)
+        if note_id == self.view.note_id and origin != self.view.origin:
+            self.context.show(origin=origin)
