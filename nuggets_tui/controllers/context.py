@@ -18,6 +18,7 @@ from nuggets_tui.long_work import LongWork, StoppedError, Works
 if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
     from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.controllers.controller import Controller
     from nuggets_tui.desk import Desk
     from nuggets_tui.screens.main import MainScreen
     from nuggets_tui.view import View
@@ -41,6 +42,8 @@ class Context:
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
         self.open_desk: Desk | None = None
+        # Those that the screen owns, in the order in which they are told of what happens.
+        self.controllers: tuple[Controller, ...] = ()
         self.settled = False
         self.complete = False
         self.works = Works(lambda said: self.show(busy=said))

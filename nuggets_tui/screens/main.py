@@ -16,11 +16,18 @@ from nuggets_tui.commands import bindings
 from nuggets_tui.controllers.memories import MemoriesController
 from nuggets_tui.controllers.pace import PaceController
 from nuggets_tui.controllers.theme import ThemeController
-from nuggets_tui.messages import EntryOpened, FactOpened, NotePicked, PaneWanted, SearchLeft, SearchTyped
+from nuggets_tui.messages import (
+    EntryOpened,
+    FactOpened,
+    MoreLogWanted,
+    NotePicked,
+    PaneWanted,
+    SearchLeft,
+    SearchTyped,
+)
 from nuggets_tui.notices import keep_off, let_all_go
 from nuggets_tui.screens.main_bulk import MainBulk
 from nuggets_tui.screens.main_files import MainFiles
-from nuggets_tui.screens.main_filter import MainFilter
 from nuggets_tui.screens.main_graph import MainGraph
 from nuggets_tui.screens.main_panes import MainPanes
 from nuggets_tui.screens.main_past import MainPast
@@ -42,7 +49,7 @@ _RECALL_PATIENCE = 0.008
 
 
 class MainScreen(
-    MainFilter, MainSearches, MainGraph, MainPanes, MainBulk, MainFiles,
+ MainSearches, MainGraph, MainPanes, MainBulk, MainFiles,
     MainUnsaved, MainPast,
 ):  # fmt: skip
     """Everything at a glance."""
@@ -64,7 +71,14 @@ class MainScreen(
         self.memories = MemoriesController(self.context, self)
         self.pace = PaceController(self.context)
         self.theme = ThemeController(self.context)
-        self.controllers = (self.pipeline, self.reading, self.memories, self.pace, self.theme)
+        self.context.controllers = (
+            self.audit,
+            self.pipeline,
+            self.reading,
+            self.memories,
+            self.pace,
+            self.theme,
+        )
 
     def compose(self) -> ComposeResult:
         """The header, the search box, six panes, and the keys."""
@@ -139,7 +153,7 @@ class MainScreen(
             self.do_let_go()
         elif panes.zoomed:
             self.leave_zoom()
-        elif self.focused is not None and self.focused.id == "audit" and self.let_filters_go():
+        elif self.focused is not None and self.focused.id == "audit" and self.audit.let_filters_go():
             pass
         elif self.view.past is not None:
             self.leave_past()
@@ -158,6 +172,8 @@ class MainScreen(
     def watch_view(self, before: View, after: View) -> None:
         """Commands come and go with what is shown."""
         self.pace.view_changed(before, after)
+        if before.log is not after.log:
+            self.log_shown_in_past()
         if self.is_mounted:
             self.show_keys()
 
@@ -221,6 +237,11 @@ class MainScreen(
     def _open_fact(self, event: FactOpened) -> None:
         event.stop()
         self.open_fact(event.nugget, event.key)
+
+    @on(MoreLogWanted)
+    def _read_on(self, event: MoreLogWanted) -> None:
+        event.stop()
+        self.audit.read_further()
 
     @on(EntryOpened)
     def _open_entry(self, event: EntryOpened) -> None:

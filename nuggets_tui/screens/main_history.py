@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from typing import Final
 
-from msgspec.structs import replace
 from textual import work
 
 from core.errors import ConflictError, NotFoundError
@@ -68,24 +67,6 @@ class MainHistory(MainOpening):
         elif done is not None:
             self.changed(done)
 
-    # The log
-
-    def do_audit(self) -> None:
-        """The cursor goes to the audit log."""
-        self.go_to("audit")
-
-    def do_log_of_note(self) -> None:
-        """The log of the note shown alone, or all of it again."""
-        scope = self.log_scope
-        self.show_log_of(replace(scope, note_id="" if scope.note_id else self.view.note_id))
-        self.go_to("audit")
-
-    def do_log_recalls(self) -> None:
-        """Recalls come into the log, or go."""
-        scope = self.log_scope
-        self.show_log_of(replace(scope, recalls=not scope.recalls))
-        say(self, f"Audit log: recalls are {'left out' if scope.recalls else 'shown too'}.")
-
     @work(group="open", exit_on_error=False)
     async def open_entry(self, entry_id: str) -> None:
         """An entry of the audit log, whole; one that waits for a person is opened to be settled."""
@@ -117,7 +98,7 @@ class MainHistory(MainOpening):
         """The three versions of what was changed in two ways, to be settled."""
         from nuggets_tui.screens.conflict import ConflictScreen
 
-        self.read_log()
+        self.audit.read_log()
         clash = await self.attempt(self.desk.clash(entry_id))
         if clash is not None:
             keeping = self.keeping("conflict", entry_id, clash.title)

@@ -24,7 +24,7 @@ from nuggets_tui.key_map import keys_of
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import let_all_go, say, say_error, tell_wrong_settings
 from nuggets_tui.pace import PACE
-from nuggets_tui.screens.main_log import MainLog
+from nuggets_tui.screens.main_state import MainState
 from nuggets_tui.secret_signs import load as load_signs
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View, changed_notes
@@ -53,7 +53,7 @@ _FRAME_PATIENCE = 0.1
 _LASTING_BARS = "#notes, #note, #neighbours"
 
 
-class MainOpening(MainLog):
+class MainOpening(MainState):
     """The main screen's life with the files: opening, first frame, changes from elsewhere, trouble."""
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
@@ -89,7 +89,7 @@ class MainOpening(MainLog):
         hold: Callable[[], None] | None = getattr(self.app, "hold_keys", None)
         if hold is not None:
             hold()
-        for one in self.controllers:
+        for one in self.context.controllers:
             one.leaving()
         self._stop.set()
         self._stop = asyncio.Event()
@@ -129,7 +129,7 @@ class MainOpening(MainLog):
             if look is not None:
                 self._show_first_look(look)
             self._wait_for_memory()
-        for one in self.controllers:
+        for one in self.context.controllers:
             one.mounted()
         self.set_interval(_TICK, self._tick)
         self.set_interval(_AGES, self._age)
@@ -176,7 +176,7 @@ class MainOpening(MainLog):
         self._follow_settings()
         self._bring_the_rest()
         self._live_with_files()
-        for one in self.controllers:
+        for one in self.context.controllers:
             one.first_frame_shown()
 
     @work(group="rest", exclusive=True, exit_on_error=False)
@@ -236,7 +236,7 @@ class MainOpening(MainLog):
     async def _draw_graph(self) -> None:
         place = self.query_one("#graph")
         if isinstance(place, GraphPlace):
-            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(view=MainLog.beside)
+            graph = import_module(_GRAPH_MODULE).GraphPane().data_bind(view=MainState.beside)
             with self.app.batch_update():
                 await place.remove()
                 await self.query_one(Panes).mount(graph, after="#neighbours")
@@ -282,7 +282,7 @@ class MainOpening(MainLog):
         from nuggets_tui.screens.first_minutes import welcome_lines
 
         self.show_message(welcome_lines(self.view), trouble=False)
-        for one in self.controllers:
+        for one in self.context.controllers:
             one.welcomed()
 
     def show_message(self, lines: MakeLines, *, trouble: bool) -> None:
@@ -347,8 +347,8 @@ class MainOpening(MainLog):
             note_id=note_id,
         )
         self._follow_settings()
-        self.read_log()
-        self.tell_notices()
+        self.audit.read_log()
+        self.audit.tell_notices()
         if self.context.complete and snapshot is not before.snapshot:
             self._prepare_search_later()
         self.query_one(HeaderLine).now = self.view.now
@@ -356,7 +356,7 @@ class MainOpening(MainLog):
             self.reading.note_under_cursor()
         self._show_message_or_panes()
         self.search_again()
-        for one in self.controllers:
+        for one in self.context.controllers:
             one.snapshot_shown()
 
     def _follow_settings(self) -> None:
@@ -377,7 +377,7 @@ class MainOpening(MainLog):
 
     def on_unmount(self) -> None:
         """Lets the watcher end, and the log's file go."""
-        for one in self.controllers:
+        for one in self.context.controllers:
             one.leaving()
         self._stop.set()
         if self._desk is not None:
@@ -385,8 +385,8 @@ class MainOpening(MainLog):
 
     def _tick(self) -> None:
         self.query_one(HeaderLine).now = self._opening.clock()
-        self.tell_notices()
-        self.look_at_log()
+        self.audit.tell_notices()
+        self.audit.look()
 
     def _age(self) -> None:
         if PACE.rests(_AWAY):
@@ -394,7 +394,7 @@ class MainOpening(MainLog):
         if self.view.loaded:
             self.view = self.view.with_(now=self._opening.clock())
             # What another program could not write waits in the log without any file having changed.
-            self.read_log()
+            self.audit.read_log()
 
 
 def _file_of(error: Exception) -> Path | None:

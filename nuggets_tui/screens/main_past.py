@@ -13,7 +13,6 @@ from textual.widget import Widget
 from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
 from nuggets_tui.commands import APP, BY_NAME, FIND, VIEW
-from nuggets_tui.log import Log
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import say
 from nuggets_tui.screens.main_commands import MainCommands
@@ -162,8 +161,8 @@ class MainPast(MainCommands):
             self._looking_back is not None and snapshot is not self._looking_back.timeline.at(0)
         )
         self.view = self.view.with_(past=replace(past, news=news), trouble="", now=self.desk.clock())
-        self.read_log()
-        self.tell_notices()
+        self.audit.read_log()
+        self.audit.tell_notices()
 
     # Sliding
 
@@ -217,10 +216,10 @@ class MainPast(MainCommands):
         """Reads on in the log until the entry that is marked there is among its lines."""
         log = self.view.log
         if not log.complete and log.read_to > seq:
-            self.read_further()
+            self.audit.read_further()
 
-    def _show_log(self, log: Log) -> None:
-        super()._show_log(log)
+    def log_shown_in_past(self) -> None:
+        """More of the log was read: the mark in it may have to be read up to."""
         if self.view.past is not None:
             self._bring_log_to(self.view.past.seq)
 

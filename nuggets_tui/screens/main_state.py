@@ -12,6 +12,7 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from nuggets_tui.commands import BY_NAME, footer_commands
+from nuggets_tui.controllers.audit import AuditController
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.pipeline import PipelineController
 from nuggets_tui.controllers.reading import ReadingController
@@ -29,7 +30,6 @@ from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
     from core.unsaved import UnsavedTexts
-    from nuggets_tui.controllers.controller import Controller
     from nuggets_tui.desk import Desk
     from nuggets_tui.keeping import Keeping
     from nuggets_tui.screens.main import MainScreen
@@ -57,8 +57,8 @@ class MainState(Screen[None]):
     def __init__(self) -> None:
         super().__init__()
         self.context = Context(cast("MainScreen", self))
-        self.controllers: tuple[Controller, ...] = ()
         self.works = self.context.works
+        self.audit = AuditController(self.context)
         self.pipeline = PipelineController(self.context, self)
         self.reading = ReadingController(self.context, self.pipeline)
         # Where what is typed is kept against a crash; None while there is no such place.

@@ -98,7 +98,7 @@ async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_
         await app.until(lambda: app.view.log.loaded)
         assert "two ways" not in app.notices
         assert other.resolve().conflicts
-        app.main.look_at_log()
+        app.main.audit.look()
         await app.until(lambda: "Changed in two ways: user:k" in app.notices)
         assert "c shows both and settles it" in app.notices
         screen = await waiting_conflict(app)

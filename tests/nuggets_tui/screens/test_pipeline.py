@@ -296,10 +296,10 @@ async def test_the_app_leaves_the_work_to_a_daemon(
         await app.until(lambda: app.view.pipeline.light == "review")
         assert "start" not in fake.calls
         there = False
-        app.main.look_at_pipeline()
+        app.main.pipeline.look()
         await app.until(lambda: fake.running)
         there = True
-        app.main.look_at_pipeline()
+        app.main.pipeline.look()
         await app.until(lambda: not fake.running)
 
 
@@ -339,11 +339,11 @@ async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
         await app.until(lambda: "cannot be used" in app.notices)
         assert "✗ pipeline not readable: i" in app.text
         app.app.clear_notifications()
-        app.main.look_at_pipeline()
+        app.main.pipeline.look()
         await app.pilot.pause(0.1)
         assert not app.notices
         fake.error = None
-        app.main.look_at_pipeline()
+        app.main.pipeline.look()
         await app.until(lambda: "! 4 proposals: i" in app.text)
 
 

@@ -1,0 +1,159 @@
+"""The audit log as it is shown: in step with the memory, narrowed by filters; and the notices of the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+from msgspec.structs import replace
+
+from core.errors import NuggetsError
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.log import Log, LogLine, Scope
+from nuggets_tui.threads import aside
+
+# Lines that fill a pane.
+_ENOUGH = 60
+
+
+class AuditController(Controller):
+    """The log as it is shown: `view.log` in step with the memory. Readings never overlap, and bursts become one."""
+
+    def __init__(self, context: Context) -> None:
+        super().__init__(context)
+        self._scope = Scope()
+        self._log_is_old = False
+        self._more_log_wanted = False
+        self._reading_log = False
+
+    def show_log_of(self, scope: Scope) -> None:
+        """Shows another part of the log."""
+        self._scope = scope
+        self.read_log()
+
+    def read_log(self) -> None:
+        """Brings the log up to date."""
+        self._log_is_old = True
+        self._begin_reading()
+
+    def read_further(self) -> None:
+        """Reads a page of older entries."""
+        self._more_log_wanted = True
+        self._begin_reading()
+
+    def _begin_reading(self) -> None:
+        if not self._reading_log and self.context.open_desk is not None:
+            self._reading_log = True
+            self._read()
+
+    @background("log")
+    async def _read(self) -> None:
+        desk = self.desk
+        try:
+            while desk is self.context.open_desk and (self._log_is_old or self._more_log_wanted):
+                former = self.view.log
+                if self._log_is_old:
+                    self._log_is_old = False
+                    read = await self.context.attempt(desk.log(former, self._scope))
+                else:
+                    self._more_log_wanted = False
+                    read = await self.context.attempt(desk.more_log(former))
+                if read is None:
+                    return
+                if desk is self.context.open_desk and read is not former:
+                    self._show_log(read)
+                    # What filters let through may lie far back: read on until the pane has something to show.
+                    scarce = len(read.lines) < _ENOUGH and not read.complete
+                    self._more_log_wanted |= scarce and read.scope.filtered
+        finally:
+            self._reading_log = False
+        if desk is not self.context.open_desk:
+            self._begin_reading()
+
+    def _show_log(self, log: Log) -> None:
+        former = self.view.log
+        self.context.show(log=log)
+        self.context.refresh_bindings()
+        if former.loaded:
+            self._tell_conflicts([id for id in log.waiting if id not in former.waiting])
+        for one in self.context.controllers:
+            one.log_shown()
+
+    def _tell_conflicts(self, ids: Sequence[str]) -> None:
+        """Says what was changed in two ways meanwhile; what was typed here opens its own screen."""
+        lines = {line.id: line for line in self.view.log.lines}
+        found = [line for id in ids if (line := lines.get(id)) is not None and not _was_typed(line)]
+        if not found:
+            return
+        what = found[0].told.what if len(found) == 1 else f"{len(found):,} things"
+        key = self.view.keys.key("conflicts")
+        self.context.warn(
+            f"Changed in two ways: {what}. What the memory had stands; {key} shows both and settles it."
+        )
+
+    @background("new-in-log", exclusive=True)
+    async def look(self) -> None:
+        """Reads the log again where something is new in it: what could not be written changes no file."""
+        desk, seen = self.context.open_desk, self.view.log
+        if desk is None or not seen.loaded:
+            return
+        with suppress(NuggetsError):
+            # A log that cannot be read is told of where it is shown.
+            newest = await desk.newest_in_log()
+            if desk is self.context.open_desk and newest != seen.seen_to:
+                self.read_log()
+
+    def tell_notices(self) -> None:
+        """Says what the memory has to tell."""
+        if self.context.open_desk is not None:
+            for notice in self.context.open_desk.take_notices():
+                self.context.warn(notice)
+
+    # Commands
+
+    def go(self) -> None:
+        """The cursor goes to the audit log."""
+        self.context.go_to("audit")
+
+    def show_note_alone(self) -> None:
+        """The log of the note shown alone, or all of it again."""
+        scope = self._scope
+        self.show_log_of(replace(scope, note_id="" if scope.note_id else self.view.note_id))
+        self.context.go_to("audit")
+
+    def show_recalls(self) -> None:
+        """Recalls come into the log, or go."""
+        scope = self._scope
+        self.show_log_of(replace(scope, recalls=not scope.recalls))
+        self.context.say(f"Audit log: recalls are {'left out' if scope.recalls else 'shown too'}.")
+
+    @background("open", exclusive=True)
+    async def filter(self) -> None:
+        """Chooses what of the log is shown; all of it again where something was chosen before."""
+        from nuggets_tui.screens.log_filter import LogFilterScreen, offered
+
+        if self.let_filters_go():
+            return
+        found = await self.context.attempt(aside(offered, self.desk.memory))
+        if found is not None:
+            screen = LogFilterScreen(self._scope, found, self.view.note, self.desk.clock())
+            self.context.open_dialog(screen, self._filtered)
+
+    def let_filters_go(self) -> bool:
+        """Shows the whole log again; False when it is shown already."""
+        if not self._scope.filtered:
+            return False
+        self.show_log_of(self._scope.cleared())
+        self.context.go_to("audit")
+        return True
+
+    def _filtered(self, scope: Scope | None) -> None:
+        if scope is not None:
+            self.show_log_of(scope)
+            self.context.go_to("audit")
+
+
+def _was_typed(line: LogLine) -> bool:
+    """Whether a person made a change by hand: where it is typed, it is shown at once."""
+    return line.author.kind == "person" and line.kind != "import"
