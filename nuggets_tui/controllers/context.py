@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from nuggets_tui.widgets.notes import NotesPane
     from nuggets_tui.widgets.panes import PaneName, Panes
     from nuggets_tui.widgets.search_box import SearchBox
+    from nuggets_tui.widgets.tab_line import TabLine
 
 _Result = TypeVar("_Result")
 
@@ -143,6 +144,11 @@ class Context:
     def header(self) -> HeaderLine:
         """The line at the top."""
         return self._screen.header
+
+    @property
+    def tab_line(self) -> TabLine:
+        """The tabs over a single pane."""
+        return self._screen.tab_line
 
     def go_to(self, pane: PaneName) -> None:
         """Gives a pane the cursor, and the space when only one is shown."""

@@ -28,8 +28,6 @@ from nuggets_tui.messages import (
 from nuggets_tui.notices import keep_off, let_all_go
 from nuggets_tui.screens.main_bulk import MainBulk
 from nuggets_tui.screens.main_files import MainFiles
-from nuggets_tui.screens.main_graph import MainGraph
-from nuggets_tui.screens.main_panes import MainPanes
 from nuggets_tui.screens.main_past import MainPast
 from nuggets_tui.screens.main_searches import MainSearches
 from nuggets_tui.screens.main_unsaved import MainUnsaved
@@ -48,10 +46,7 @@ from nuggets_tui.widgets.tab_line import TabLine
 _RECALL_PATIENCE = 0.008
 
 
-class MainScreen(
- MainSearches, MainGraph, MainPanes, MainBulk, MainFiles,
-    MainUnsaved, MainPast,
-):  # fmt: skip
+class MainScreen(MainSearches, MainBulk, MainFiles, MainUnsaved, MainPast):
     """Everything at a glance."""
 
     AUTO_FOCUS = "#notes"
@@ -72,13 +67,8 @@ class MainScreen(
         self.pace = PaceController(self.context)
         self.theme = ThemeController(self.context)
         self.context.controllers = (
-            self.audit,
-            self.pipeline,
-            self.reading,
-            self.memories,
-            self.pace,
-            self.theme,
-        )
+            self.audit, self.pipeline, self.reading, self.arrangement, self.memories, self.pace, self.theme,
+        )  # fmt: skip
 
     def compose(self) -> ComposeResult:
         """The header, the search box, six panes, and the keys."""
@@ -108,6 +98,20 @@ class MainScreen(
         event.stop()
         self.go_to(cast("PaneName", event.pane))
 
+    @on(Panes.Arranged)
+    def _keep_arrangement(self, event: Panes.Arranged) -> None:
+        event.stop()
+        self.arrangement.keep()
+
+    @on(Panes.ZoomWanted)
+    def _zoom(self, event: Panes.ZoomWanted) -> None:
+        event.stop()
+        self.arrangement.zoom(event.pane)
+
+    def on_graph_pane_overview_left(self) -> None:
+        """Back to the surroundings of a note."""
+        self.arrangement.leave_overview()
+
     @on(DescendantFocus)
     def _follow_focus(self, event: DescendantFocus) -> None:
         self.pace.catch_up()
@@ -120,27 +124,14 @@ class MainScreen(
 
     def action_next_pane(self, step: int) -> None:
         """The tab key: to the next pane, also when only one is shown."""
-        panes = self.query_one(Panes)
-        if not panes.single or not panes.display:
-            self.focus_next() if step > 0 else self.focus_previous()
-            return
-        order: list[str] = ["search", *PANES]
-        focused = self.focused.id if self.focused is not None else None
-        now = focused if focused in order else panes.active
-        wanted = order[(order.index(now) + step) % len(order)]
-        if wanted == "search":
-            self.set_focus(self.query_one(SearchBox))
-        else:
-            self.go_to(cast("PaneName", wanted))
+        self.arrangement.next_pane(step)
 
     def action_pane_beside(self, step: int) -> None:
         """An arrow to the side: to the next pane; while one looks back, to the change before or after."""
         if self.view.past is not None:
             self.slide("change", step)
             return
-        focused = self.focused.id if self.focused is not None else None
-        if focused in PANES:
-            self.go_to(PANES[(PANES.index(focused) + step) % len(PANES)])
+        self.arrangement.pane_beside(step)
 
     def action_step_back(self) -> None:
         """esc outside a field: the search goes, else the selection, else the pane that fills the screen gives way."""
@@ -152,7 +143,7 @@ class MainScreen(
         elif self.view.selected:
             self.do_let_go()
         elif panes.zoomed:
-            self.leave_zoom()
+            self.arrangement.leave_zoom()
         elif self.focused is not None and self.focused.id == "audit" and self.audit.let_filters_go():
             pass
         elif self.view.past is not None:
@@ -167,7 +158,7 @@ class MainScreen(
     def _keep_focus(self) -> None:
         if self.focused is None and self.query_one(Panes).display:
             self.go_to(self.query_one(Panes).active)
-        self.show_tabs()
+        self.arrangement.show_tabs()
 
     def watch_view(self, before: View, after: View) -> None:
         """Commands come and go with what is shown."""
@@ -190,11 +181,11 @@ class MainScreen(
                 self.desk.forget_question()
             self.workers.cancel_group(self, "search")
             self.view = self.view.with_(found=None)
-            self.show_tabs()
+            self.arrangement.show_tabs()
         elif self._desk is not None:
             # Where one pane has the screen, it is the one with the hits.
             self.query_one(Panes).active = "notes"
-            self.show_tabs()
+            self.arrangement.show_tabs()
             if self.index_put_off:
                 self.make_index_after_all()
             self._search(event.text)
@@ -223,7 +214,7 @@ class MainScreen(
 
     def _show_found(self, found: Found) -> None:
         self.view = self.view.with_(found=found)
-        self.show_tabs()
+        self.arrangement.show_tabs()
 
     @on(SearchLeft)
     def _leave_search(self, event: SearchLeft) -> None:

@@ -9,9 +9,7 @@ from textual import work
 from nuggets_tui.commands import BY_NAME
 from nuggets_tui.notices import say
 from nuggets_tui.screens.main_upkeep import MainUpkeep
-from nuggets_tui.view import ORDER_NAMES, ORDERS
 from nuggets_tui.widgets.notes import NotesPane
-from nuggets_tui.widgets.panes import PaneName, Panes
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
@@ -25,8 +23,6 @@ _MOST_HOPS = 3
 
 class MainCommands(MainUpkeep):
     """The commands of the main screen."""
-
-    _before_graph: PaneName | None = None
 
     # Carrying out
 
@@ -98,49 +94,6 @@ class MainCommands(MainUpkeep):
         from nuggets_tui.screens.recall import RecallScreen
 
         self.app.push_screen(RecallScreen(self.desk, nugget, key))
-
-    # Views
-
-    def do_show_hidden(self) -> None:
-        """Hidden notes come and go."""
-        self.view = self.view.with_(show_hidden=not self.view.show_hidden)
-
-    def do_sort(self) -> None:
-        """The next order."""
-        order = ORDERS[(ORDERS.index(self.view.order) + 1) % len(ORDERS)]
-        self.view = self.view.with_(order=order)
-        say(self, f"Notes: {ORDER_NAMES[order]}.")
-
-    def do_graph(self) -> None:
-        """The graph alone, and back."""
-        panes = self.query_one(Panes)
-        if panes.zoomed and panes.active == "graph":
-            self.leave_zoom()
-        else:
-            self._before_graph = panes.active
-            panes.zoomed = True
-            self.go_to("graph")
-
-    def leave_zoom(self) -> None:
-        """The pane that fills the screen gives way; from the graph, to the pane one came from."""
-        panes = self.query_one(Panes)
-        panes.zoomed = False
-        former, self._before_graph = self._before_graph, None
-        self.go_to(former if former and panes.active == "graph" else panes.active)
-
-    def do_zoom(self) -> None:
-        """The pane with the cursor alone, and back."""
-        panes = self.query_one(Panes)
-        panes.zoomed = not panes.zoomed
-        self.go_to(panes.active)
-
-    def do_fewer_hops(self) -> None:
-        """A smaller picture."""
-        self.view = self.view.with_(hops=max(1, self.view.hops - 1))
-
-    def do_more_hops(self) -> None:
-        """A larger picture."""
-        self.view = self.view.with_(hops=min(_MOST_HOPS, self.view.hops + 1))
 
     # The app
 

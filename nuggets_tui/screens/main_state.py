@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from textual import getters
 from textual.reactive import reactive
@@ -12,6 +12,7 @@ from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
 from nuggets_tui.commands import BY_NAME, footer_commands
+from nuggets_tui.controllers.arrangement import ArrangementController
 from nuggets_tui.controllers.audit import AuditController
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.pipeline import PipelineController
@@ -24,7 +25,7 @@ from nuggets_tui.widgets.header import HeaderLine
 from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.neighbours import NeighboursPane
 from nuggets_tui.widgets.notes import NotesPane
-from nuggets_tui.widgets.panes import PaneName, Panes, one_at_a_time
+from nuggets_tui.widgets.panes import PaneName, Panes
 from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
@@ -36,6 +37,9 @@ if TYPE_CHECKING:
 
 _Result = TypeVar("_Result")
 _PAUSE = 0.1
+
+# Keys that the overview takes for itself.
+_OWN_KEYS: Final = ("n",)
 
 
 class MainState(Screen[None]):
@@ -61,6 +65,7 @@ class MainState(Screen[None]):
         self.audit = AuditController(self.context)
         self.pipeline = PipelineController(self.context, self)
         self.reading = ReadingController(self.context, self.pipeline)
+        self.arrangement = ArrangementController(self.context, self.reading)
         # Where what is typed is kept against a crash; None while there is no such place.
         self.texts: UnsavedTexts | None = None
 
@@ -94,18 +99,7 @@ class MainState(Screen[None]):
 
     def go_to(self, pane: PaneName) -> None:
         """Gives a pane the cursor, and the space when only one is shown."""
-        panes = self.query_one(Panes)
-        panes.active = pane
-        # At once, not when messages have been handled: the next key may be on its way already.
-        self.set_focus(panes.query_one(f"#{pane}"))
-        self.show_tabs()
-
-    def show_tabs(self) -> None:
-        """Marks the pane in use in the tabs."""
-        tabs = self.query_one(TabLine)
-        panes = self.query_one(Panes)
-        tabs.active, tabs.zoomed = panes.active, panes.zoomed and not one_at_a_time(panes.size)
-        tabs.results = self.view.found is not None
+        self.arrangement.go_to(pane)
 
     def show_keys(self) -> None:
         """Shows the keys that do something now."""
@@ -113,6 +107,9 @@ class MainState(Screen[None]):
         bar.hint = "⏎ or ↓  to the first hit     esc  leaves, again clears" if self._typing else ""
         footer = (self.view.keys.by_name[command.name] for command in footer_commands())
         bar.commands = tuple(command for command in footer if command.keys and self.can(command.name))
+        if getattr(self.focused, "overview", False):
+            # A letter of the overview's own is no key of a command there.
+            bar.commands = tuple(each for each in bar.commands if each.shown_keys[0] not in _OWN_KEYS)
 
     @property
     def _typing(self) -> bool:

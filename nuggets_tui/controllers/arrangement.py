@@ -1,0 +1,221 @@
+"""The panes: from one to the next, wider, higher, one alone; the arrangement is there at the next start."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, cast
+
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.threads import aside
+from nuggets_tui.view import ORDER_NAMES, ORDERS
+from nuggets_tui.widgets.pane_shapes import USUAL, Shares
+from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
+
+if TYPE_CHECKING:
+    from nuggets_tui.controllers.reading import ReadingController
+    from nuggets_tui.widgets.graph import GraphPane
+
+_COLUMNS, _ROWS = 4, 2
+_MOST_HOPS = 3
+# Lines are mostly moved by several keys, or while the mouse goes about.
+_PAUSE: Final = 0.5
+
+
+class ArrangementController(Controller):
+    """Which pane has the cursor, which fills the screen, and the lines between them, which the mouse can move, too."""
+
+    def __init__(self, context: Context, reading: ReadingController) -> None:
+        super().__init__(context)
+        self._reading = reading
+        self._before_graph: PaneName | None = None
+        self._before_overview: tuple[PaneName, bool] = ("notes", False)
+
+    def first_frame_shown(self) -> None:
+        """The panes become as somebody arranged them for this memory."""
+        self._arrange_as_kept()
+
+    @background("panes", exclusive=True)
+    async def _arrange_as_kept(self) -> None:
+        home = self._arranged_home()
+        shares = await aside(_kept, home) if home is not None else {}
+        panes = self.context.panes
+        # Whoever was quicker has moved them already.
+        if shares and panes.shares is USUAL:
+            panes.shares = {**USUAL, **shares}
+
+    @background("panes", exclusive=True)
+    async def keep(self) -> None:
+        """Keeps where the lines are for the next start, once they rest."""
+        await asyncio.sleep(_PAUSE)
+        home = self._arranged_home()
+        if home is not None:
+            shares = self.context.panes.shares
+            await self.context.attempt(
+                aside(_keep, home, {name: shares[name] for name in USUAL if name in shares})
+            )
+
+    def _arranged_home(self) -> Path | None:
+        """The memory whose arrangement is kept: none of a copy of the demo, which goes with the app."""
+        home = self.desk.memory.home if self.context.open_desk is not None else None
+        return None if home is None or self.context.app.is_copy(home) else home
+
+    def wider(self, step: int) -> None:
+        """The pane with the cursor, wider (1) or narrower (-1)."""
+        self._grow(columns=step * _COLUMNS)
+
+    def higher(self, step: int) -> None:
+        """The pane with the cursor, higher (1) or lower (-1)."""
+        self._grow(rows=step * _ROWS)
+
+    def as_usual(self) -> None:
+        """All lines between panes where they were at first."""
+        panes = self.context.panes
+        panes.zoomed = False
+        panes.shares = USUAL
+        self.keep()
+        self.go_to(panes.active)
+
+    def _grow(self, *, columns: int = 0, rows: int = 0) -> None:
+        panes = self.context.panes
+        if panes.zoomed:
+            self.context.say(
+                f"One pane fills the screen; {self.view.keys.key('zoom')} brings the others back."
+            )
+        elif panes.single:
+            self.context.say("Here the panes are tabs, each as large as the screen allows.")
+        else:
+            panes.grow(columns=columns, rows=rows)
+
+    # From pane to pane
+
+    def go_to(self, pane: PaneName) -> None:
+        """Gives a pane the cursor, and the space when only one is shown."""
+        panes = self.context.panes
+        panes.active = pane
+        # At once, not when messages have been handled: the next key may be on its way already.
+        self.context.screen.set_focus(panes.query_one(f"#{pane}"))
+        self.show_tabs()
+
+    def show_tabs(self) -> None:
+        """Marks the pane in use in the tabs."""
+        tabs = self.context.tab_line
+        panes = self.context.panes
+        tabs.active, tabs.zoomed = panes.active, panes.zoomed and not one_at_a_time(panes.size)
+        tabs.results = self.view.found is not None
+
+    def next_pane(self, step: int) -> None:
+        """The tab key: to the next pane, also when only one is shown."""
+        panes = self.context.panes
+        if not panes.single or not panes.display:
+            screen = self.context.screen
+            screen.focus_next() if step > 0 else screen.focus_previous()
+            return
+        order: list[str] = ["search", *PANES]
+        focused = self.context.focused.id if self.context.focused is not None else None
+        now = focused if focused in order else panes.active
+        wanted = order[(order.index(now) + step) % len(order)]
+        if wanted == "search":
+            self.context.screen.set_focus(self.context.search_box)
+        else:
+            self.go_to(cast("PaneName", wanted))
+
+    def pane_beside(self, step: int) -> None:
+        """To the pane before (-1) or after (1) that with the cursor."""
+        focused = self.context.focused.id if self.context.focused is not None else None
+        if focused in PANES:
+            self.go_to(PANES[(PANES.index(focused) + step) % len(PANES)])
+
+    # Views
+
+    def show_hidden(self) -> None:
+        """Hidden notes come and go."""
+        self.context.show(show_hidden=not self.view.show_hidden)
+
+    def sort(self) -> None:
+        """The next order."""
+        order = ORDERS[(ORDERS.index(self.view.order) + 1) % len(ORDERS)]
+        self.context.show(order=order)
+        self.context.say(f"Notes: {ORDER_NAMES[order]}.")
+
+    def graph(self) -> None:
+        """The graph alone, and back."""
+        panes = self.context.panes
+        if panes.zoomed and panes.active == "graph":
+            self.leave_zoom()
+        else:
+            self._before_graph = panes.active
+            panes.zoomed = True
+            self.go_to("graph")
+
+    def leave_zoom(self) -> None:
+        """The pane that fills the screen gives way; from the graph, to the pane one came from."""
+        panes = self.context.panes
+        panes.zoomed = False
+        former, self._before_graph = self._before_graph, None
+        self.go_to(former if former and panes.active == "graph" else panes.active)
+
+    def zoom(self, pane: PaneName | None = None) -> None:
+        """A pane alone, that with the cursor if none is named; and back."""
+        panes = self.context.panes
+        panes.zoomed = not panes.zoomed
+        self.go_to(pane or panes.active)
+
+    def fewer_hops(self) -> None:
+        """A smaller picture."""
+        self.context.show(hops=max(1, self.view.hops - 1))
+
+    def more_hops(self) -> None:
+        """A larger picture."""
+        self.context.show(hops=min(_MOST_HOPS, self.view.hops + 1))
+
+    def overview(self) -> None:
+        """All notes as points, over the whole screen; and back."""
+        pane = self._graph_pane
+        if pane is None:
+            return
+        panes = self.context.panes
+        if pane.overview and panes.zoomed and panes.active == "graph":
+            self._leave_overview(pane)
+            return
+        if not pane.overview:
+            self._before_overview = (panes.active, panes.zoomed)
+        pane.overview = True
+        panes.zoomed = True
+        self.go_to("graph")
+        self.context.show_keys()
+
+    @property
+    def _graph_pane(self) -> GraphPane | None:
+        """The Graph pane; None before it takes its place, right after the first frame."""
+        from nuggets_tui.widgets.graph import GraphPane
+
+        return next(iter(self.context.screen.query(GraphPane)), None)
+
+    def leave_overview(self) -> None:
+        """Back to the surroundings of a note."""
+        pane = self._graph_pane
+        if pane is not None and pane.overview:
+            self._leave_overview(pane)
+
+    def _leave_overview(self, pane: GraphPane) -> None:
+        panes = self.context.panes
+        former, panes.zoomed = self._before_overview
+        pane.overview = False
+        # A list that gets the cursor shows the note that its own stands on.
+        self._reading.reveal()
+        self.go_to("graph" if panes.zoomed else former)
+        self.context.show_keys()
+
+
+def _kept(home: Path) -> dict[str, float]:
+    from core.arrangement import kept_panes
+
+    return {name: share for name, share in kept_panes(home).items() if name in USUAL}
+
+
+def _keep(home: Path, shares: Shares) -> bool:
+    from core.arrangement import keep_panes
+
+    return keep_panes(home, shares)
