@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from textual.app import App, SuspendNotSupported
 
@@ -30,7 +30,7 @@ _NOTE = _Instead("the note is as it was", "press {edit} to edit here")
 _FILE = _Instead("the file is as it was", "open it in an editor by hand")
 
 
-def edit_outside(app: App[object], text: str) -> str:
+def edit_outside(app: App[Any], text: str) -> str:
     """The text after editing. Raises InvalidInputError when there is no editor or it ended with an error."""
     instead = _NOTE._replace(todo=keys_of(app).filled(_NOTE.todo))
     words = _editor(instead)
@@ -52,13 +52,13 @@ def edit_outside(app: App[object], text: str) -> str:
     return after.removesuffix("\n") if after != text and not text.endswith("\n") else after
 
 
-def open_outside(app: App[object], path: Path) -> None:
+def open_outside(app: App[Any], path: Path) -> None:
     """Opens a file itself in the editor. Raises InvalidInputError when there is none or it ended with an error."""
     words = _editor(_FILE)
     _hand_over(app, words, [*words, str(path)], _FILE)
 
 
-async def open_at(app: App[object], path: Path, line: int, column: int) -> None:
+async def open_at(app: App[Any], path: Path, line: int, column: int) -> None:
     """Opens a file in the editor at a line and column (from 1; 0: wherever). Raises InvalidInputError as
     `open_outside`. An editor with a window of its own leaves the terminal to the app.
     """
@@ -85,7 +85,7 @@ def _editor(instead: _Instead) -> list[str]:
     return _words(command, instead)
 
 
-def _hand_over(app: App[object], words: list[str], command: list[str], instead: _Instead) -> None:
+def _hand_over(app: App[Any], words: list[str], command: list[str], instead: _Instead) -> None:
     """Gives the terminal to the editor until it ends."""
     try:
         with app.suspend():
