@@ -17,10 +17,10 @@ from nuggets_tui.pipeline_sign import PipelineSign
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.pipeline.records import HistoryRow, Origin
+    from nuggets_tui.controllers.texts import TextsController
     from nuggets_tui.keeping import Keeping
     from nuggets_tui.origin import Origin as NoteOrigin
     from nuggets_tui.pipeline_desk import PipelineDesk
-    from nuggets_tui.screens.main_state import MainState
 
 _EVERY: Final = 2.0
 # Seconds that work under way is given when the memory is left.
@@ -31,7 +31,7 @@ _UNREADABLE: Final = PipelineSign("stuck", "pipeline not readable")
 class PipelineController(Controller):
     """Nothing of it happens before the first frame; of a memory without a pipeline nothing but a file is looked for."""
 
-    def __init__(self, context: Context, texts: MainState) -> None:
+    def __init__(self, context: Context, texts: TextsController) -> None:
         super().__init__(context)
         self._texts = texts
         self._pipeline: PipelineDesk | None = None

@@ -9,28 +9,34 @@ from msgspec.structs import replace
 from textual import on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.events import DescendantFocus
+from textual.events import DescendantFocus, ScreenResume
 
+from core.model.snapshot import Snapshot
 from nuggets_tui.app import Opening
 from nuggets_tui.commands import bindings
+from nuggets_tui.controllers.daily import DailyController
+from nuggets_tui.controllers.files import FilesController
+from nuggets_tui.controllers.maintenance import MaintenanceController
 from nuggets_tui.controllers.memories import MemoriesController
+from nuggets_tui.controllers.notes import NotesController
 from nuggets_tui.controllers.pace import PaceController
+from nuggets_tui.controllers.promotion import PromotionController
+from nuggets_tui.controllers.searches import SearchesController
 from nuggets_tui.controllers.theme import ThemeController
+from nuggets_tui.controllers.unsaved import UnsavedController
 from nuggets_tui.messages import (
     EntryOpened,
     FactOpened,
+    FileWanted,
     MoreLogWanted,
     NotePicked,
+    NotesSelected,
     PaneWanted,
     SearchLeft,
     SearchTyped,
 )
 from nuggets_tui.notices import keep_off, let_all_go
-from nuggets_tui.screens.main_bulk import MainBulk
-from nuggets_tui.screens.main_files import MainFiles
 from nuggets_tui.screens.main_past import MainPast
-from nuggets_tui.screens.main_searches import MainSearches
-from nuggets_tui.screens.main_unsaved import MainUnsaved
 from nuggets_tui.view import Found, View
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane
@@ -40,13 +46,14 @@ from nuggets_tui.widgets.neighbours import NeighboursPane
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.panes import PANES, GraphPlace, PaneName, Panes
+from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
 _RECALL_PATIENCE = 0.008
 
 
-class MainScreen(MainSearches, MainBulk, MainFiles, MainUnsaved, MainPast):
+class MainScreen(MainPast):
     """Everything at a glance."""
 
     AUTO_FOCUS = "#notes"
@@ -63,11 +70,22 @@ class MainScreen(MainSearches, MainBulk, MainFiles, MainUnsaved, MainPast):
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
         super().__init__(opening, notice=notice)
+        self.notes = NotesController(self.context, self.reading, self.selection, self.texts, self.history)
+        self.unsaved = UnsavedController(
+            self.context, self.texts, self.reading, self.notes, self.history, self.pipeline
+        )
+        self.files = FilesController(self.context, self.selection)
+        self.searches = SearchesController(self.context, self.history)
+        self.promotion = PromotionController(self.context, self.history)
+        self.daily = DailyController(self.context, self.history, self.promotion)
+        self.maintenance = MaintenanceController(self.context, self, self.history, self.daily)
         self.memories = MemoriesController(self.context, self)
         self.pace = PaceController(self.context)
         self.theme = ThemeController(self.context)
         self.context.controllers = (
-            self.audit, self.pipeline, self.reading, self.arrangement, self.memories, self.pace, self.theme,
+            self.audit, self.texts, self.selection, self.pipeline, self.reading, self.history, self.arrangement,
+            self.notes, self.unsaved, self.files, self.searches, self.promotion, self.daily, self.maintenance,
+            self.memories, self.pace, self.theme,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -141,7 +159,7 @@ class MainScreen(MainSearches, MainBulk, MainFiles, MainUnsaved, MainPast):
         if search.value:
             search.value = ""
         elif self.view.selected:
-            self.do_let_go()
+            self.selection.clear()
         elif panes.zoomed:
             self.arrangement.leave_zoom()
         elif self.focused is not None and self.focused.id == "audit" and self.audit.let_filters_go():
@@ -163,6 +181,7 @@ class MainScreen(MainSearches, MainBulk, MainFiles, MainUnsaved, MainPast):
     def watch_view(self, before: View, after: View) -> None:
         """Commands come and go with what is shown."""
         self.pace.view_changed(before, after)
+        self.searches.view_changed(after)
         if before.log is not after.log:
             self.log_shown_in_past()
         if self.is_mounted:
@@ -228,6 +247,25 @@ class MainScreen(MainSearches, MainBulk, MainFiles, MainUnsaved, MainPast):
     def _open_fact(self, event: FactOpened) -> None:
         event.stop()
         self.open_fact(event.nugget, event.key)
+
+    @on(FileWanted)
+    def _open_file(self, event: FileWanted) -> None:
+        event.stop()
+        self.files.find_and_open(event.reference)
+
+    @on(NotesSelected)
+    def _select(self, event: NotesSelected) -> None:
+        event.stop()
+        self.selection.select(self.query_one(f"#{event.pane}", RowList).selected)
+
+    @on(ScreenResume)
+    def _resume(self) -> None:
+        self.unsaved.resumed()
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Shows the memory as it is now; what is gone is not selected any more."""
+        self.selection.drop_gone(snapshot)
+        super().show_snapshot(snapshot)
 
     @on(MoreLogWanted)
     def _read_on(self, event: MoreLogWanted) -> None:

@@ -8,7 +8,7 @@ from textual import work
 
 from nuggets_tui.commands import BY_NAME
 from nuggets_tui.notices import say
-from nuggets_tui.screens.main_upkeep import MainUpkeep
+from nuggets_tui.screens.main_opening import MainOpening
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _MOST_HOPS = 3
 
 
-class MainCommands(MainUpkeep):
+class MainCommands(MainOpening):
     """The commands of the main screen."""
 
     # Carrying out

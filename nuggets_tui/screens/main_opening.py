@@ -80,6 +80,11 @@ class MainOpening(MainState):
         """Whether everything is there that the first frame did without."""
         return self.context.complete
 
+    @property
+    def home(self) -> Path | None:
+        """The folder of the memory that is opened."""
+        return self._opening.home
+
     def clock(self) -> datetime:
         """The time it is now."""
         return self._opening.clock()

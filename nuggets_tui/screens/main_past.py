@@ -235,10 +235,10 @@ class MainPast(MainCommands):
             if position is not None and looking is self._looking_back:
                 self.slide("to", position)
 
-    def open_entry(self, entry_id: str) -> None:  # type: ignore[override]
+    def open_entry(self, entry_id: str) -> None:
         """An entry of the log: whole; while somebody looks back, the moment right after it."""
         if self.view.past is None or self._looking_back is None:
-            super().open_entry(entry_id)
+            self.history.open_entry(entry_id)
             return
         line = next((line for line in self.view.log.lines if line.id == entry_id), None)
         if line is not None:
@@ -350,7 +350,7 @@ class MainPast(MainCommands):
     def _went_back(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
         if done is not None:
             self.leave_past()
-            self._reviewed(done)
+            self.history.reviewed(done)
 
     def _moment_words(self, past: Past) -> str:
         from nuggets_tui.past import told_moment

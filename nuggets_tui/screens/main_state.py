@@ -15,8 +15,11 @@ from nuggets_tui.commands import BY_NAME, footer_commands
 from nuggets_tui.controllers.arrangement import ArrangementController
 from nuggets_tui.controllers.audit import AuditController
 from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.history import HistoryController
 from nuggets_tui.controllers.pipeline import PipelineController
 from nuggets_tui.controllers.reading import ReadingController
+from nuggets_tui.controllers.selection import SelectionController
+from nuggets_tui.controllers.texts import TextsController
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.notices import attempt, say_error
 from nuggets_tui.view import View
@@ -30,9 +33,7 @@ from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
-    from core.unsaved import UnsavedTexts
     from nuggets_tui.desk import Desk
-    from nuggets_tui.keeping import Keeping
     from nuggets_tui.screens.main import MainScreen
 
 _Result = TypeVar("_Result")
@@ -63,21 +64,12 @@ class MainState(Screen[None]):
         self.context = Context(cast("MainScreen", self))
         self.works = self.context.works
         self.audit = AuditController(self.context)
-        self.pipeline = PipelineController(self.context, self)
+        self.texts = TextsController(self.context)
+        self.selection = SelectionController(self.context)
+        self.pipeline = PipelineController(self.context, self.texts)
         self.reading = ReadingController(self.context, self.pipeline)
+        self.history = HistoryController(self.context, self.audit, self.texts, self.selection)
         self.arrangement = ArrangementController(self.context, self.reading)
-        # Where what is typed is kept against a crash; None while there is no such place.
-        self.texts: UnsavedTexts | None = None
-
-    def keeping(
-        self, kind: str, about: str = "", title: str = "", own_title: str = "title"
-    ) -> Keeping | None:
-        """Where the text of a dialog is kept against a crash; arguments as in `Keeping`."""
-        if self.texts is None:
-            return None
-        from nuggets_tui.keeping import Keeping
-
-        return Keeping(self.texts.keep(), self.desk.clock, kind, about, title, own_title)
 
     @property
     def desk(self) -> Desk:

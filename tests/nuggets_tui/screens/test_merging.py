@@ -163,7 +163,7 @@ async def test_a_choice_that_cannot_be_is_said_and_the_screen_stays(home: Path) 
     edit = partial(create_note, nugget="project", title="test command", content="x y z")
     note, _ = memory.change("note", edit)
     async with opened(home) as app:
-        app.main._review_merge(stored(home, "db port"), note.id)
+        app.main.notes.review_merge(stored(home, "db port"), note.id)
         screen = await app.screen(MergeScreen)
         await on_field(app, screen, "title")
         await app.press("space")
@@ -190,7 +190,7 @@ async def test_hostile_text_does_no_harm(tmp_path: Path, text: str) -> None:
         )
         ids.append(note.id)
     async with opened(tmp_path, NARROW) as app:
-        app.main._review_merge(memory.snapshot.note(ids[0]), ids[1])
+        app.main.notes.review_merge(memory.snapshot.note(ids[0]), ids[1])
         screen = await app.screen(MergeScreen)
         await app.until(lambda: screen.query_one("#becomes", LineView).text)
         for name in FIELDS:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from textual import work
 from textual.timer import Timer
 
-from nuggets_tui.notices import say
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.screens.main_history import MainHistory
 from nuggets_tui.view import View
-from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -20,6 +18,7 @@ if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
     from core.search.goldens import Verdict
     from core.settings import SearchSettings
+    from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.screens.searches import SearchesAnswer
     from nuggets_tui.trials import Trials
 
@@ -27,47 +26,49 @@ if TYPE_CHECKING:
 _QUIET: Final = 1.5
 
 
-class MainSearches(MainHistory):
+class SearchesController(Controller):
     """The commands about searches as such."""
 
-    _trials: Trials | None = None
-    _judge_timer: Timer | None = None
-    _judged: tuple[Snapshot, SearchSettings, tuple[KeptSearch, ...] | None] | None = None
+    def __init__(self, context: Context, history: HistoryController) -> None:
+        super().__init__(context)
+        self._history = history
+        self._trials: Trials | None = None
+        self._judge_timer: Timer | None = None
+        self._judged: tuple[Snapshot, SearchSettings, tuple[KeptSearch, ...] | None] | None = None
 
     # Opening
 
-    def do_tune(self) -> None:
+    def tune(self) -> None:
         """The weights of the search, over the hits that they move."""
         from nuggets_tui.screens.tuning import TuningScreen
 
         query = self.view.found.query if self.view.found is not None else ""
-        self.app.push_screen(TuningScreen(self.desk, query), self._tuned)
+        self.context.open_dialog(TuningScreen(self.desk, query), self._tuned)
 
     def _tuned(self, done: ChangeSet | None) -> None:
         if done is not None and not done.empty:
-            self.changed(done, "Saved the weights in settings.toml")
+            self._history.changed(done, "Saved the weights in settings.toml")
 
-    def do_searches(self) -> None:
+    def open(self) -> None:
         """The kept searches."""
         from nuggets_tui.screens.searches import SearchesScreen
 
-        self.app.push_screen(SearchesScreen(self.desk, self.view.note), self._searches_left)
+        self.context.open_dialog(SearchesScreen(self.desk, self.view.note), self._searches_left)
 
     def _searches_left(self, answer: SearchesAnswer | None) -> None:
         if answer is None:
             return
         if answer.written:
-            self.show_snapshot(self.desk.snapshot)
+            self.context.show_snapshot(self.desk.snapshot)
         if answer.query:
-            self.query_one(SearchBox).value = answer.query
-            self.go_to("notes")
+            self.context.search_box.value = answer.query
+            self.context.go_to("notes")
 
-    def do_keep_search(self) -> None:
+    def keep(self) -> None:
         """Keeps what is searched under a name."""
         found = self.view.found
         if found is None:
-            say(
-                self,
+            self.context.say(
                 self.view.keys.filled(
                     "Search first ({search}): then {keep_search} keeps the search under a name."
                 ),
@@ -77,21 +78,18 @@ class MainSearches(MainHistory):
 
         note = self.view.note
         rank = next((hit.rank for hit in found.hits if note is not None and hit.note.id == note.id), 0)
-        self.app.push_screen(KeepScreen(self.desk, found.query, note, rank=rank), self._search_kept)
+        self.context.open_dialog(KeepScreen(self.desk, found.query, note, rank=rank), self._search_kept)
 
     def _search_kept(self, done: ChangeSet | None) -> None:
         if done is not None:
             kept = self.view.keys.key("searches")
-            self.changed(done, f"K{safe_line(done.reason, 120)[1:]}: {kept} lists what is kept")
+            self._history.changed(done, f"K{safe_line(done.reason, 120)[1:]}: {kept} lists what is kept")
 
     # Watching
 
-    def on_mount(self) -> None:
+    def view_changed(self, view: View) -> None:
         """Golden searches are judged anew when the memory, the weights or the searches are others."""
-        self.watch(self, "view", self._see_whether_to_judge, init=False)
-
-    def _see_whether_to_judge(self, view: View) -> None:
-        if not view.loaded or self._desk is None or view.glanced is not None:
+        if not view.loaded or self.context.open_desk is None or view.glanced is not None:
             return
         memory = self.desk.memory
         # A look at the past is not what agents are answered from.
@@ -106,11 +104,11 @@ class MainSearches(MainHistory):
         if self._trials is not None:
             self._trials.stop()
         if self._judge_timer is None:
-            self._judge_timer = self.set_timer(_QUIET, self._judge)
+            self._judge_timer = self.context.after(_QUIET, self._judge)
         else:
             self._judge_timer.reset()
 
-    @work(group="judge", exclusive=True, exit_on_error=False)
+    @background("judge", exclusive=True)
     async def _judge(self) -> None:
         from nuggets_tui.threads import aside
         from nuggets_tui.trials import Trials
@@ -118,7 +116,7 @@ class MainSearches(MainHistory):
         self._judge_timer = None
         desk = self.desk
         searches = await aside(lambda: desk.memory.searches)
-        if desk is not self._desk:
+        if desk is not self.context.open_desk:
             return
         if self._judged is not None:
             self._judged = (self._judged[0], self._judged[1], searches)
@@ -127,12 +125,12 @@ class MainSearches(MainHistory):
         if goldens:
             self._trials = Trials(desk)
             verdicts = await self._trials.judge(goldens, patient=True)
-        if verdicts is None or desk is not self._desk:
+        if verdicts is None or desk is not self.context.open_desk:
             return
         lost = tuple(one.search.name for one in verdicts if one.lost)
         if lost != self.view.lost_searches:
             self._tell_lost(lost)
-            self.view = self.view.with_(lost_searches=lost)
+            self.context.show(lost_searches=lost)
 
     def _tell_lost(self, lost: tuple[str, ...]) -> None:
         fresh = [name for name in lost if name not in self.view.lost_searches]
@@ -145,7 +143,9 @@ class MainSearches(MainHistory):
         )
         words = "no longer finds its note" if len(fresh) == 1 else "no longer find their notes"
         head = "The golden search " if len(fresh) == 1 else ""
-        say(self, f"{head}{named} {words}. " + self.view.keys.filled("{searches} shows how it stands."))
+        self.context.say(
+            f"{head}{named} {words}. " + self.view.keys.filled("{searches} shows how it stands.")
+        )
 
 
 def _same(

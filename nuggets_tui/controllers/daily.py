@@ -1,0 +1,148 @@
+"""The daily pass in the app: a badge while it waits for a person, or run by the app itself where that is allowed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from core.errors import NuggetsError
+from core.model.change import ChangeSet
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.desk import Desk
+from nuggets_tui.long_work import LongWork, StoppedError
+
+if TYPE_CHECKING:
+    from core.daily import DailyResult
+    from core.model.snapshot import Snapshot
+    from core.reflection import ReflectionResult
+    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.controllers.promotion import PromotionController
+
+_EVERY: Final = 60.0
+_SOON: Final = 0.25
+# Notes of a memory whose proposals are counted: a pass looks through them in half a second.
+_MOST_COUNTED: Final = 5_000
+
+
+class DailyController(Controller):
+    """Looks now and then, never before the first frame, whether the daily pass waits."""
+
+    def __init__(self, context: Context, history: HistoryController, promotion: PromotionController) -> None:
+        super().__init__(context)
+        self._history = history
+        self._promotion = promotion
+        self._asked_of: Desk | None = None
+        self._looking = False
+        # What kept the app from running the pass, said once.
+        self._trouble = ""
+        # The pass after which the app looked for what to promote.
+        self._looked_after = ""
+        # Counting what the pass would propose, and what it was counted on.
+        self._counting: LongWork | None = None
+        self._counted_on: Snapshot | None = None
+
+    def mounted(self) -> None:
+        """Looks once a minute: the day goes on while the app is open."""
+        self.context.every(_EVERY, self.look)
+
+    def snapshot_shown(self) -> None:
+        """The first time of a memory looks whether its pass waits."""
+        if self._asked_of is not self.context.open_desk:
+            self._asked_of = self.context.open_desk
+            self.look()
+
+    def looked_through(self, result: ReflectionResult, written: ChangeSet | None) -> None:
+        """A person looked through a reflection and had so much of it written: that was the pass of today."""
+        self._show_due(False)
+        self._count(result.inspected, written)
+        self._promotion.look(ask=True)
+
+    @background("daily")
+    async def _count(self, inspected: int, written: ChangeSet | None) -> None:
+        counts = {"inspected": inspected} | ({"changed": written.size} if written is not None else {})
+        await self.context.attempt(self.desk.count_as_daily(counts))
+
+    @background("daily")
+    async def look(self) -> None:
+        """Shows whether the pass waits, or runs it where the app may."""
+        desk = self.context.open_desk
+        if self._looking or desk is None or not self.view.loaded or self.view.trouble:
+            return
+        self._looking = True
+        try:
+            state = await desk.daily_state()
+            waits = state.waits_for_a_person and not (self.view.empty or self.view.snapshot.read_only)
+            if desk is not self.context.open_desk or not self.context.is_mounted:
+                return
+            # Nothing changes under the hands of somebody who is in the middle of something.
+            if waits and state.app_applies and self.context.on_top:
+                waits = not await self._run_pass(desk)
+            if desk is self.context.open_desk:
+                self._show_due(waits)
+                if state.last is not None and state.last.at != self._looked_after:
+                    self._looked_after = state.last.at
+                    self._promotion.look()
+        except NuggetsError:
+            # Settings or log that cannot be read just now are told elsewhere.
+            self._show_due(False)
+        finally:
+            self._looking = False
+
+    async def _run_pass(self, desk: Desk) -> bool:
+        """Whether the pass ran, here or elsewhere."""
+        self.context.show(busy="reflecting, as once a day …")
+        try:
+            result = await desk.daily_pass()
+        except NuggetsError as error:
+            if error.message != self._trouble:
+                self._trouble = error.message
+                self.context.say_error(error)
+            return False
+        finally:
+            self.context.show(busy="")
+        if desk is self.context.open_desk and result.ran:
+            self._tell(result)
+            self._promotion.look(ask=True)
+        return result.reflection is not None or result.why_not != ""
+
+    def _tell(self, result: DailyResult) -> None:
+        if result.reflection is not None:
+            promoted = any(not promotion.change_set.empty for promotion in result.promotions)
+            undo = self.view.keys.key("undo")
+            key = f"{undo} takes back what was promoted, {undo} again the rest" if promoted else ""
+            self._history.changed(result.reflection.change_set, f"The daily reflection {result.told}", key)
+        for problem in result.problems:
+            if problem.message != self._trouble:
+                self._trouble = problem.message
+                self.context.warn(problem.message)
+
+    def _show_due(self, waits: bool) -> None:
+        if waits != self.view.reflection_due:
+            self.context.show(reflection_due=waits, proposed=0)
+        if waits:
+            self._count_once_at_rest()
+
+    def _count_once_at_rest(self) -> None:
+        if not self.context.complete:
+            self.context.after(_SOON, self._count_once_at_rest)
+        elif self.view.reflection_due and self._counted_on is not self.view.snapshot:
+            self._count_proposed()
+
+    @background("daily")
+    async def _count_proposed(self) -> None:
+        """Looks how many changes the pass would propose, in the background and as long as nothing else wants to go
+        on. Of a large memory that would take too long for a number.
+        """
+        desk, snapshot = self.desk, self.view.snapshot
+        if self._counting is not None or self.view.past is not None or len(snapshot.visible) > _MOST_COUNTED:
+            return
+        self._counted_on, self._counting = snapshot, LongWork("counting", asked_for=False)
+        try:
+            result = await desk.reflection(self._counting.told)
+        except (NuggetsError, StoppedError):
+            # Pressing the key tells what is the matter.
+            return
+        finally:
+            self._counting = None
+        if desk is self.context.open_desk and self.view.reflection_due:
+            self.context.show(proposed=len(result.changes))

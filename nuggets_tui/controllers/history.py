@@ -1,0 +1,151 @@
+"""What was done and how it is taken back: undo, redo, entries of the audit log, and conflicts that wait."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Final
+
+from core.errors import ConflictError, NotFoundError
+from core.model.change import ChangeSet
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.safe_text import safe_line
+from nuggets_tui.threads import aside
+from nuggets_tui.waiting import Waiting
+from nuggets_tui.words import deed
+
+if TYPE_CHECKING:
+    from nuggets_tui.controllers.audit import AuditController
+    from nuggets_tui.controllers.selection import SelectionController
+    from nuggets_tui.controllers.texts import TextsController
+
+_NOTHING_TO_UNDO = (
+    "There is no change of yours to take back. What others did is taken back from the audit log: "
+    "a, then enter."
+)
+_NOTHING_TO_REDO = (
+    "There is nothing to do again. What was taken back before your last new change is done again from the audit "
+    "log: a, then enter."
+)
+
+# Characters of what was changed; the audit log has it whole.
+_LONGEST: Final = 120
+
+
+class HistoryController(Controller):
+    """Goes back and forth in the log, and says what a change of the person's did."""
+
+    def __init__(
+        self, context: Context, audit: AuditController, texts: TextsController, selection: SelectionController
+    ) -> None:
+        super().__init__(context)
+        self._audit = audit
+        self._texts = texts
+        self._selection = selection
+
+    def changed(self, done: ChangeSet, said: str = "", key: str = "") -> None:
+        """Shows the memory after a change of mine, and says what was done and which `key` turns it back."""
+        mine = {(each.id, each.after.updated_at) for each in done.notes if each.after is not None}
+        self.context.show(own=self.view.own | mine)
+        self.context.show_snapshot(self.desk.snapshot)
+        if done.empty:
+            self.context.say(f"{said or 'Nothing to change'}.")
+        else:
+            self._say_done(done, said, key)
+        self._selection.release(done)
+
+    def _say_done(self, done: ChangeSet, said: str, key: str) -> None:
+        told = deed(done)
+        keys = self.view.keys
+        again = f"{keys.key('redo')} does it again"
+        key = key or (again if done.kind == "undo" else f"{keys.key('undo')} takes it back")
+        self.context.say(f"{said or f'{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}'}. {key}.")
+
+    def reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
+        """Says what a review wrote, or opens the conflict in which it ended; None where it was left."""
+        if isinstance(done, Waiting):
+            self.open_conflict(done.entry_id)
+        elif done is not None and self.context.open_desk is None:
+            # The memory could not be opened before; it is opened again by itself.
+            self.context.say(f"{done[1]}.")
+        elif done is not None:
+            self.changed(*done)
+
+    # Back and forth
+
+    @background("change")
+    async def undo(self) -> None:
+        """Takes back my last change."""
+        self._turned(await self.context.attempt(_turn(self.desk.undo())), _NOTHING_TO_UNDO)
+
+    @background("change")
+    async def redo(self) -> None:
+        """Does again what I took back last."""
+        self._turned(await self.context.attempt(_turn(self.desk.redo())), _NOTHING_TO_REDO)
+
+    def _turned(self, done: ChangeSet | NotFoundError | ConflictError | None, nothing: str) -> None:
+        if isinstance(done, NotFoundError):
+            self.context.say(nothing)
+        elif isinstance(done, ConflictError):
+            from nuggets_tui.clash import in_the_way
+
+            self.context.warn(f"This cannot be done as it is. {in_the_way(done, self.desk.snapshot)}")
+        elif done is not None:
+            self.changed(done)
+
+    @background("open")
+    async def open_entry(self, entry_id: str) -> None:
+        """An entry of the audit log, whole; one that waits for a person is opened to be settled."""
+        from nuggets_tui.screens.entry import EntryScreen
+
+        found = await self.context.attempt(self.desk.entry_now(entry_id))
+        if found is None:
+            return
+        entry, taken_back = found
+        if entry.state == "conflict":
+            self.open_conflict(entry_id)
+            return
+        parts = await self.context.attempt(self.desk.parts(entry.change_set)) or ()
+        # Of an entry of ten thousand things even this takes a while.
+        told = await aside(deed, entry.change_set)
+        self.context.open_dialog(
+            EntryScreen(self.desk, entry, parts, taken_back, self._changed_in_entry, told)
+        )
+
+    def _changed_in_entry(self, done: ChangeSet, key: str) -> None:
+        self.changed(done, key=key)
+
+    # Conflicts
+
+    def settle_newest(self) -> None:
+        """The newest conflict that waits."""
+        self.open_conflict(self.view.log.waiting[0])
+
+    @background("open")
+    async def open_conflict(self, entry_id: str) -> None:
+        """The three versions of what was changed in two ways, to be settled."""
+        from nuggets_tui.screens.conflict import ConflictScreen
+
+        self._audit.read_log()
+        clash = await self.context.attempt(self.desk.clash(entry_id))
+        if clash is not None:
+            keeping = self._texts.keeping("conflict", entry_id, clash.title)
+            waiting = max(1, len(self.view.log.waiting))
+            self.context.open_dialog(
+                ConflictScreen(self.desk, clash, keeping=keeping, waiting=waiting), self.settled
+            )
+
+    def settled(self, settled: tuple[ChangeSet, str] | None) -> None:
+        """A conflict was settled; None when its dialog was left."""
+        if settled is None:
+            again = f"{self.view.keys.key('conflicts')} opens it again."
+            self.context.say(f"The conflict waits in the audit log, with what you typed. {again}")
+            return
+        self.changed(*settled)
+
+
+async def _turn(asked: Awaitable[ChangeSet]) -> ChangeSet | NotFoundError | ConflictError:
+    try:
+        return await asked
+    except (NotFoundError, ConflictError) as error:
+        return error

@@ -1,0 +1,178 @@
+"""Keeping a memory in order: cleanup, secrets, checking, backups, and what could not be read."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from core.errors import NuggetsError
+from core.model.change import ChangeSet
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.desk import Desk
+from nuggets_tui.long_work import LongWork
+from nuggets_tui.safe_text import safe_line
+from nuggets_tui.waiting import Waiting
+from nuggets_tui.words import left_for_later, plural
+
+if TYPE_CHECKING:
+    from core.reflection import ReflectionResult
+    from nuggets_tui.controllers.daily import DailyController
+    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.screens.main_opening import MainOpening
+
+
+class MaintenanceController(Controller):
+    """Proposes what would put a memory in order, and writes what is accepted."""
+
+    def __init__(
+        self, context: Context, opening: MainOpening, history: HistoryController, daily: DailyController
+    ) -> None:
+        super().__init__(context)
+        self._opening = opening
+        self._history = history
+        self._daily = daily
+
+    # Cleaning up
+
+    @background("open")
+    async def reflect(self) -> None:
+        """Proposes a cleanup."""
+        from nuggets_tui.screens.reflection_review import ReflectionReview
+
+        looking = LongWork("looking for what to clean up")
+        result = await self.context.long_work(looking.words, self.desk.reflection(looking.told), looking)
+        if result is None:
+            return
+        if not result.changes:
+            looked = f"looked at {plural(result.inspected, 'note')}"
+            left = left_for_later(result)
+            self.context.say(f"Nothing to clean up: {looked} and found them in order. {left}".rstrip())
+            self._daily.looked_through(result, None)
+            return
+        reviewed = partial(self._reflection_reviewed, result)
+        self.context.open_dialog(ReflectionReview(self.desk, result), reviewed)
+
+    def _reflection_reviewed(
+        self, result: ReflectionResult, done: tuple[ChangeSet, str] | Waiting | None
+    ) -> None:
+        self._history.reviewed(done)
+        self._daily.looked_through(result, done[0] if isinstance(done, tuple) else None)
+
+    # Secrets
+
+    @background("open")
+    async def find_secrets(self) -> None:
+        """Looks for what seems to be a credential."""
+        looking = LongWork("looking for secrets")
+        found = await self.context.long_work(looking.words, self.desk.secrets(looking.told), looking)
+        if found:
+            from nuggets_tui.screens.secrets_review import SecretsReview
+
+            self.context.open_dialog(SecretsReview(self.desk, found), self._history.reviewed)
+        elif found is not None:
+            self.context.say(
+                "No note or fact looks as if it held a secret, nor a text that was handed in; former texts in the log "
+                "are not looked through.",
+            )
+
+    # Putting right
+
+    @background("open")
+    async def show_problems(self) -> None:
+        """What could not be read."""
+        from nuggets_tui.screens.problems import ProblemsScreen
+
+        desk = await self._desk_at_hand()
+        found = await self.context.attempt(desk.unreadable()) if desk is not None else None
+        if desk is not None and found:
+            self.context.open_dialog(ProblemsScreen(desk, found), self._go_on)
+        elif found is not None:
+            self.context.say("Everything can be read: there is nothing to list here.")
+
+    async def _desk_at_hand(self) -> Desk | None:
+        """The desk, in trouble one that does without what cannot be read; None, with a notice, when there is none."""
+        if self.view.trouble:
+            return await self.context.attempt(Desk.in_trouble(self._opening.home, self._opening.clock))
+        if self.context.open_desk is None:
+            self.context.say("The memory is still being opened.")
+        return self.context.open_desk
+
+    def open_broken(self) -> None:
+        """The file that cannot be read, in the person's own editor; the app opens it again by itself."""
+        from nuggets_tui.screens.outside import open_outside
+
+        if self._opening.broken_file is None:
+            return
+        try:
+            open_outside(self.context.app, self._opening.broken_file)
+        except NuggetsError as error:
+            self.context.say_error(error)
+
+    def _go_on(self, command: str | None) -> None:
+        # In trouble the last good state stays until the files can be read again, which is seen without this.
+        if self.context.open_desk is not None and not self.view.trouble:
+            self.context.show_snapshot(self.desk.snapshot)
+        if command == "verify":
+            self.verify()
+        elif command == "restore":
+            self.restore()
+
+    @background("open")
+    async def verify(self) -> None:
+        """Checks the memory, and shows what is not right and what would be repaired."""
+        from nuggets_tui.screens.reviews import verify_review
+
+        desk = await self._desk_at_hand()
+        if desk is None:
+            return
+        looking = LongWork("checking the memory")
+        found = await self.context.long_work(looking.words, desk.findings(looking.told), looking)
+        if found:
+            self.context.open_dialog(verify_review(desk, found, self.view.keys), self._history.reviewed)
+        elif found is not None:
+            self.context.say("Nothing is wrong: facts, notes, links, tags and files agree.")
+
+    @background("open")
+    async def restore(self) -> None:
+        """Chooses a backup to go back to."""
+        from nuggets_tui.screens.backups import BackupsScreen
+
+        if self.view.trouble:
+            self._say_why_not_to_a_backup()
+            return
+        desk = await self._desk_at_hand()
+        if desk is None:
+            return
+        backups = await self.context.attempt(desk.backups())
+        if backups:
+            self.context.open_dialog(BackupsScreen(backups, desk.clock()), self._backup_chosen)
+        elif backups is not None:
+            self.context.say("There is no backup yet: the first change of each day makes one.")
+
+    def _say_why_not_to_a_backup(self) -> None:
+        broken = self._opening.broken_file
+        name = safe_line(broken.name, 100) if broken is not None else "The memory"
+        keys = self.view.keys
+        opens = f"; {keys.key('open_broken')} opens the file" if broken is not None else ""
+        self.context.say(
+            f"{name} cannot be read just now, and going back to a backup has to wait until it can be. "
+            f"{keys.key('verify')} checks and repairs it{opens}.",
+        )
+
+    def _backup_chosen(self, name: str | None) -> None:
+        if name is not None:
+            self._review_restoration(name)
+
+    @background("open")
+    async def _review_restoration(self, name: str) -> None:
+        from nuggets_tui.screens.reviews import restore_review
+
+        looking = LongWork("looking at the backup")
+        proposed = await self.context.long_work(
+            looking.words, self.desk.restoration(name, looking.told), looking
+        )
+        if proposed is not None and proposed.empty:
+            self.context.say("Nothing to change: all of it is as it was in this backup.")
+        elif proposed is not None:
+            self.context.open_dialog(restore_review(self.desk, proposed), self._history.reviewed)

@@ -1,0 +1,401 @@
+"""What a person changes with a key: the note shown or those selected, and notes and facts that are made.
+
+One note is changed at once; several are reviewed first, and are one entry of the log.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from core.errors import NuggetsError
+from core.model.change import ChangeSet
+from core.model.note import Note
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.long_work import LongWork
+from nuggets_tui.notices import in_keys
+from nuggets_tui.safe_text import safe_line
+from nuggets_tui.threads import aside
+from nuggets_tui.waiting import Waiting, or_waiting
+from nuggets_tui.widgets.row_text import PINNED
+
+if TYPE_CHECKING:
+    from core.model.draft import Draft
+    from core.model.snapshot import Snapshot
+    from nuggets_tui.bulk import BulkEdit
+    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.controllers.reading import ReadingController
+    from nuggets_tui.controllers.selection import SelectionController
+    from nuggets_tui.controllers.texts import TextsController
+    from nuggets_tui.keeping import Keeping
+
+# Work that brings other rows into Notes or Results.
+_OF_LISTS: Final = ("search", "listing")
+
+
+class NotesController(Controller):
+    """Changes notes and makes them."""
+
+    def __init__(
+        self,
+        context: Context,
+        reading: ReadingController,
+        selection: SelectionController,
+        texts: TextsController,
+        history: HistoryController,
+    ) -> None:
+        super().__init__(context)
+        self.selection = selection
+        self._reading = reading
+        self._texts = texts
+        self._history = history
+
+    # Writing a change
+
+    @background("change")
+    async def _change(
+        self, reason: str, edit: Callable[[Draft], object], said: str = "", *, reveal: bool = False
+    ) -> None:
+        done = await self.context.attempt(or_waiting(self.desk.change(reason, edit)))
+        if isinstance(done, Waiting):
+            self._history.open_conflict(done.entry_id)
+        elif done is not None:
+            self._history.changed(done[1], said)
+            if reveal:
+                self._reading.reveal()
+            await self._lists_settled()
+            self._go_on_in_list(done[1])
+
+    @background("change")
+    async def _review(self, edit: BulkEdit) -> None:
+        """What an edit of several notes would do, to be looked through before it is written."""
+        from nuggets_tui.bulk import propose
+        from nuggets_tui.screens.bulk_review import BulkReview
+
+        selected = len(self.view.selected)
+        looking = LongWork("looking at what would change")
+        asked = aside(propose, self.desk, self.view.snapshot, edit, looking.told)
+        proposal = await self.context.long_work("", asked, looking)
+        if proposal is None:
+            return
+        if proposal.edited.changed:
+            review = BulkReview(self.desk, proposal, selected, self.view.keys.key("undo"))
+            self.context.open_dialog(review, self._several_reviewed)
+        elif proposal.edited.refused:
+            error = proposal.edited.refused[0][1]
+            self.context.warn(f"None of the {selected:,} selected can be changed: {in_keys(error.message)}.")
+        else:
+            self.context.say(f"Nothing to change: all {selected:,} selected are so already.")
+
+    def _several_reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
+        self._history.reviewed(done)
+        if isinstance(done, tuple):
+            self.selection.clear()
+            self._go_on_after(done[0])
+
+    @background("change")
+    async def _go_on_after(self, done: ChangeSet) -> None:
+        await self._lists_settled()
+        self._go_on_in_list(done)
+
+    async def _lists_settled(self) -> None:
+        """Waits for what lists show after a change, where that is made or looked for in a thread."""
+        # A search that a newer one replaces ends early.
+        while under_way := self.context.running(*_OF_LISTS):
+            await asyncio.gather(*(one.wait() for one in under_way), return_exceptions=True)
+
+    def _go_on_in_list(self, done: ChangeSet) -> None:
+        """Shows the note that the cursor of Notes came to, when the one shown left the list by a change of mine."""
+        notes, shown = self.context.notes_pane, self.view.note
+        mine = shown is None or any(change.id == shown.id for change in done.notes)
+        row = notes.cursor_row
+        if self.context.focused is not notes or not mine or row is None or not isinstance(row.data, str):
+            return
+        if shown is None or (shown.hidden and not notes.holds(shown.id)):
+            self._reading.show_note(row.data)
+
+    # Writing the text
+
+    def _shown(self) -> Note:
+        note = self.view.note
+        assert note is not None
+        return note
+
+    def edit(self) -> None:
+        """The editor."""
+        from nuggets_tui.screens.editor import too_long_to_edit_here
+
+        note = self._shown()
+        if too_long_to_edit_here(note):
+            self.context.warn(
+                f"A text of {len(note.content):,} characters is too long to edit here. "
+                f"{self.view.keys.key('edit_outside')} opens it in $EDITOR."
+            )
+        else:
+            self.push_editor(note)
+
+    def push_editor(
+        self,
+        note: Note | None,
+        typed: Mapping[str, str] | None = None,
+        *,
+        base: Snapshot | None = None,
+        keeping: Keeping | None = None,
+    ) -> None:
+        """The editor on a note, or on a new one. typed: what stands in its fields already. base: the memory as it
+        was when that was begun; by default as it is shown.
+        """
+        from nuggets_tui.screens.editor import EditorScreen
+
+        nugget = self.context.facts_pane.current_nugget if note is None else ""
+        if keeping is None and note is not None:
+            keeping = self._texts.keeping("note", note.id, note.title)
+        elif keeping is None:
+            keeping = self._texts.keeping("note")
+        editor = EditorScreen(
+            self.desk, base or self.view.snapshot, note, nugget=nugget, typed=typed, keeping=keeping
+        )
+        self.context.open_dialog(editor, self.edited)
+
+    def edited(self, done: tuple[Note, ChangeSet] | Waiting | None) -> None:
+        """Shows what a dialog wrote, or opens the conflict in which it ended; None where it was left."""
+        if isinstance(done, Waiting):
+            self._history.open_conflict(done.entry_id)
+        elif done is not None:
+            note, change_set = done
+            self._history.changed(change_set)
+            self._reading.show_note(note.id, follow=True)
+            self._reading.reveal()
+
+    @background("change")
+    async def edit_outside(self) -> None:
+        """The text in the person's own editor."""
+        from nuggets_tui.screens.outside import edit_outside
+
+        note, base = self._shown(), self.view.snapshot
+        try:
+            text = edit_outside(self.context.app, note.content)
+        except NuggetsError as error:
+            self.context.say_error(error)
+            return
+        if text == note.content:
+            return
+        from core.graph.edits import edit_note
+
+        edit = partial(edit_note, id=note.id, content=text)
+        asked = or_waiting(self.desk.change_from(base, f"edited {note.title}", edit))
+        done = await self.context.attempt(asked)
+        if isinstance(done, Waiting):
+            self._history.open_conflict(done.entry_id)
+        elif done is not None:
+            self._history.changed(done[1])
+        else:
+            # What was written is not lost: it waits in the app's own editor.
+            self.push_editor(note, {"text": text}, base=base)
+
+    def new_note(self) -> None:
+        """An empty editor."""
+        self.push_editor(None)
+
+    def new_fact(self) -> None:
+        """A form for key and value."""
+        from nuggets_tui.screens.forms import fact_form
+
+        nugget = self.context.facts_pane.current_nugget
+        keeping = self._texts.keeping("fact", own_title="key")
+        self.context.open_dialog(fact_form(self.desk, nugget, keeping=keeping), self.edited)
+
+    # Commands on one note or several
+
+    def tags(self) -> None:
+        """A line to edit the tags in; of several notes it asks which tags come and which go."""
+        from nuggets_tui.bulk import tagging
+
+        notes = self.selection.targets()
+        if len(notes) == 1:
+            from nuggets_tui.screens.forms import tags_form
+
+            note = notes[0]
+            keeping = self._texts.keeping("tags", note.id, note.title)
+            form = tags_form(self.desk, self.view.snapshot, note, keeping=keeping)
+            self.context.open_dialog(form, self.edited)
+            return
+        from nuggets_tui.screens.bulk_forms import TagsOfManyScreen
+
+        def typed(tags: tuple[list[str], list[str]] | None) -> None:
+            if tags is not None:
+                self._review(tagging(notes, *tags))
+
+        self.context.open_dialog(TagsOfManyScreen(self.view.snapshot, notes), typed)
+
+    def pin(self) -> None:
+        """Pins, or lets go."""
+        from core.graph.edits import edit_note
+        from nuggets_tui.bulk import pinning
+
+        notes = self.selection.targets()
+        note = notes[0]
+        if len(notes) > 1:
+            self._review(pinning(notes))
+        elif PINNED in note.tags:
+            edit = partial(edit_note, id=note.id, remove_tags=[PINNED])
+            self._change(f"unpinned {note.title}", edit, "Unpinned")
+        else:
+            edit = partial(edit_note, id=note.id, add_tags=[PINNED])
+            self._change(f"pinned {note.title}", edit, "Pinned")
+
+    def hide(self) -> None:
+        """Hides, or brings back."""
+        from core.graph.edits import hide_note, unhide_note
+        from nuggets_tui.bulk import hiding
+
+        notes = self.selection.targets()
+        note = notes[0]
+        if len(notes) > 1:
+            self._review(hiding(notes))
+        elif note.hidden:
+            self._change(f"brought back {note.title}", partial(unhide_note, id=note.id), reveal=True)
+        else:
+            self._change(f"hid {note.title}", partial(hide_note, id=note.id))
+
+    def delete(self) -> None:
+        """Deletes for good, after asking."""
+        from nuggets_tui.bulk import deleting
+        from nuggets_tui.screens.confirm import ConfirmScreen
+
+        notes = self.selection.targets()
+        if len(notes) > 1:
+            self._review(deleting(notes))
+            return
+        note = notes[0]
+        question = ConfirmScreen(
+            f"Delete “{safe_line(note.title, 120)}” for good?",
+            "It leaves the files, and links to it go too; from the audit log it can be brought back. To keep it out "
+            f"of the way instead, press {self.view.keys.key('hide')} in the main screen: that hides it.",
+            yes="delete it",
+        )
+
+        def answered(sure: bool | None) -> None:
+            from core.graph.edits import delete_note
+
+            if sure:
+                self._change(f"deleted {note.title}", partial(delete_note, id=note.id))
+
+        self.context.open_dialog(question, answered)
+
+    def move(self) -> None:
+        """Asks for the scope to move to."""
+        from nuggets_tui.screens.bulk_forms import ScopeScreen
+
+        notes = self.selection.targets()
+
+        def chosen(scope: str | None) -> None:
+            if scope is not None:
+                self._move(notes, scope)
+
+        self.context.open_dialog(ScopeScreen(notes), chosen)
+
+    def _move(self, notes: list[Note], scope: str) -> None:
+        from core.graph.bulk import move_to_scope
+        from nuggets_tui.bulk import moving
+
+        note = notes[0]
+        if len(notes) > 1:
+            self._review(moving(notes, scope))
+        elif note.scope == scope:
+            self.context.say(f"It is in the scope {scope} already.")
+        else:
+            edit = partial(move_to_scope, id=note.id, scope=scope)
+            self._change(f"moved {note.title} to scope {scope}", edit, f"Moved to scope {scope}")
+
+    # Links and merging
+
+    def link(self) -> None:
+        """Chooses a note and a reason, then links; several are all linked to the one chosen."""
+        from nuggets_tui.screens.picker import PickerScreen
+
+        notes = self.selection.targets()
+        several = len(notes) > 1
+        picker = PickerScreen(
+            self.desk,
+            self.view.snapshot,
+            None if several else notes[0],
+            f"Link {len(notes):,} selected to" if several else "Link to",
+            ask_reason=True,
+            first=None if several else self._likely(notes[0]),
+        )
+        self.context.open_dialog(picker, partial(self._link_picked, notes))
+
+    def _link_picked(self, notes: list[Note], choice: tuple[str, str] | None) -> None:
+        from core.graph.edits import link_notes
+        from nuggets_tui.bulk import linking
+
+        if choice is None:
+            return
+        note_id, reason = choice
+        target = self.view.snapshot.by_id.get(note_id)
+        if len(notes) == 1:
+            edit = partial(link_notes, a=notes[0].id, b=note_id, reason=reason)
+            self._change(f"linked {notes[0].title}", edit)
+        elif target is not None:
+            self._review(linking(notes, target, reason))
+
+    def _likely(self, note: Note, *, linked: bool = False) -> dict[str, str]:
+        """Notes that are likely chosen for a note, each with the reason; `linked`: those it links to as well."""
+        suggested = self.view.suggested if note.id == self.view.note_id else ()
+        found = {suggestion.note.id: "suggested" for suggestion in suggested}
+        if linked:
+            found |= {link.to: "linked" for link in note.links if link.to not in found}
+        return found | {id: "seen before" for id in reversed(self._reading.trail) if id not in found}
+
+    def accept(self) -> None:
+        """Makes the suggested link under the cursor, or the first one suggested."""
+        from core.graph.edits import link_notes
+
+        suggestion = self.context.neighbours_pane.suggestion or self.view.suggested[0]
+        reason = f"shared context: {', '.join(suggestion.shared)}"
+        edit = partial(link_notes, a=self.view.note_id, b=suggestion.note.id, reason=reason)
+        self._change(f"linked {self._shown().title}", edit)
+
+    def merge(self) -> None:
+        """Chooses a note to merge into this one, then what is taken from each; two that are selected are merged: the
+        one shown stays, if it is one of them.
+        """
+        notes = self.selection.targets()
+        if len(notes) > 2:
+            key = self.view.keys.key("merge")
+            self.context.say(f"{key} merges two notes, and {len(notes):,} are selected. esc lets them go.")
+        elif len(notes) == 2:
+            shown = notes[1].id == self.view.note_id
+            survivor, other = reversed(notes) if shown else notes
+            self.review_merge(survivor, other.id)
+        else:
+            self._choose_merge(notes[0])
+
+    def _choose_merge(self, note: Note) -> None:
+        from nuggets_tui.screens.picker import PickerScreen
+
+        likely = self._likely(note, linked=True)
+        picker = PickerScreen(self.desk, self.view.snapshot, note, "Merge into this note", first=likely)
+
+        def picked(choice: tuple[str, str] | None) -> None:
+            if choice is not None:
+                self.review_merge(note, choice[0])
+
+        self.context.open_dialog(picker, picked)
+
+    @background("open")
+    async def review_merge(self, note: Note, other_id: str) -> None:
+        """Asks what the merged note takes from each of two."""
+        from core.graph.merging import merge_notes
+        from nuggets_tui.screens.merge import MergeScreen
+
+        # What cannot be merged at all is said here, before anybody chooses.
+        edit = partial(merge_notes, survivor_id=note.id, other_id=other_id)
+        if await self.context.attempt(self.desk.preview("", edit)) is not None:
+            snapshot = self.desk.snapshot
+            merge = MergeScreen(self.desk, snapshot.note(note.id), snapshot.note(other_id))
+            self.context.open_dialog(merge, self._history.reviewed)

@@ -1,0 +1,134 @@
+"""Lines for MEMORY.md: proposed and reviewed, and whether the daily pass may write them by itself."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.long_work import LongWork
+
+if TYPE_CHECKING:
+    from core.promotion import PromotionResult
+    from nuggets_tui.controllers.history import HistoryController
+
+
+class PromotionController(Controller):
+    """Promotes, and asks whether the daily pass may."""
+
+    def __init__(self, context: Context, history: HistoryController) -> None:
+        super().__init__(context)
+        self._history = history
+        # The folder of MEMORY.md that was typed last; asked for where nothing else names it.
+        self._memory_folder = ""
+        # Whether this window asked if the pass may promote.
+        self._asked = False
+
+    @background("open")
+    async def promote(self) -> None:
+        """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
+        from nuggets_tui.screens.promotion_targets import TargetsScreen
+
+        targets = await self.context.attempt(self.desk.promotion_targets())
+        if targets is None:
+            return
+        there = [target for target in targets if target.there]
+        if not there:
+            self._ask_folder()
+        elif len(targets) == 1 and there[0].current:
+            self._promote_to(None)
+        else:
+            self.context.open_dialog(TargetsScreen(targets, self.desk.clock()), self._target_chosen)
+
+    def _target_chosen(self, folder: str | None) -> None:
+        from nuggets_tui.screens.promotion_targets import ANOTHER
+
+        if folder == ANOTHER:
+            self._ask_folder()
+        elif folder is not None:
+            self._promote_to(folder)
+
+    def _ask_folder(self) -> None:
+        from nuggets_tui.screens.forms import FolderScreen
+
+        self.context.open_dialog(FolderScreen(self._memory_folder), self._folder_typed)
+
+    def _folder_typed(self, folder: str | None) -> None:
+        if folder:
+            self._memory_folder = folder
+            self._promote_to(folder)
+
+    @background("open")
+    async def _promote_to(self, folder: str | None) -> None:
+        from nuggets_tui.screens.promotion_review import PromotionReview, worth_showing
+
+        looking = LongWork("looking for what to promote")
+        result = await self.context.long_work(
+            looking.words, self.desk.promotion(folder, looking.told), looking
+        )
+        if result is None:
+            return
+        if worth_showing(result):
+            self.context.open_dialog(PromotionReview(self.desk, result), self._history.reviewed)
+        else:
+            self.context.say(f"Nothing to promote: {result.path} is up to date.")
+
+    # Whether the pass may write MEMORY.md
+
+    @background("promotable", exclusive=True)
+    async def look(self, *, ask: bool = False) -> None:
+        """Shows what waits for the person's word; after a pass of this window the question itself, once."""
+        desk = self.desk
+        result = await self.context.attempt(desk.waiting_promotion())
+        if desk is not self.context.open_desk or not self.context.is_mounted:
+            return
+        from core.daily import lines_of
+
+        self.context.show(promotable=lines_of(result) if result is not None else 0)
+        if result is not None and ask and not self._asked and self.context.on_top:
+            self._asked = True
+            self._ask(result)
+
+    @background("open")
+    async def ask_again(self) -> None:
+        """Asks whether the pass may promote; says what holds where that was said before."""
+        result = await self.context.attempt(self.desk.waiting_promotion())
+        if result is not None:
+            self._ask(result)
+            return
+        from core.daily import promotes_by
+
+        mode = promotes_by(self.desk.memory.settings)
+        said = "Nothing waits to be promoted." if mode == "ask" else f"The daily pass promotes: {mode}."
+        self.context.say(f"{said} promotion.automatic in settings.toml is where that is said.")
+
+    def _ask(self, result: PromotionResult) -> None:
+        from nuggets_tui.screens.automatic import AutomaticScreen
+
+        self.context.open_dialog(AutomaticScreen(result), partial(self._answered, result))
+
+    def _answered(self, result: PromotionResult, answer: str | None) -> None:
+        from nuggets_tui.screens.automatic import SHOW
+
+        if answer == SHOW:
+            self._promote_to(os.path.dirname(result.path))
+        elif answer is not None:
+            self._remember_answer(result, answer)
+
+    @background("change")
+    async def _remember_answer(self, result: PromotionResult, answer: str) -> None:
+        done = await self.context.attempt(self.desk.answer_promotion(answer, result.path))
+        if done is None:
+            return
+        self.context.show(promotable=0)
+        said = (
+            "The daily pass leaves MEMORY.md alone"
+            if answer == "never"
+            else "Each daily pass promotes from now on"
+        )
+        self._history.changed(done, said)
+        if answer != "never":
+            # What waits now is what the person was asked about.
+            self._promote_to(os.path.dirname(result.path))
