@@ -108,14 +108,14 @@ def _commands() -> tuple[Command, ...]:
     # fmt: off
     return (
         Command("search", "slash", "search", "Search notes and facts", FIND,
-                lambda main: main.do_search(), "memory", 1, at_once=True),
+                lambda main: main.search.focus(), "memory", 1, at_once=True),
         Command("open", "enter", "open", "Open what the cursor is on", FIND,
-                lambda main: main.do_open(), "memory"),
+                lambda main: main.open_under_cursor(), "memory"),
         Command("why", "w", "why", "Why is the note here, or why not: its score in this search", FIND,
-                lambda main: main.do_why(), "search", 2,
+                lambda main: main.search.why(), "search", 2,
                 when=lambda view: view.found is not None and view.note is not None, explains=_always),
         Command("why_not", "W", "why not", "Why is a note not among the results? Choose one", FIND,
-                lambda main: main.do_why_not(), "search", 3,
+                lambda main: main.search.why_not(), "search", 3,
                 when=lambda view: view.found is not None, explains=_always),
         Command("keep_search", "K", "keep", "Keep this search under a name, or make it a golden one", FIND,
                 lambda main: main.searches.keep(), "search", 20,
@@ -204,7 +204,7 @@ def _commands() -> tuple[Command, ...]:
         Command("log_filter", "F", "filter", "Audit log: by author, kind, note, run, words, days; or all", VIEW,
                 lambda main: main.audit.filter(), "memory"),
         Command("time", "T", "time", "Time: the whole memory as it was at any moment", VIEW,
-                lambda main: main.do_time(), "memory", 20),
+                lambda main: main.time_travel.look_back(), "memory", 20),
         Command("pipeline", "i", "pipeline", "Pipeline: texts handed in, proposals, work, entities, health", VIEW,
                 lambda main: main.pipeline.open(), "opened", 20),
         Command("origin", "O", "origin", "Where the note came from: the text and its sentence, what was decided", VIEW,
@@ -237,10 +237,10 @@ def _commands() -> tuple[Command, ...]:
         Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW,
                 lambda main: main.theme.toggle()),
         Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP,
-                lambda main: main.do_demo(), when=lambda view: view.empty),
+                lambda main: main.opening.open_demo(), when=lambda view: view.empty),
         Command("help", "question_mark,f1", "help", "Keys, words and signs; first those of the pane in use", APP,
-                lambda main: main.do_help(), "", 2),
-        Command("quit", "q", "quit", "Leave", APP, lambda main: main.do_quit(), "", 2),
+                lambda main: main.show_help(), "", 2),
+        Command("quit", "q", "quit", "Leave", APP, lambda main: main.leave(), "", 2),
     )
     # fmt: on
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from textual.reactive import Reactive
 from textual.screen import Screen
 from textual.timer import Timer
 from textual.widget import Widget
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from nuggets_tui.widgets.tab_line import TabLine
 
 _Result = TypeVar("_Result")
+_Widget = TypeVar("_Widget", bound=Widget)
 
 
 class Context:
@@ -60,6 +60,10 @@ class Context:
         """Shows other values of some fields of the view."""
         self._screen.view = self._screen.view.with_(**changes)
 
+    def show_anew(self, view: View) -> None:
+        """Shows another memory, of which nothing is known yet."""
+        self._screen.view = view
+
     def show_beside(self) -> None:
         """Shows the view beside the lists, too."""
         self._screen.beside = self._screen.view
@@ -72,15 +76,13 @@ class Context:
         """As `show`, for what is given to the panes together with the next change."""
         self._screen.set_reactive(type(self._screen).view, self._screen.view.with_(**changes))
 
-    @property
-    def shown_view(self) -> Reactive[View]:
-        """The reactive that widgets are bound to, which controllers mount."""
-        return type(self._screen).view
+    def bind(self, widget: _Widget) -> _Widget:
+        """A widget that is to be mounted, with its view bound to what is shown. In the screen's own turn alone."""
+        return widget.data_bind(type(self._screen).view)
 
-    @property
-    def beside_view(self) -> Reactive[View]:
-        """The same for widgets beside the lists."""
-        return type(self._screen).beside
+    def bind_beside(self, widget: _Widget) -> _Widget:
+        """The same for a widget beside the lists."""
+        return widget.data_bind(view=type(self._screen).beside)
 
     @property
     def desk(self) -> Desk:
@@ -181,6 +183,10 @@ class Context:
     def say_error(self, error: Exception) -> None:
         """A notice of an error: what happened and where, what was kept safe, what to do."""
         notices.say_error(self._screen, error)
+
+    def dismiss_notices(self) -> None:
+        """Takes all notices off the screen."""
+        notices.let_all_go(self._screen)
 
     # Work and time
 

@@ -56,7 +56,11 @@ class Controller:
         """A memory that holds nothing is shown: over the whole screen stands how to begin."""
 
     def leaving(self) -> None:
-        """The memory is left, for another one or with the app."""
+        """The memory is left, for another one."""
+
+    def closing(self) -> None:
+        """The memory is left with the app."""
+        self.leaving()
 
 
 def background(

@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from core.reflection import ReflectionResult
     from nuggets_tui.controllers.daily import DailyController
     from nuggets_tui.controllers.history import HistoryController
-    from nuggets_tui.screens.main_opening import MainOpening
+    from nuggets_tui.controllers.opening import OpeningController
 
 
 class MaintenanceController(Controller):
     """Proposes what would put a memory in order, and writes what is accepted."""
 
     def __init__(
-        self, context: Context, opening: MainOpening, history: HistoryController, daily: DailyController
+        self, context: Context, opening: OpeningController, history: HistoryController, daily: DailyController
     ) -> None:
         super().__init__(context)
         self._opening = opening

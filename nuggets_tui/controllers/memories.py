@@ -11,13 +11,13 @@ from nuggets_tui.threads import aside
 from nuggets_tui.widgets.header import short_path
 
 if TYPE_CHECKING:
-    from nuggets_tui.screens.main_opening import MainOpening
+    from nuggets_tui.controllers.opening import OpeningController
 
 
 class MemoriesController(Controller):
     """Lists other memories, and shows them to somebody whose own holds nothing yet."""
 
-    def __init__(self, context: Context, opening: MainOpening) -> None:
+    def __init__(self, context: Context, opening: OpeningController) -> None:
         super().__init__(context)
         self._opening = opening
 

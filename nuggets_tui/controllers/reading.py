@@ -43,6 +43,12 @@ class ReadingController(Controller):
                 self.show_note(note_id)
                 return
 
+    def open_fact(self, nugget: str, key: str) -> None:
+        """The recall behind a fact."""
+        from nuggets_tui.screens.recall import RecallScreen
+
+        self.context.open_dialog(RecallScreen(self.desk, nugget, key))
+
     def leaving(self) -> None:
         """Notes of one memory lead to none of another."""
         self.trail = []

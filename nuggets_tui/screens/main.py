@@ -1,29 +1,42 @@
-"""The main screen: owns what is shown, hands it down to the panes, and changes it as they and the files speak."""
+"""The main screen: composes the panes, owns one controller a topic, and wires what panes say to them."""
 
 from __future__ import annotations
 
-import asyncio
-from typing import ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
-from msgspec.structs import replace
-from textual import on, work
+from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.events import DescendantFocus, ScreenResume
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
 from nuggets_tui.app import Opening
-from nuggets_tui.commands import bindings
+from nuggets_tui.commands import BY_NAME, bindings, footer_commands
+from nuggets_tui.controllers.arrangement import ArrangementController
+from nuggets_tui.controllers.audit import AuditController
+from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.daily import DailyController
 from nuggets_tui.controllers.files import FilesController
+from nuggets_tui.controllers.history import HistoryController
 from nuggets_tui.controllers.maintenance import MaintenanceController
 from nuggets_tui.controllers.memories import MemoriesController
 from nuggets_tui.controllers.notes import NotesController
+from nuggets_tui.controllers.opening import OpeningController
 from nuggets_tui.controllers.pace import PaceController
+from nuggets_tui.controllers.pipeline import PipelineController
 from nuggets_tui.controllers.promotion import PromotionController
+from nuggets_tui.controllers.reading import ReadingController
+from nuggets_tui.controllers.search import SearchController
 from nuggets_tui.controllers.searches import SearchesController
+from nuggets_tui.controllers.selection import SelectionController
+from nuggets_tui.controllers.texts import TextsController
 from nuggets_tui.controllers.theme import ThemeController
+from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.unsaved import UnsavedController
+from nuggets_tui.desk import Desk
 from nuggets_tui.messages import (
     EntryOpened,
     FactOpened,
@@ -35,9 +48,8 @@ from nuggets_tui.messages import (
     SearchLeft,
     SearchTyped,
 )
-from nuggets_tui.notices import keep_off, let_all_go
-from nuggets_tui.screens.main_past import MainPast
-from nuggets_tui.view import Found, View
+from nuggets_tui.notices import keep_off, let_all_go, say_error
+from nuggets_tui.view import View
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.header import HeaderLine
@@ -50,10 +62,14 @@ from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
-_RECALL_PATIENCE = 0.008
+if TYPE_CHECKING:
+    from nuggets_tui.widgets.time_line import TimeLine
+
+# Keys that the overview takes for itself.
+_OWN_KEYS: Final = ("n",)
 
 
-class MainScreen(MainPast):
+class MainScreen(Screen[None]):
     """Everything at a glance."""
 
     AUTO_FOCUS = "#notes"
@@ -68,24 +84,50 @@ class MainScreen(MainPast):
         Binding("left", "pane_beside(-1)", "Pane before", show=False),
     ]
 
+    view: reactive[View] = reactive(View(), repaint=False)
+    beside: reactive[View] = reactive(View(), repaint=False)
+    """The view as the panes beside the lists show it: they follow when the cursor rests."""
+
+    header = getters.query_one(HeaderLine)
+    search_box = getters.query_one(SearchBox)
+    panes = getters.query_one(Panes)
+    tab_line = getters.query_one(TabLine)
+    facts_pane = getters.query_one(FactsPane)
+    notes_pane = getters.query_one(NotesPane)
+    neighbours_pane = getters.query_one(NeighboursPane)
+    key_bar = getters.query_one(KeyBar)
+
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
-        super().__init__(opening, notice=notice)
-        self.notes = NotesController(self.context, self.reading, self.selection, self.texts, self.history)
+        super().__init__()
+        self._resumed = False
+        context = self.context = Context(self)
+        self.audit = AuditController(context)
+        self.texts = TextsController(context)
+        self.selection = SelectionController(context)
+        self.pipeline = PipelineController(context, self.texts)
+        self.reading = ReadingController(context, self.pipeline)
+        self.arrangement = ArrangementController(context, self.reading)
+        self.history = HistoryController(context, self.audit, self.texts, self.selection)
+        self.time_travel = TimeTravelController(context, self.audit, self.reading, self.history)
+        self.search = SearchController(context, self.arrangement, self.time_travel)
+        self.searches = SearchesController(context, self.history)
+        self.notes = NotesController(context, self.reading, self.selection, self.texts, self.history)
         self.unsaved = UnsavedController(
-            self.context, self.texts, self.reading, self.notes, self.history, self.pipeline
+            context, self.texts, self.reading, self.notes, self.history, self.pipeline
         )
-        self.files = FilesController(self.context, self.selection)
-        self.searches = SearchesController(self.context, self.history)
-        self.promotion = PromotionController(self.context, self.history)
-        self.daily = DailyController(self.context, self.history, self.promotion)
-        self.maintenance = MaintenanceController(self.context, self, self.history, self.daily)
-        self.memories = MemoriesController(self.context, self)
-        self.pace = PaceController(self.context)
-        self.theme = ThemeController(self.context)
-        self.context.controllers = (
-            self.audit, self.texts, self.selection, self.pipeline, self.reading, self.history, self.arrangement,
-            self.notes, self.unsaved, self.files, self.searches, self.promotion, self.daily, self.maintenance,
-            self.memories, self.pace, self.theme,
+        self.files = FilesController(context, self.selection)
+        self.promotion = PromotionController(context, self.history)
+        self.daily = DailyController(context, self.history, self.promotion)
+        self.opening = OpeningController(context, opening, notice, self.audit, self.reading, self.search)
+        self.maintenance = MaintenanceController(context, self.opening, self.history, self.daily)
+        self.memories = MemoriesController(context, self.opening)
+        self.pace = PaceController(context)
+        self.theme = ThemeController(context)
+        # Whoever looks back is back first, and the memory is closed last.
+        context.controllers = (
+            self.time_travel, self.audit, self.texts, self.selection, self.pipeline, self.reading, self.arrangement,
+            self.history, self.search, self.searches, self.notes, self.unsaved, self.files, self.promotion, self.daily,
+            self.maintenance, self.memories, self.pace, self.theme, self.opening,
         )  # fmt: skip
 
     def compose(self) -> ComposeResult:
@@ -103,13 +145,227 @@ class MainScreen(MainPast):
             yield AuditPane().data_bind(state)
         yield KeyBar(id="keys")
 
+    # The memory
+
+    @property
+    def desk(self) -> Desk:
+        """The desk of the open memory."""
+        return self.context.desk
+
+    @property
+    def settled(self) -> bool:
+        """Whether the log is up to date since the memory was opened."""
+        return self.context.settled
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is there that the first frame did without."""
+        return self.context.complete
+
+    def on_mount(self) -> None:
+        """Shows the memory if it is there already, else as soon as it is."""
+        for one in self.context.controllers:
+            one.mounted()
+
+    def on_unmount(self) -> None:
+        """Lets everything go that was opened."""
+        for one in self.context.controllers:
+            one.closing()
+
+    def show_snapshot(self, snapshot: Snapshot) -> None:
+        """Shows the memory as it is now; while somebody looks back, says that it changed."""
+        # What is gone is not selected any more.
+        self.selection.drop_gone(snapshot)
+        if self.view.past is not None:
+            self.time_travel.take_down(snapshot, self.view.past)
+        else:
+            self.opening.show_snapshot(snapshot)
+
+    def show_note(self, note_id: str, *, follow: bool = False) -> None:
+        """Shows a note. `follow`: backspace comes back to the one before."""
+        self.reading.show_note(note_id, follow=follow)
+
+    def watch_view(self, before: View, after: View) -> None:
+        """Commands come and go with what is shown."""
+        self.pace.view_changed(before, after)
+        self.searches.view_changed(after)
+        if self.is_mounted:
+            self.show_keys()
+
+    # Commands
+
+    def can(self, name: str) -> bool:
+        """Whether a command makes sense now."""
+        command = BY_NAME[name]
+        if command.at_once and self.context.typing:
+            return False
+        return self.time_travel.can(name) if self.view.past is not None else command.makes_sense(self.view)
+
+    def answers(self, name: str) -> bool:
+        """Whether the key of a command does or says something now: what is off while somebody looks back says why."""
+        explains = BY_NAME[name].explains
+        return self._is_off(name) or self.can(name) or (explains is not None and explains(self.view))
+
+    def _is_off(self, name: str) -> bool:
+        """Whether a command is one of the present, while somebody looks back."""
+        return self.view.past is not None and not self.time_travel.works_now(name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Turns a command off in key, footer and palette alike."""
+        if action == "command":
+            return self.answers(str(parameters[0]))
+        return super().check_action(action, parameters)
+
+    async def action_command(self, name: str) -> None:
+        """Carries out a command of the catalogue, on the note that the cursor has come to by now."""
+        if self._is_off(name):
+            self.time_travel.carry_out_instead(name)
+            return
+        notes = self.notes_pane
+        if notes.unheard and self.focused is notes:
+            self.show_note(notes.unheard)
+        notes.unheard = ""
+        if self.answers(name):
+            BY_NAME[name].run(self)
+
+    def show_keys(self) -> None:
+        """Shows the keys that do something now, and what they do."""
+        typing = self.context.typing
+        self.key_bar.hint = "⏎ or ↓  to the first hit     esc  leaves, again clears" if typing else ""
+        footer = (self.view.keys.by_name[command.name] for command in footer_commands())
+        commands = [command for command in footer if command.keys and self.can(command.name)]
+        if getattr(self.focused, "overview", False):
+            commands = [command for command in commands if command.shown_keys[0] not in _OWN_KEYS]
+        if self.view.past is not None:
+            commands = [self.time_travel.labelled(command) for command in commands]
+        self.key_bar.commands = tuple(commands)
+
+    def open_under_cursor(self) -> None:
+        """Opens what the cursor is on; lists see to the key themselves, so this is for palette and mouse."""
+        if isinstance(self.focused, RowList):
+            self.focused.action_open()
+
+    def show_help(self) -> None:
+        """Keys, words and signs, those of the pane in use first."""
+        from nuggets_tui.pane_help import PLACES
+        from nuggets_tui.screens.help import HelpScreen
+
+        focused = self.focused.id if self.focused is not None else None
+        self.app.push_screen(HelpScreen(PLACES.get(focused or "")))
+
+    def leave(self) -> None:
+        """Ends the app."""
+        self.app.exit()
+
+    # Going about
+
+    def go_to(self, pane: PaneName) -> None:
+        """Gives a pane the cursor, and the space when only one is shown."""
+        self.arrangement.go_to(pane)
+
+    def action_next_pane(self, step: int) -> None:
+        """The tab key: to the next pane, also when only one is shown."""
+        self.arrangement.next_pane(step)
+
+    def action_pane_beside(self, step: int) -> None:
+        """An arrow to the side: to the next pane; while one looks back, to the change before or after."""
+        if self.view.past is not None:
+            self.time_travel.slide("change", step)
+        else:
+            self.arrangement.pane_beside(step)
+
+    def action_step_back(self) -> None:
+        """esc outside a field: the search goes, else the selection, else the pane that fills the screen gives way."""
+        works = self.context.works
+        if works.stop(asked_for=True):
+            return
+        if self.search_box.value:
+            self.search_box.value = ""
+        elif self.view.selected:
+            self.selection.clear()
+        elif self.panes.zoomed:
+            self.arrangement.leave_zoom()
+        elif self.focused is not None and self.focused.id == "audit" and self.audit.let_filters_go():
+            pass
+        elif self.view.past is not None:
+            self.time_travel.leave()
+        elif not works.stop(asked_for=False):
+            let_all_go(self)
+
+    @on(DescendantFocus)
+    def _follow_focus(self, event: DescendantFocus) -> None:
+        self.pace.catch_up()
+        focused = event.widget.id
+        if focused in PANES and not self.panes.single:
+            self.panes.active = focused
+        self.show_keys()
+        keep_off(self)
+
+    def on_resize(self) -> None:
+        """Keeps the cursor on a pane that is on screen."""
+        self.call_after_refresh(self._keep_focus)
+
+    def _keep_focus(self) -> None:
+        if self.focused is None and self.panes.display:
+            self.go_to(self.panes.active)
+        self.arrangement.show_tabs()
+
+    @on(ScreenResume)
+    def _resume(self, event: ScreenResume) -> None:
+        if not self._resumed:
+            # Every style was made just now: making them all once more would only hold the first frame up.
+            self._resumed = True
+            event.refresh_styles = False
+        self.unsaved.resumed()
+
     # What the panes say
 
     @on(NotePicked)
     def _pick_note(self, event: NotePicked) -> None:
         event.stop()
-        self.query_one(NotesPane).unheard = ""
+        self.notes_pane.unheard = ""
         self.show_note(event.note_id, follow=event.follow)
+
+    @on(NotesSelected)
+    def _select(self, event: NotesSelected) -> None:
+        event.stop()
+        self.selection.select(self.query_one(f"#{event.pane}", RowList).selected)
+
+    @on(SearchTyped)
+    def _look(self, event: SearchTyped) -> None:
+        event.stop()
+        self.search.typed(event.text)
+
+    @on(SearchLeft)
+    def _leave_search(self, event: SearchLeft) -> None:
+        event.stop()
+        self.search.leave(to_results=event.to_results)
+
+    @on(FactOpened)
+    def _open_fact(self, event: FactOpened) -> None:
+        event.stop()
+        if self.view.past is None:
+            self.reading.open_fact(event.nugget, event.key)
+        else:
+            self.time_travel.say_no_recall()
+
+    @on(FileWanted)
+    def _open_file(self, event: FileWanted) -> None:
+        event.stop()
+        self.files.find_and_open(event.reference)
+
+    @on(MoreLogWanted)
+    def _read_on(self, event: MoreLogWanted) -> None:
+        event.stop()
+        self.audit.read_further()
+
+    @on(EntryOpened)
+    def _open_entry(self, event: EntryOpened) -> None:
+        event.stop()
+        if self.view.past is None:
+            self.history.open_entry(event.entry_id)
+        else:
+            self.time_travel.go_to_entry(event.entry_id)
 
     @on(PaneWanted)
     def _go_to_wanted(self, event: PaneWanted) -> None:
@@ -126,153 +382,31 @@ class MainScreen(MainPast):
         event.stop()
         self.arrangement.zoom(event.pane)
 
+    # These come from widgets whose modules are loaded later.
+
     def on_graph_pane_overview_left(self) -> None:
         """Back to the surroundings of a note."""
         self.arrangement.leave_overview()
 
-    @on(DescendantFocus)
-    def _follow_focus(self, event: DescendantFocus) -> None:
-        self.pace.catch_up()
-        focused = event.widget.id
-        panes = self.query_one(Panes)
-        if focused in PANES and not panes.single:
-            panes.active = focused
-        self.show_keys()
-        keep_off(self)
-
-    def action_next_pane(self, step: int) -> None:
-        """The tab key: to the next pane, also when only one is shown."""
-        self.arrangement.next_pane(step)
-
-    def action_pane_beside(self, step: int) -> None:
-        """An arrow to the side: to the next pane; while one looks back, to the change before or after."""
-        if self.view.past is not None:
-            self.slide("change", step)
-            return
-        self.arrangement.pane_beside(step)
-
-    def action_step_back(self) -> None:
-        """esc outside a field: the search goes, else the selection, else the pane that fills the screen gives way."""
-        search, panes = self.query_one(SearchBox), self.query_one(Panes)
-        if self.works.stop(asked_for=True):
-            return
-        if search.value:
-            search.value = ""
-        elif self.view.selected:
-            self.selection.clear()
-        elif panes.zoomed:
-            self.arrangement.leave_zoom()
-        elif self.focused is not None and self.focused.id == "audit" and self.audit.let_filters_go():
-            pass
-        elif self.view.past is not None:
-            self.leave_past()
-        elif not self.works.stop(asked_for=False):
-            let_all_go(self)
-
-    def on_resize(self) -> None:
-        """Keeps the cursor on a pane that is on screen."""
-        self.call_after_refresh(self._keep_focus)
-
-    def _keep_focus(self) -> None:
-        if self.focused is None and self.query_one(Panes).display:
-            self.go_to(self.query_one(Panes).active)
-        self.arrangement.show_tabs()
-
-    def watch_view(self, before: View, after: View) -> None:
-        """Commands come and go with what is shown."""
-        self.pace.view_changed(before, after)
-        self.searches.view_changed(after)
-        if before.log is not after.log:
-            self.log_shown_in_past()
-        if self.is_mounted:
-            self.show_keys()
-
-    # Searching
-
-    @on(SearchTyped)
-    def _look(self, event: SearchTyped) -> None:
-        # The language of queries is loaded by the first of them, not before the first frame.
-        from core.search.language import read
-
+    def on_time_line_slide(self, event: TimeLine.Slide) -> None:
+        """The slider asks for another moment."""
         event.stop()
-        if read(event.text).empty:
-            if self._desk is not None:
-                self.desk.forget_question()
-            self.workers.cancel_group(self, "search")
-            self.view = self.view.with_(found=None)
-            self.arrangement.show_tabs()
-        elif self._desk is not None:
-            # Where one pane has the screen, it is the one with the hits.
-            self.query_one(Panes).active = "notes"
-            self.arrangement.show_tabs()
-            if self.index_put_off:
-                self.make_index_after_all()
-            self._search(event.text)
+        self.time_travel.slide(event.by, event.step)
 
-    def search_again(self) -> None:
-        """Looks for what stands in the search box once more."""
-        if self.view.found is not None:
-            self._search(self.query_one(SearchBox).value)
-
-    @work(group="search", exclusive=True, exit_on_error=False)
-    async def _search(self, text: str) -> None:
-        if self.view.past is not None:
-            found = await self.attempt(self.find_in_past(text))
-            if found is not None:
-                self._show_found(found)
-            return
-        found = await self.attempt(self.desk.find(text))
-        if found is None:
-            return
-        asked = asyncio.ensure_future(self.attempt(self.desk.recall(text)))
-        # The answer mostly comes along at once; hits do not wait for facts that are decoded for the first time.
-        await asyncio.wait([asked], timeout=_RECALL_PATIENCE)
-        if not asked.done():
-            self._show_found(found)
-        self._show_found(replace(found, recall=await asked))
-
-    def _show_found(self, found: Found) -> None:
-        self.view = self.view.with_(found=found)
-        self.arrangement.show_tabs()
-
-    @on(SearchLeft)
-    def _leave_search(self, event: SearchLeft) -> None:
+    def on_time_line_jump(self, event: TimeLine.Jump) -> None:
+        """A part of the bar was clicked."""
         event.stop()
-        notes = self.query_one(NotesPane)
-        if event.to_results:
-            notes.action_first()
+        self.time_travel.slide("to", event.position)
+
+    def on_time_line_left(self, event: TimeLine.Left) -> None:
+        """The cursor goes on to the notes."""
+        event.stop()
         self.go_to("notes")
 
-    @on(FactOpened)
-    def _open_fact(self, event: FactOpened) -> None:
-        event.stop()
-        self.open_fact(event.nugget, event.key)
+    # Errors
 
-    @on(FileWanted)
-    def _open_file(self, event: FileWanted) -> None:
-        event.stop()
-        self.files.find_and_open(event.reference)
-
-    @on(NotesSelected)
-    def _select(self, event: NotesSelected) -> None:
-        event.stop()
-        self.selection.select(self.query_one(f"#{event.pane}", RowList).selected)
-
-    @on(ScreenResume)
-    def _resume(self) -> None:
-        self.unsaved.resumed()
-
-    def show_snapshot(self, snapshot: Snapshot) -> None:
-        """Shows the memory as it is now; what is gone is not selected any more."""
-        self.selection.drop_gone(snapshot)
-        super().show_snapshot(snapshot)
-
-    @on(MoreLogWanted)
-    def _read_on(self, event: MoreLogWanted) -> None:
-        event.stop()
-        self.audit.read_further()
-
-    @on(EntryOpened)
-    def _open_entry(self, event: EntryOpened) -> None:
-        event.stop()
-        self.open_entry(event.entry_id)
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """Work that fails in a way nobody thought of is said, not swallowed."""
+        if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
+            self.log.error(event.worker.error)
+            say_error(self, event.worker.error)

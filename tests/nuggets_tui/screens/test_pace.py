@@ -144,17 +144,17 @@ async def test_an_index_that_was_put_off_is_made_when_somebody_searches(
         slow = SlowWork()
         with monkeypatch.context() as patched:
             patched.setattr(app.main.desk.memory, "index", slow)
-            app.main.index_put_off = True
-            app.main.make_index_after_all()
+            app.main.search.index_put_off = True
+            app.main.search.make_index_after_all()
             await app.until(lambda: "indexing 12,30" in app.view.busy, "the sign")
             await app.press("escape")
             await app.until(slow.ended.is_set, "stopped")
-            await app.until(lambda: app.main.index_put_off, "put off")
+            await app.until(lambda: app.main.search.index_put_off, "put off")
             assert "Stopped" not in app.notices
         await app.press("slash")
         app.main.query_one("#search", Input).value = "deploy"
         await app.until(lambda: app.view.found is not None and app.view.found.hits, "hits")
-        await app.until(lambda: not app.main.index_put_off, "the index is there")
+        await app.until(lambda: not app.main.search.index_put_off, "the index is there")
 
 
 def _files(home: Path) -> dict[str, bytes]:

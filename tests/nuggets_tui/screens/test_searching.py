@@ -440,12 +440,12 @@ async def test_what_is_in_the_box_is_weighed_again_once_scores_are_no_estimates_
         notes = app.main.query_one(NotesPane)
         await app.press("enter", "down")
         row, before = notes.cursor_row, app.view.found
-        await app.main._prepare_and_search()
+        await app.main.search.prepare_and_search()
         await app.until(lambda: app.view.found is not before, "a search")
         assert row is not None
         assert notes.cursor_row is not None
         assert notes.cursor_row.key == row.key
         await app.press("escape")
         await app.until(lambda: app.view.found is None)
-        await app.main._prepare_and_search()
+        await app.main.search.prepare_and_search()
         assert app.view.found is None

@@ -249,7 +249,7 @@ async def test_going_back_to_all_of_it_is_reviewed_first_and_can_be_undone(home:
 
 async def test_who_searches_before_the_slider_is_there_goes_on_typing(home: Path) -> None:
     async with opened(home) as app:
-        app.main.do_time()
+        app.main.time_travel.look_back()
         search = app.main.query_one(Input)
         search.focus()
         await app.until(lambda: app.view.past is not None, "the past")

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 from msgspec.structs import replace
-from textual import work
 from textual.css.query import NoMatches
 from textual.widget import Widget
 
 from core.model.change import ChangeSet
 from core.model.snapshot import Snapshot
-from nuggets_tui.commands import APP, BY_NAME, FIND, VIEW
+from nuggets_tui.commands import APP, BY_NAME, FIND, VIEW, Command
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
-from nuggets_tui.notices import say
-from nuggets_tui.screens.main_commands import MainCommands
 from nuggets_tui.threads import aside
 from nuggets_tui.view import Found, Past
 from nuggets_tui.waiting import Waiting
-from nuggets_tui.widgets.key_bar import KeyBar
 from nuggets_tui.widgets.row_list import RowList
 
 if TYPE_CHECKING:
     from datetime import datetime
-    from pathlib import Path
 
-    from nuggets_tui.app import Opening
+    from nuggets_tui.controllers.audit import AuditController
+    from nuggets_tui.controllers.history import HistoryController
+    from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.past import LookingBack, PastSearch
-    from nuggets_tui.widgets.time_line import TimeLine
 
 _GROUPS: Final = (FIND, VIEW, APP)
 # What looks at the present alone, or would leave what is shown.
@@ -47,139 +46,131 @@ class _Place(msgspec.Struct, frozen=True):
     scrolled: dict[str, float]
 
 
-class MainPast(MainCommands):
-    """The part of the main screen that looks back."""
+class TimeTravelController(Controller):
+    """Looks back: the slider, the state at each moment, comparing it with now and bringing it back."""
 
-    _looking_back: LookingBack | None = None
-    _past_search: PastSearch | None = None
-    _place: _Place | None = None
-    _sliding = False
-
-    def __init__(self, opening: Opening, *, notice: str = "") -> None:
-        super().__init__(opening, notice=notice)
+    def __init__(
+        self,
+        context: Context,
+        audit: AuditController,
+        reading: ReadingController,
+        history: HistoryController,
+    ) -> None:
+        super().__init__(context)
+        self._audit = audit
+        self._reading = reading
+        self._history = history
+        self._looking_back: LookingBack | None = None
+        self._search: PastSearch | None = None
+        self._place: _Place | None = None
         # Keys that were pressed on the slider and not followed yet.
         self._steps: list[tuple[str, int]] = []
+        self._sliding = False
 
     # In and out
 
-    def do_time(self) -> None:
+    def look_back(self) -> None:
         """Looks back; once looking back, asks for a moment to be typed."""
         if self.view.past is None:
-            self._look_back(self.focused)
+            self._look_back(self.context.focused)
             return
         from nuggets_tui.screens.moment import MomentScreen
 
-        self.app.push_screen(MomentScreen(self.desk.clock()), self._moment_typed)
+        self.context.open_dialog(MomentScreen(self.desk.clock()), self._moment_typed)
 
-    @work(group="past", exclusive=True, exit_on_error=False)
+    @background("past", exclusive=True)
     async def _look_back(self, asked_in: Widget | None) -> None:
         from nuggets_tui.past import LookingBack, PastSearch
 
         desk = self.desk
-        looking = await self.long_work("reading the log back", aside(LookingBack, desk.memory, desk.clock))
-        if looking is None or desk is not self._desk:
+        looking = await self.context.long_work(
+            "reading the log back", aside(LookingBack, desk.memory, desk.clock)
+        )
+        if looking is None or desk is not self.context.open_desk:
             return
         if not looking.timeline.marks and not looking.dig():
-            say(
-                self,
+            self.context.say(
                 "Nothing is in the log yet, so there is no past to look at: it begins with the first change.",
             )
             return
         # Data is bound to the slider from the screen's own turn alone.
-        self.call_later(self._begin, looking, PastSearch(desk.memory, desk.clock), asked_in)
+        self.context.call_later(self._begin, looking, PastSearch(desk.memory, desk.clock), asked_in)
 
     async def _begin(self, looking: LookingBack, search: PastSearch, asked_in: Widget | None) -> None:
         from nuggets_tui.widgets.time_line import TimeLine
 
         if self.view.past is not None or looking.memory is not self.desk.memory:
             return
-        self._looking_back, self._past_search = looking, search
+        self._looking_back, self._search = looking, search
         self._place = self._present_place()
-        self.add_class("-past")
-        line = TimeLine(looking).data_bind(MainPast.view)
-        await self.mount(line, before="#panes")
+        self.context.screen.add_class("-past")
+        line = self.context.bind(TimeLine(looking))
+        await self.context.screen.mount(line, before="#panes")
         past, snapshot = looking.told(0), looking.timeline.at(0)
-        self.view = self.view.with_(past=past, snapshot=snapshot, fresh=frozenset())
+        self.context.show(past=past, snapshot=snapshot, fresh=frozenset())
         # Who went elsewhere meanwhile, to the search maybe, goes on there.
-        if self.focused in (asked_in, None):
+        if self.context.focused in (asked_in, None):
             line.focus()
-        self.refresh_bindings()
+        self.context.refresh_bindings()
 
-    def leave_past(self) -> None:
+    def leave(self) -> None:
         """Back to now, with everything where it was."""
         if self.view.past is None:
             return
         place, news = self._place, self.view.past.news
-        self._looking_back = self._past_search = self._place = None
+        self._looking_back = self._search = self._place = None
         self._steps = []
-        self.remove_class("-past")
-        self.query("#time").remove()
-        self.view = self.view.with_(
+        self.context.screen.remove_class("-past")
+        self.context.screen.query("#time").remove()
+        self.context.show(
             past=None, snapshot=self.desk.snapshot, note_id=place.note_id if place else "", suggested=()
         )  # fmt: skip
         if place is not None:
-            self.reading.trail = list(place.trail)
+            self._reading.trail = list(place.trail)
             # The lists hold other rows only once the view has reached them.
-            self.call_after_refresh(self._go_back_to_place, place)
+            self.context.after_refresh(self._go_back_to_place, place)
         if news:
-            super().show_snapshot(self.desk.snapshot)
-        self.reading.look_for_suggestions()
-        self.search_again()
-        self.refresh_bindings()
+            self.context.show_snapshot(self.desk.snapshot)
+        else:
+            self._tell_shown()
+        self.context.refresh_bindings()
 
     def _present_place(self) -> _Place:
-        lists = {name: self.query_one(f"#{name}", RowList) for name in _LISTS}
+        lists = {name: self.context.screen.query_one(f"#{name}", RowList) for name in _LISTS}
         rows = {name: each.cursor_row.key for name, each in lists.items() if each.cursor_row is not None}
-        scrolled = {name: self.query_one(f"#{name}").scroll_y for name in (*_LISTS, "note")}
-        focused = self.focused.id if self.focused is not None else None
-        return _Place(self.view.note_id, tuple(self.reading.trail), focused or "notes", rows, scrolled)
+        scrolled = {name: self.context.screen.query_one(f"#{name}").scroll_y for name in (*_LISTS, "note")}
+        focused = self.context.focused.id if self.context.focused is not None else None
+        return _Place(self.view.note_id, tuple(self._reading.trail), focused or "notes", rows, scrolled)
 
     def _go_back_to_place(self, place: _Place) -> None:
         for name in _LISTS:
             if name in place.rows:
-                self.query_one(f"#{name}", RowList).move_to(place.rows[name])
+                self.context.screen.query_one(f"#{name}", RowList).move_to(place.rows[name])
         for name, line in place.scrolled.items():
-            self.query_one(f"#{name}", Widget).scroll_to(y=line, animate=False, force=True)
-        self.show_note(place.note_id)
+            self.context.screen.query_one(f"#{name}", Widget).scroll_to(y=line, animate=False, force=True)
+        self._reading.show_note(place.note_id)
         try:
-            self.set_focus(self.query_one(f"#{place.focused}"))
+            self.context.screen.set_focus(self.context.screen.query_one(f"#{place.focused}"))
         except NoMatches:
-            self.go_to("notes")
+            self.context.go_to("notes")
 
-    def open_another(self, home: Path, notice: str) -> None:
+    def leaving(self) -> None:
         """Another memory has another past."""
-        self.leave_past()
-        super().open_another(home, notice)
+        self.leave()
 
-    def show_snapshot(self, snapshot: Snapshot) -> None:
+    def closing(self) -> None:
+        """The app ends where it is."""
+
+    def take_down(self, snapshot: Snapshot, past: Past) -> None:
         """What changes while somebody looks back is said, and shown once they are back."""
-        past = self.view.past
-        if past is None:
-            super().show_snapshot(snapshot)
-            return
         news = past.news or (
             self._looking_back is not None and snapshot is not self._looking_back.timeline.at(0)
         )
-        self.view = self.view.with_(past=replace(past, news=news), trouble="", now=self.desk.clock())
-        self.audit.read_log()
-        self.audit.tell_notices()
+        self.context.show(past=replace(past, news=news), trouble="", now=self.desk.clock())
+        self._audit.read_log()
+        self._audit.tell_notices()
 
     # Sliding
-
-    def on_time_line_slide(self, event: TimeLine.Slide) -> None:
-        """The slider asks for another moment."""
-        event.stop()
-        self.slide(event.by, event.step)
-
-    def on_time_line_jump(self, event: TimeLine.Jump) -> None:
-        """A part of the bar was clicked."""
-        event.stop()
-        self.slide("to", event.position)
-
-    def on_time_line_left(self, event: TimeLine.Left) -> None:
-        """The cursor goes on to the notes."""
-        event.stop()
-        self.go_to("notes")
 
     def slide(self, by: str, step: int) -> None:
         """Another moment: by "change", "day" or to the "end", earlier (-1) or later (1); or "to" a position."""
@@ -188,13 +179,13 @@ class MainPast(MainCommands):
             self._sliding = True
             self._slide()
 
-    @work(group="past", exit_on_error=False)
+    @background("past")
     async def _slide(self) -> None:
         """Goes where the keys pressed so far lead; those pressed meanwhile lead on from there, all at once."""
         try:
             while self._steps and self._looking_back is not None and self.view.past is not None:
                 looking, steps, self._steps = self._looking_back, self._steps, []
-                found = await self.attempt(aside(looking.follow, self.view.past.position, steps))
+                found = await self.context.attempt(aside(looking.follow, self.view.past.position, steps))
                 if looking is not self._looking_back or self.view.past is None:
                     return
                 if found is not None:
@@ -204,21 +195,24 @@ class MainPast(MainCommands):
 
     def _show_moment(self, past: Past, snapshot: Snapshot) -> None:
         assert self.view.past is not None
-        self.view = self.view.with_(
+        self.context.show(
             past=replace(past, news=self.view.past.news), snapshot=snapshot, suggested=(), fresh=frozenset()
         )  # fmt: skip
         self._bring_log_to(past.seq)
-        self.reading.look_for_suggestions()
-        self.search_again()
-        self.refresh_bindings()
+        self._tell_shown()
+        self.context.refresh_bindings()
+
+    def _tell_shown(self) -> None:
+        for one in self.context.controllers:
+            one.snapshot_shown()
 
     def _bring_log_to(self, seq: int) -> None:
         """Reads on in the log until the entry that is marked there is among its lines."""
         log = self.view.log
         if not log.complete and log.read_to > seq:
-            self.audit.read_further()
+            self._audit.read_further()
 
-    def log_shown_in_past(self) -> None:
+    def log_shown(self) -> None:
         """More of the log was read: the mark in it may have to be read up to."""
         if self.view.past is not None:
             self._bring_log_to(self.view.past.seq)
@@ -227,22 +221,23 @@ class MainPast(MainCommands):
         if typed is not None:
             self._go_to_moment(typed)
 
-    @work(group="past-jump", exclusive=True, exit_on_error=False)
+    @background("past-jump", exclusive=True)
     async def _go_to_moment(self, moment: datetime) -> None:
         looking = self._looking_back
         if looking is not None:
-            position = await self.attempt(aside(looking.position_at, moment))
+            position = await self.context.attempt(aside(looking.position_at, moment))
             if position is not None and looking is self._looking_back:
                 self.slide("to", position)
 
-    def open_entry(self, entry_id: str) -> None:
-        """An entry of the log: whole; while somebody looks back, the moment right after it."""
-        if self.view.past is None or self._looking_back is None:
-            self.history.open_entry(entry_id)
-            return
+    def go_to_entry(self, entry_id: str) -> None:
+        """The moment right after an entry of the log."""
         line = next((line for line in self.view.log.lines if line.id == entry_id), None)
-        if line is not None:
+        if line is not None and self._looking_back is not None:
             self.slide("to", self._looking_back.after_entry(line.seq))
+
+    def say_no_recall(self) -> None:
+        """The recall behind a fact is one of the present."""
+        self.context.say("What an agent is answered is reckoned for now alone. esc comes back to now.")
 
     # What can be done while looking back
 
@@ -252,58 +247,37 @@ class MainPast(MainCommands):
         return name in _ALSO or (command.group in _GROUPS and name not in _OF_THE_PRESENT)
 
     def can(self, name: str) -> bool:
-        """Whether a command makes sense now."""
-        if self.view.past is not None and not self.works_now(name):
+        """Whether a command makes sense while somebody looks back."""
+        if not self.works_now(name):
             return name in _INSTEAD
-        if self.view.past is not None and self.view.empty and BY_NAME[name].needs == "memory":
-            # A time before the first note is no memory that holds nothing.
-            return not (BY_NAME[name].at_once and self.context.typing)
-        return super().can(name)
+        # A time before the first note is no memory that holds nothing.
+        command = BY_NAME[name]
+        return command.makes_sense(self.view) or (self.view.empty and command.needs == "memory")
 
-    def answers(self, name: str) -> bool:
-        """Whether the key of a command does or says something now: what is off says why."""
-        past = self.view.past is not None and not self.works_now(name)
-        return past or super().answers(name)
+    def carry_out_instead(self, name: str) -> None:
+        """What a command of the present does while somebody looks back; those that change say why they do not."""
+        if name in _INSTEAD:
+            _INSTEAD[name](self)
+            return
+        keys = self.view.keys
+        self.context.say(
+            f"“{BY_NAME[name].label}” is off: this is the past, and it is read only. esc comes back to now; "
+            f"{keys.key('conflicts')} compares with now and brings back a note, {keys.key('restore')} all of it."
+        )
 
-    def show_keys(self) -> None:
-        """Shows the keys that do something now, with what they do while somebody looks back."""
-        super().show_keys()
-        if self.view.past is not None:
-            bar = self.query_one(KeyBar)
-            bar.commands = tuple(
-                replace(each, label=_LABELS[each.name], footer=2) if each.name in _LABELS else each
-                for each in bar.commands
-            )
+    def labelled(self, command: Command) -> Command:
+        """A command of the footer with what its key does while somebody looks back."""
+        label = _LABELS.get(command.name)
+        return replace(command, label=label, footer=2) if label is not None else command
 
-    async def action_command(self, name: str) -> None:
-        """Carries out a command; while somebody looks back, those that change say why they do not."""
-        if self.view.past is None or self.works_now(name):
-            await super().action_command(name)
-        elif name in _INSTEAD:
-            getattr(self, _INSTEAD[name])()
-        else:
-            keys = self.view.keys
-            say(
-                self,
-                f"“{BY_NAME[name].label}” is off: this is the past, and it is read only. esc comes back to now; "
-                f"{keys.key('conflicts')} compares with now and brings back a note, {keys.key('restore')} all of it.",
-            )
-
-    def open_fact(self, nugget: str, key: str) -> None:
-        """The recall behind a fact is one of the present."""
-        if self.view.past is None:
-            super().open_fact(nugget, key)
-        else:
-            say(self, "What an agent is answered is reckoned for now alone. esc comes back to now.")
-
-    async def find_in_past(self, text: str) -> Found | None:
+    async def find(self, text: str) -> Found | None:
         """Hits for what is typed, among the notes that are shown; None when something else is asked for by now."""
-        search = self._past_search
+        search = self._search
         return await search.find(self.view.snapshot, text) if search is not None else None
 
     # Comparing and going back
 
-    @work(group="past-compare", exclusive=True, exit_on_error=False)
+    @background("past-compare", exclusive=True)
     async def compare_with_now(self) -> None:
         """What differs between the moment shown and now."""
         from nuggets_tui.screens.compare import CompareScreen, compared
@@ -313,12 +287,12 @@ class MainPast(MainCommands):
             return
         comparing = LongWork("comparing with now")
         asked = aside(compared, self.view.snapshot, self.desk.snapshot, comparing.told)
-        found = await self.long_work(comparing.words, asked, comparing)
+        found = await self.context.long_work(comparing.words, asked, comparing)
         if found is not None and not found.empty and self.view.past is not None:
             screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
-            self.app.push_screen(screen, self._compared)
+            self.context.open_dialog(screen, self._compared)
         elif found is not None:
-            say(self, "Nothing differs: all notes and facts are as they are now.")
+            self.context.say("Nothing differs: all notes and facts are as they are now.")
 
     def _compared(self, chosen: str | None) -> None:
         from nuggets_tui.screens.compare import ALL
@@ -330,7 +304,7 @@ class MainPast(MainCommands):
         """Proposes to make the whole memory as it was at the moment shown."""
         self.review_going_back(None)
 
-    @work(group="change", exit_on_error=False)
+    @background("change")
     async def review_going_back(self, note: str | None) -> None:
         """Proposes to bring back the whole memory, or one note; shown before anything is written."""
         from nuggets_tui.screens.reviews import restore_review
@@ -341,16 +315,16 @@ class MainPast(MainCommands):
         wanted, words = self.view.snapshot, past.at or "the time before the log"
         looking = LongWork("looking at what would change")
         going_back = aside(self.desk.memory.going_back, wanted, words, note, looking.told)
-        proposed = await self.long_work(looking.words, going_back, looking)
+        proposed = await self.context.long_work(looking.words, going_back, looking)
         if proposed is not None and proposed.empty:
-            say(self, "Nothing to change: all of it is as it was then.")
+            self.context.say("Nothing to change: all of it is as it was then.")
         elif proposed is not None:
-            self.app.push_screen(restore_review(self.desk, proposed), self._went_back)
+            self.context.open_dialog(restore_review(self.desk, proposed), self._went_back)
 
     def _went_back(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
         if done is not None:
-            self.leave_past()
-            self.history.reviewed(done)
+            self.leave()
+            self._history.reviewed(done)
 
     def _moment_words(self, past: Past) -> str:
         from nuggets_tui.past import told_moment
@@ -359,5 +333,8 @@ class MainPast(MainCommands):
 
 
 # What these keys do while somebody looks back.
-_INSTEAD: Final = {"conflicts": "compare_with_now", "restore": "go_back_to_it"}
+_INSTEAD: Final[dict[str, Callable[[TimeTravelController], object]]] = {
+    "conflicts": lambda past: past.compare_with_now(),
+    "restore": lambda past: past.go_back_to_it(),
+}
 _LABELS: Final = {"conflicts": "compare", "restore": "go back to it", "time": "type a moment"}

@@ -1,0 +1,197 @@
+"""Searching: what is typed in the search box, its hits and why they are, and what is made ahead for it."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+from textual.timer import Timer
+
+from nuggets_tui import garbage
+from nuggets_tui.controllers.context import Context
+from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.long_work import LongWork
+
+if TYPE_CHECKING:
+    from core.model.note import Note
+    from core.model.snapshot import Snapshot
+    from nuggets_tui.controllers.arrangement import ArrangementController
+    from nuggets_tui.controllers.time_travel import TimeTravelController
+    from nuggets_tui.view import Found
+
+_RECALL_PATIENCE: Final = 0.008
+# Seconds without a change after which work that nobody waits for begins.
+_QUIET_SECONDS: Final = 3.0
+
+
+class SearchController(Controller):
+    """Keeps `view.found` in step with the search box and the memory. index_put_off: whether somebody stopped the making
+    of the index.
+    """
+
+    def __init__(
+        self, context: Context, arrangement: ArrangementController, time_travel: TimeTravelController
+    ) -> None:
+        super().__init__(context)
+        self._arrangement = arrangement
+        self._time_travel = time_travel
+        self.index_put_off = False
+        self._preparing: Timer | None = None
+        self._last_shown: Snapshot | None = None
+
+    def focus(self) -> None:
+        """The cursor goes to the search box."""
+        self.context.screen.set_focus(self.context.search_box)
+
+    def typed(self, text: str) -> None:
+        """The text of the search box is now this."""
+        # The language of queries is loaded by the first of them, not before the first frame.
+        from core.search.language import read
+
+        desk = self.context.open_desk
+        if read(text).empty:
+            if desk is not None:
+                desk.forget_question()
+            self.context.cancel("search")
+            self._show(None)
+        elif desk is not None:
+            # Where one pane has the screen, it is the one with the hits.
+            self.context.panes.active = "notes"
+            self._arrangement.show_tabs()
+            if self.index_put_off:
+                self.make_index_after_all()
+            self._search(text)
+
+    def again(self) -> None:
+        """Looks for what stands in the search box once more."""
+        if self.view.found is not None:
+            self._search(self.context.search_box.value)
+
+    @background("search", exclusive=True)
+    async def _search(self, text: str) -> None:
+        if self.view.past is not None:
+            found = await self.context.attempt(self._time_travel.find(text))
+            if found is not None:
+                self._show(found)
+            return
+        found = await self.context.attempt(self.desk.find(text))
+        if found is None:
+            return
+        asked = asyncio.ensure_future(self.context.attempt(self.desk.recall(text)))
+        # The answer mostly comes along at once; hits do not wait for facts that are decoded for the first time.
+        await asyncio.wait([asked], timeout=_RECALL_PATIENCE)
+        if not asked.done():
+            self._show(found)
+        self._show(replace(found, recall=await asked))
+
+    def _show(self, found: Found | None) -> None:
+        self.context.show(found=found)
+        self._arrangement.show_tabs()
+
+    def leave(self, *, to_results: bool) -> None:
+        """The cursor goes from the search box to the first hit, or back to where it was."""
+        if to_results:
+            self.context.notes_pane.action_first()
+        self.context.go_to("notes")
+
+    # What is made ahead
+
+    def snapshot_shown(self) -> None:
+        """Another state has other hits."""
+        shown = self.view.snapshot
+        if self.context.complete and self.view.past is None and shown is not self._last_shown:
+            self.prepare_later()
+        if self.view.past is None:
+            self._last_shown = shown
+        self.again()
+
+    def first_frame_shown(self) -> None:
+        """What is shown now is what searches are prepared for."""
+        self._last_shown = self.view.snapshot
+
+    def leaving(self) -> None:
+        """Nothing more is made for this memory."""
+        if self._preparing is not None:
+            self._preparing.stop()
+            self._preparing = None
+
+    async def make_index(self) -> None:
+        """The index of the search; esc puts it off until somebody searches."""
+        self.index_put_off = False
+        indexing = LongWork("indexing", asked_for=False)
+        await self.context.long_work("", self.desk.warm_up(indexing.told), indexing)
+        self.index_put_off = indexing.was_stopped
+        garbage.settle()
+
+    @background("rest")
+    async def make_index_after_all(self) -> None:
+        """The index that was put off."""
+        if self.index_put_off:
+            await self.make_index()
+            self.prepare_later()
+
+    def prepare_later(self) -> None:
+        """Once nothing has changed for a moment, what searches need is made ahead."""
+        if self.index_put_off:
+            return
+        if self._preparing is None:
+            self._preparing = self.context.after(_QUIET_SECONDS, self._prepare)
+        else:
+            self._preparing.reset()
+
+    def _prepare(self) -> None:
+        self._preparing = None
+        if self.context.open_desk is not None:
+            self._prepare_in_background()
+
+    @background("vectors", exclusive=True)
+    async def _prepare_in_background(self) -> None:
+        await self.prepare_and_search()
+
+    async def prepare_and_search(self) -> None:
+        """Scores were estimated so far: what stands in the box is weighed again, so that list and `w` agree."""
+        await self.desk.prepare_search()
+        if self.view.past is None:
+            self.again()
+
+    # Why
+
+    def why(self) -> None:
+        """The score of the note shown, taken apart."""
+        if not self._searched():
+            return
+        if self.view.note is None:
+            words = "No note is shown: choose one in Results, or ask for any note with {why_not}."
+            self.context.say(self.view.keys.filled(words))
+        else:
+            self._explain(self.view.note)
+
+    def why_not(self) -> None:
+        """Chooses a note, hidden ones among them, and says what keeps it out."""
+        if not self._searched():
+            return
+        from nuggets_tui.screens.picker import PickerScreen
+
+        heading = "Why is it not among the results?"
+        picker = PickerScreen(self.desk, self.view.snapshot, None, heading, hidden=True)
+
+        def picked(choice: tuple[str, str] | None) -> None:
+            note = self.view.snapshot.by_id.get(choice[0]) if choice is not None else None
+            if note is not None:
+                self._explain(note)
+
+        self.context.open_dialog(picker, picked)
+
+    def _searched(self) -> bool:
+        """Whether there is a search to ask about; says so when there is none."""
+        if self.view.found is None:
+            words = "Search first ({search}): then {why} says why the note is a result, {why_not} why another is not."
+            self.context.say(self.view.keys.filled(words))
+        return self.view.found is not None
+
+    def _explain(self, note: Note) -> None:
+        from nuggets_tui.screens.why import WhyScreen
+
+        if self.view.found is not None:
+            self.context.open_dialog(WhyScreen(self.desk, self.view.found, note))
