@@ -27,11 +27,11 @@ from textual.worker import WorkerFailed
 
 from core.settings import Settings
 from nuggets_tui import garbage
-from nuggets_tui.app import TURN, Opening, settings_ahead
 from nuggets_tui.input_bytes import reading_any_bytes
 from nuggets_tui.key_input import KeysInTurn
 from nuggets_tui.key_map import key_map
 from nuggets_tui.notices import let_told_go, make_room
+from nuggets_tui.opening import TURN, Opening, settings_ahead
 from nuggets_tui.pace import PACE
 from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.main import MainScreen

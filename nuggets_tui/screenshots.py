@@ -238,9 +238,9 @@ async def tour(home: Path) -> str:
 @asynccontextmanager
 async def _staged(home: Path, size: tuple[int, int]) -> AsyncIterator[Stage]:
     """The app, open and at rest, at a moment that is always the same."""
-    from nuggets_tui.app import Opening
     from nuggets_tui.application import NuggetsApp
     from nuggets_tui.demo import DEMO_NOW
+    from nuggets_tui.opening import Opening
     from nuggets_tui.widgets.search_box import SearchBox
 
     moment = DEMO_NOW + timedelta(seconds=2)

@@ -19,9 +19,9 @@ from core.graph.edits import create_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.change import Author
 from core.model.draft import Draft
-from nuggets_tui.app import Opening
 from nuggets_tui.application import NuggetsApp
 from nuggets_tui.log import LogLine
+from nuggets_tui.opening import Opening
 from nuggets_tui.screens.main import MainScreen
 from nuggets_tui.view import View
 

@@ -17,7 +17,7 @@ from nuggets_tui.words import deed
 if TYPE_CHECKING:
     from nuggets_tui.controllers.audit import AuditController
     from nuggets_tui.controllers.selection import SelectionController
-    from nuggets_tui.controllers.texts import TextsController
+    from nuggets_tui.controllers.unsaved import TextsController
 
 _NOTHING_TO_UNDO = (
     "There is no change of yours to take back. What others did is taken back from the audit log: "

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.controllers.selection import SelectionController
-    from nuggets_tui.controllers.texts import TextsController
+    from nuggets_tui.controllers.unsaved import TextsController
     from nuggets_tui.keeping import Keeping
 
 # Work that brings other rows into Notes or Results.

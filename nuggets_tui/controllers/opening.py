@@ -12,12 +12,11 @@ from core.errors import NuggetsError
 from core.glance import Glance
 from core.model.snapshot import Snapshot
 from nuggets_tui import garbage
-from nuggets_tui.app import Opening
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.controllers.elsewhere import ElsewhereController
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import tell_wrong_settings
+from nuggets_tui.opening import Opening
 from nuggets_tui.pace import PACE
 from nuggets_tui.secret_signs import load as load_signs
 from nuggets_tui.threads import aside
@@ -65,7 +64,6 @@ class OpeningController(Controller):
         self._audit = audit
         self._reading = reading
         self._search = search
-        self._elsewhere = ElsewhereController(context)
         self._stop = asyncio.Event()
         self._wrong_told: tuple[str, ...] = ()
         # The file that cannot be read while there is trouble.
@@ -273,7 +271,7 @@ class OpeningController(Controller):
             if isinstance(event, Snapshot):
                 before = self.view.note
                 self.context.show_snapshot(event)
-                self._elsewhere.tell_of_open_note(before, event)
+                self._reading.tell_of_change(before, event)
             else:
                 self._files_broke(event)
 

@@ -17,7 +17,7 @@ from nuggets_tui.pipeline_sign import PipelineSign
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.pipeline.records import HistoryRow, Origin
-    from nuggets_tui.controllers.texts import TextsController
+    from nuggets_tui.controllers.unsaved import TextsController
     from nuggets_tui.keeping import Keeping
     from nuggets_tui.origin import Origin as NoteOrigin
     from nuggets_tui.pipeline_desk import PipelineDesk

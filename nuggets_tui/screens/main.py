@@ -13,7 +13,6 @@ from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.app import Opening
 from nuggets_tui.commands import BY_NAME, bindings, footer_commands
 from nuggets_tui.controllers.arrangement import ArrangementController
 from nuggets_tui.controllers.audit import AuditController
@@ -32,10 +31,9 @@ from nuggets_tui.controllers.reading import ReadingController
 from nuggets_tui.controllers.search import SearchController
 from nuggets_tui.controllers.searches import SearchesController
 from nuggets_tui.controllers.selection import SelectionController
-from nuggets_tui.controllers.texts import TextsController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
-from nuggets_tui.controllers.unsaved import UnsavedController
+from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
 from nuggets_tui.desk import Desk
 from nuggets_tui.messages import (
     EntryOpened,
@@ -49,6 +47,7 @@ from nuggets_tui.messages import (
     SearchTyped,
 )
 from nuggets_tui.notices import keep_off, let_all_go, say_error
+from nuggets_tui.opening import Opening
 from nuggets_tui.view import View
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane

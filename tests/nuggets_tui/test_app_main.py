@@ -282,8 +282,8 @@ async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from core.glance import glance
-    from nuggets_tui.app import Opening
     from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.opening import Opening
 
     look = glance(home, at_least=0)
     assert look is not None

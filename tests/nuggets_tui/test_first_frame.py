@@ -30,7 +30,7 @@ _RUN = """
 import json, os, sys, threading
 from pathlib import Path
 from core.glance import glance
-from nuggets_tui.app import Opening
+from nuggets_tui.opening import Opening
 from nuggets_tui.application import NuggetsApp
 
 class Shown(threading.Event):

@@ -76,8 +76,8 @@ def test_no_two_commands_have_one_key_but_for_known_pairs() -> None:
 
 
 def test_every_command_has_a_heading_and_is_carried_out_by_the_main_screen() -> None:
-    from nuggets_tui.app import Opening
     from nuggets_tui.commands import GROUPS
+    from nuggets_tui.opening import Opening
     from nuggets_tui.screens.main import MainScreen
 
     main = MainScreen(Opening(None))

@@ -9,9 +9,9 @@ from app_kit import NOW, Driver, small_memory
 from textual.widgets._toast import Toast
 
 from core.errors import BrokenFileError
-from nuggets_tui.app import Opening
 from nuggets_tui.application import NuggetsApp
 from nuggets_tui.notices import in_keys, let_all_go, say, say_error, told_error
+from nuggets_tui.opening import Opening
 
 
 @pytest.mark.parametrize(

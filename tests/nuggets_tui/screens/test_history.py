@@ -289,8 +289,8 @@ async def test_the_first_frame_does_not_wait_for_the_log(home: Path, monkeypatch
 
     from app_kit import NOW, Driver
 
-    from nuggets_tui.app import Opening
     from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.opening import Opening
 
     release, refresh = threading.Event(), Memory.refresh
 

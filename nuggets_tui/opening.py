@@ -1,0 +1,90 @@
+"""A memory on its way: opened in a thread, with what fills the first frame ahead of it."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from core.glance import Glance
+    from core.memory import Memory
+    from core.settings import Settings
+
+
+# Seconds that a thread keeps the interpreter while another waits for it: a key goes through several such waits.
+TURN: Final = 0.0005
+_FRAME_PATIENCE: Final = 2.0
+
+
+class Opening:
+    """A memory on its way: `future` brings it, or the error that stands in the way. Nothing is written.
+
+    Of a large memory `first_look` brings what fills the first frame; all of it is read once that is shown.
+    """
+
+    def __init__(self, home: Path | None, clock: Callable[[], datetime] | None = None) -> None:
+        self.home = home
+        self.clock = clock or (lambda: datetime.now(UTC))
+        self.first_look: Future[Glance | None] = Future()
+        self.future: Future[Memory] = Future()
+        self.frame_shown = threading.Event()
+
+    def start(self) -> Opening:
+        """Begins to open the memory."""
+        from core.glance import begin_glance
+
+        look = begin_glance(self.home) if self.home is not None else lambda: None
+        threading.Thread(target=self._look_and_open, args=(look,), name="opening", daemon=True).start()
+        return self
+
+    def at_hand(self, seconds: float) -> Glance | None:
+        """The first look, if it comes within some seconds; of a small memory waits for the whole instead."""
+        done, _ = wait((self.first_look,), timeout=seconds)
+        look = self.first_look.result() if done else None
+        if done and look is None:
+            wait((self.future,), timeout=seconds)
+        return look
+
+    def _look_and_open(self, take_look: Callable[[], Glance | None]) -> None:
+        look = None
+        try:
+            look = take_look()
+        finally:
+            self.first_look.set_result(look)
+        if look is not None:
+            # Two threads share one interpreter: reading everything now would only hold the first frame up.
+            self.frame_shown.wait(_FRAME_PATIENCE)
+            # From here on keys are answered while everything is read.
+            sys.setswitchinterval(TURN)
+        self.open()
+
+    def open(self) -> None:
+        """Opens the memory in this thread."""
+        if not self.first_look.done():
+            self.first_look.set_result(None)
+        try:
+            from core.memory import Memory
+            from nuggets_tui.view import prepare
+
+            # The log is brought up to date once the first frame is shown.
+            memory = Memory.open(self.home, clock=self.clock, settle=False)
+            prepare(memory.snapshot)
+            self.future.set_result(memory)
+        except BaseException as error:
+            self.future.set_exception(error)
+
+
+def settings_ahead(home: Path | None) -> Settings:
+    """The settings of a memory that is being opened; the defaults where they cannot be read: its opening tells that."""
+    from core.folder import default_home
+    from core.settings import Settings, load_settings
+
+    try:
+        return load_settings((home or default_home()).expanduser())
+    except (RuntimeError, OSError):
+        return Settings()
