@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -12,20 +12,25 @@ from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
+from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from nuggets_tui.widgets.content_size import resize_content
 from nuggets_tui.widgets.prompt_frames import PromptFrames
 from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
-from nuggets_tui.widgets.row_selection import Selecting
+from nuggets_tui.widgets.row_selection import RowSelection
 from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
 
 Shown = tuple[Row, int, RowState]
+# The actions that select.
+_SELECTING: Final = frozenset(
+    ("toggle_row", "toggle_range", "extend", "extend_page", "extend_to_end", "select_all")
+)
 
 __all__ = ["GUTTER", "Row", "RowLine", "RowList", "RowSource"]
 
 
-class RowList(Selecting, PromptFrames, can_focus=True):
+class RowList(ScrollView, PromptFrames, can_focus=True):
     """A list of rows with a cursor, headings, optional multi-select, and marks that glow for a moment.
 
     Rows have one or more lines. Signs stand in a gutter before the rows, so that the list reads without
@@ -46,6 +51,15 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         Binding("pageup", "page_up", "Page up", show=False),
         Binding("pagedown", "page_down", "Page down", show=False),
         Binding("enter", "open", "Open", show=False),
+        Binding("space", "toggle_row", "Select", show=False, id="select"),
+        Binding("shift+space", "toggle_range", "Select from the row selected last", show=False),
+        Binding("shift+up", "extend(-1)", "Select upwards", show=False),
+        Binding("shift+down", "extend(1)", "Select downwards", show=False),
+        Binding("shift+pageup", "extend_page(-1)", "Select a page upwards", show=False),
+        Binding("shift+pagedown", "extend_page(1)", "Select a page downwards", show=False),
+        Binding("shift+home", "extend_to_end(-1)", "Select up to the first", show=False),
+        Binding("shift+end", "extend_to_end(1)", "Select down to the last", show=False),
+        Binding("ctrl+a", "select_all", "Select all, or let them go", show=False, id="select_all"),
     ]
 
     cursor: reactive[int] = reactive(-1, repaint=False)
@@ -80,6 +94,17 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         def control(self) -> RowList:
             return self.row_list
 
+    @dataclass(eq=False, repr=False)
+    class SelectionChanged(Message):
+        """Other rows are selected than before. `keys`: their marks."""
+
+        row_list: RowList
+        keys: frozenset[str]
+
+        @property
+        def control(self) -> RowList:
+            return self.row_list
+
     def __init__(
         self,
         rows: Sequence[Row] = (),
@@ -99,6 +124,10 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         self.set_reactive(RowList.empty_text, empty_text)
         self._source = RowSource.of(rows)
         self._painter = RowPainter(self)
+        self._selection = RowSelection(self._tell_selected)
+        # The rows that glow, by their keys, each with the number of the call that lit it.
+        self._glowing: dict[str, int] = {}
+        self._glow_count = 0
         self._keep_selected = keep_selected
         self._seen_height = 0
         # What each line in view shows on the screen.
@@ -287,18 +316,111 @@ class RowList(Selecting, PromptFrames, can_focus=True):
             return
         event.stop()
         if self.multi_select and event.shift:
-            self.select_up_to(index)
+            self._select_up_to(index)
         elif self.multi_select and (event.ctrl or offset.x < GUTTER):
             self.cursor = index
-            self.toggle_at(index)
+            self._selection.toggle(self._source, index)
         elif index != self.cursor:
             self.cursor = index
         elif event.chain <= 2:
             self.action_open()
 
+    # What is selected -------------------------------------------------------------------------------
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Without multi-select its keys are left to others."""
+        if action in _SELECTING:
+            return self.multi_select
+        return super().check_action(action, parameters)
+
+    @property
+    def selected(self) -> frozenset[str]:
+        """Marks of the selected rows; a row's mark is its key unless the source says otherwise."""
+        return self._selection.marks
+
+    def select(self, keys: Collection[str]) -> None:
+        """Select the rows with these marks and no others."""
+        self._selection.select(frozenset(keys))
+
+    def clear_selection(self) -> None:
+        """Select nothing."""
+        self.select(())
+
+    def action_toggle_row(self) -> None:
+        """Select the row under the cursor or let it go, and step on."""
+        if self.cursor >= 0:
+            self._selection.toggle(self._source, self.cursor)
+            self._step(1)
+            self._selection.stepped_on(self._source.key(self.cursor))
+
+    def action_toggle_range(self) -> None:
+        """Select from the row that was selected last to the cursor."""
+        self._select_up_to(self.cursor)
+
+    def action_extend(self, step: int) -> None:
+        """Draw the range a row further."""
+        self._extend(lambda: self._step(step))
+
+    def action_extend_page(self, step: int) -> None:
+        """Draw the range a page further."""
+        self._extend(lambda: self._page(step))
+
+    def action_extend_to_end(self, step: int) -> None:
+        """Draw the range to an end of the list."""
+        self._extend(self.action_first if step < 0 else self.action_last)
+
+    def action_select_all(self) -> None:
+        """Select every row besides what is selected; when all are, let them go."""
+        self._selection.select_all(self._source)
+
+    def _extend(self, move: Callable[[], None]) -> None:
+        if self.cursor >= 0:
+            self._selection.begin_range(self._source.key(self.cursor))
+        move()
+        if self.cursor >= 0:
+            self._selection.draw_range(self._source, self.cursor)
+
+    def _select_up_to(self, index: int) -> None:
+        """Put the cursor on a row and select from the row selected last, else from the cursor, up to it."""
+        if self.cursor >= 0:
+            self._selection.begin_range_at_last(self._source.key(self.cursor))
+            self.cursor = index
+            self._selection.draw_range(self._source, self.cursor)
+
+    def _tell_selected(self, marks: frozenset[str]) -> None:
+        self.refresh()
+        self.post_message(self.SelectionChanged(self, marks))
+
     def _drop_lost_selection(self) -> None:
-        if self._selected and not self._keep_selected:
-            self._set_selected(self._selected & self._source.marks(0, self._source.count))
+        if self.selected and not self._keep_selected:
+            self._selection.keep(self._source.marks(0, self._source.count))
+
+    # What changed just now --------------------------------------------------------------------------
+
+    @property
+    def glowing(self) -> frozenset[str]:
+        """Keys of the rows that glow."""
+        return frozenset(self._glowing)
+
+    def glow(self, keys: Collection[str], seconds: float = 2.0) -> None:
+        """Mark the rows with these keys as changed, for so many seconds (0: until `clear_glow`)."""
+        if not keys:
+            return
+        self._glow_count += 1
+        batch = self._glow_count
+        self._glowing.update(dict.fromkeys(keys, batch))
+        self.refresh()
+        if seconds > 0:
+            self.set_timer(seconds, lambda: self._end_glow(batch))
+
+    def clear_glow(self) -> None:
+        """No row glows any more."""
+        self._glowing.clear()
+        self.refresh()
+
+    def _end_glow(self, batch: int) -> None:
+        self._glowing = {key: other for key, other in self._glowing.items() if other != batch}
+        self.refresh()
 
     # Painting ---------------------------------------------------------------------------------------
 
@@ -352,8 +474,9 @@ class RowList(Selecting, PromptFrames, can_focus=True):
         state = RowState(0)
         if index == self.cursor:
             state |= RowState.CURSOR if self.has_focus else RowState.CURSOR_BLURRED
-        if self._selected or self._glowing:
-            if self._selected and self._source.mark(index) in self._selected:
+        selected = self.selected
+        if selected or self._glowing:
+            if selected and self._source.mark(index) in selected:
                 state |= RowState.SELECTED
             if self._glowing and self._source.key(index) in self._glowing:
                 state |= RowState.GLOW
