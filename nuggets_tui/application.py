@@ -28,7 +28,7 @@ from textual.worker import WorkerFailed
 from core.settings import Settings
 from nuggets_tui import garbage
 from nuggets_tui.input_bytes import reading_any_bytes
-from nuggets_tui.key_input import KeysInTurn
+from nuggets_tui.key_input import KeyQueue
 from nuggets_tui.key_map import key_map
 from nuggets_tui.notices import let_told_go, make_room
 from nuggets_tui.opening import TURN, Opening, settings_ahead
@@ -54,7 +54,7 @@ def _catalogue() -> type[Provider]:
     return CommandProvider
 
 
-class NuggetsApp(KeysInTurn):
+class NuggetsApp(App[None]):
     """One window on one memory. key_map: the keys that commands have."""
 
     TITLE = "nuggets"
@@ -67,13 +67,13 @@ class NuggetsApp(KeysInTurn):
         # Before anything is drawn, and so before the memory is there.
         self._settings = settings_ahead(opening.home)
         self.key_map = key_map(self._settings)
-        self.vim = self.key_map.vim
         super().__init__()
+        self.key_queue = KeyQueue(self, super().on_event)
+        self.key_queue.vim = self.key_map.vim
         # Rich takes a terminal of the name "dumb" to have 80 by 25 cells, whatever it has: Textual, which sees it to
         # be of another size, would lay the screen out anew for ever.
         self.console._environ = {**self.console._environ, "TERM": ""}
         self.set_keymap(self.key_map.bound)
-        self.takes_keys = False
         self._opening = opening
         self._notice = notice
         self._copies: list[Path] = []
@@ -96,7 +96,7 @@ class NuggetsApp(KeysInTurn):
         before, self._settings = self._settings, settings
         if (before.keys, before.app.vim) != (settings.keys, settings.app.vim):
             self.key_map = key_map(settings)
-            self.vim = self.key_map.vim
+            self.key_queue.vim = self.key_map.vim
             self.set_keymap(self.key_map.bound)
         if before.app.theme != settings.app.theme:
             self.theme = self.first_theme()
@@ -128,7 +128,7 @@ class NuggetsApp(KeysInTurn):
         if isinstance(event, Paste) and isinstance(self.screen, SystemModalScreen):
             # Textual's own fields draw what is in them as it is; ours make it harmless.
             event.text = plain(event.text)
-        await super().on_event(event)
+        await self.key_queue.take(event)
 
     def on_notify(self, event: Notify) -> None:
         """Comes before Textual's own, which shows the notice."""
@@ -147,7 +147,7 @@ class NuggetsApp(KeysInTurn):
         """Keys are obeyed. Everything loaded so far stays. From now on threads work beside the screen's own, which must
         not wait.
         """
-        self.call_later(self.take_keys)
+        self.call_later(self.key_queue.release)
         garbage.begin()
         sys.setswitchinterval(TURN)
         # Not on Windows.

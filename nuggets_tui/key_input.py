@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Awaitable, Callable
+from typing import Any, Final, NamedTuple
 
 from textual import events
 from textual.app import App
@@ -38,64 +38,65 @@ class Before(NamedTuple):
     openings: frozenset[Worker[object]]
 
 
-class KeysInTurn(App[None]):
-    """An app that obeys one key after the other.
+class KeyQueue:
+    """Has an app obey one key after the other.
 
     Textual hands a key to the widget in focus and looks at the next one while the first is still on its way up to
     the bindings. So a word typed right behind the key that opens a field would be obeyed letter by letter.
+
+    obey: what the app does with a key on its own. vim: whether h, j, k and l move.
     """
 
-    # Whether h, j, k and l move.
-    vim = False
-    # Whether there is something to do with keys yet. Of a word that is typed ahead the first letters must not be
-    # lost while the others are taken for commands.
-    takes_keys = True
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._keys_waiting: deque[events.Key | events.Paste] = deque()
-        self._key_under_way = False
+    def __init__(self, app: App[Any], obey: Callable[[events.Event], Awaitable[None]]) -> None:
+        self._app = app
+        self._obey = obey
+        self.vim = False
+        # Whether there is something to do with keys yet. Of a word that is typed ahead the first letters must not be
+        # lost while the others are taken for commands.
+        self._open = False
+        self.waiting: deque[events.Key | events.Paste] = deque()
+        self.under_way = False
         self._alarm: asyncio.TimerHandle | None = None
 
-    async def on_event(self, event: events.Event) -> None:
-        """Keys and pasted text wait for those before them."""
+    async def take(self, event: events.Event) -> None:
+        """Obeys an event; keys and pasted text wait for those before them."""
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
-            await super().on_event(event)
+            await self._obey(event)
             return
-        self._keys_waiting.append(event)
+        self.waiting.append(event)
         await self._obey_waiting()
 
     async def _obey_waiting(self) -> None:
-        while self._keys_waiting and not self._key_under_way and self._may_obey(self._keys_waiting[0]):
+        while self.waiting and not self.under_way and self._may_obey(self.waiting[0]):
             await self._obey_next()
 
     def _may_obey(self, event: events.Key | events.Paste) -> bool:
-        if not self.screen_stack:
+        if not self._app.screen_stack:
             return False
-        return self.takes_keys or (isinstance(event, events.Key) and event.key in _AT_ANY_TIME)
+        return self._open or (isinstance(event, events.Key) and event.key in _AT_ANY_TIME)
 
-    def hold_keys(self) -> None:
-        """Until `take_keys` keys wait, but for those that need nothing to be there."""
-        self.takes_keys = False
+    def hold(self) -> None:
+        """Until `release` keys wait, but for those that need nothing to be there."""
+        self._open = False
 
-    async def take_keys(self) -> None:
+    async def release(self) -> None:
         """From now on keys are obeyed, those first that were pressed before."""
-        self.takes_keys = True
+        self._open = True
         await self._obey_waiting()
 
     async def _obey_next(self) -> None:
-        event: events.Key | events.Paste | None = self._keys_waiting.popleft()
+        event: events.Key | events.Paste | None = self.waiting.popleft()
         if isinstance(event, events.Key) and self.vim:
             event = self._moved(event)
         if event is None:
             return
         if self._opens_nothing(event):
-            await super().on_event(event)
+            await self._obey(event)
             return
-        self._key_under_way = True
-        before = Before(self.screen, self._openings())
-        node: MessagePump = self.focused or self.screen
-        await super().on_event(event)
+        self.under_way = True
+        before = Before(self._app.screen, self._openings())
+        node: MessagePump = self._app.focused or self._app.screen
+        await self._obey(event)
         if event.is_forwarded:
             self._go_on_in(_LOST_AFTER, lambda: self._settle(before))
             self._follow(event, node, self._alarm, lambda: self._settle_behind(node, before))
@@ -110,8 +111,8 @@ class KeysInTurn(App[None]):
             if turn is not self._alarm:
                 return
             # An event that the app sent is marked as stopped on its way back to it, too.
-            stopped = event._stop_propagation and parent is not self
-            if stopped or parent is None or node is self:
+            stopped = event._stop_propagation and parent is not self._app
+            if stopped or parent is None or node is self._app:
                 then()
             else:
                 self._follow(event, parent, turn, then)
@@ -122,7 +123,7 @@ class KeysInTurn(App[None]):
 
     def _settle_behind(self, node: MessagePump, before: Before) -> None:
         """Settles behind what a key made a widget tell its dialog, such as that a row was chosen: it may close."""
-        screen = self.screen if self.screen_stack else before.screen
+        screen = self._app.screen if self._app.screen_stack else before.screen
         if screen is not before.screen or not node.is_attached:
             self._settle(before)
             return
@@ -146,7 +147,7 @@ class KeysInTurn(App[None]):
 
     def _settle(self, before: Before, waited: float = 0.0) -> None:
         """Goes on once a dialog that the last key opens is ready for the next one."""
-        screen = self.screen if self.screen_stack else before.screen
+        screen = self._app.screen if self._app.screen_stack else before.screen
         if screen is not before.screen:
             # Behind what puts the focus where it begins.
             self._go_on_in(_LOST_AFTER, self._go_on)
@@ -158,7 +159,7 @@ class KeysInTurn(App[None]):
             self._go_on()
 
     def _openings(self) -> frozenset[Worker[object]]:
-        return frozenset(worker for worker in self.workers if worker.group in _WAITED_FOR)
+        return frozenset(worker for worker in self._app.workers if worker.group in _WAITED_FOR)
 
     def _go_on_in(self, seconds: float, then: Callable[[], None]) -> None:
         """Goes on after a while, unless something else does before; the alarm also tells one turn from the next."""
@@ -170,9 +171,9 @@ class KeysInTurn(App[None]):
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        self._key_under_way = False
-        if self._keys_waiting:
-            self.call_later(self._obey_waiting)
+        self.under_way = False
+        if self.waiting:
+            self._app.call_later(self._obey_waiting)
 
     def _opens_nothing(self, event: events.Key | events.Paste) -> bool:
         """Whether an event only types or moves: nothing behind it has to wait, so typing and scrolling cost no more."""
@@ -181,17 +182,17 @@ class KeysInTurn(App[None]):
         return event.key in _MOVES or self._is_typed(event)
 
     def _is_typed(self, event: events.Key) -> bool:
-        focused = self.focused
+        focused = self._app.focused
         return focused is not None and focused.check_consume_key(event.key, event.character)
 
     # Vim
 
     def _moved(self, event: events.Key) -> events.Key | None:
         """The key as it is meant where h, j, k and l move; None when that was all there is to it."""
-        key, focused = event.key, self.focused
+        key, focused = event.key, self._app.focused
         if key not in _AS_ARROWS and key not in _HALF_PAGES:
             return event
-        if self._is_typed(event) or key in self.screen.active_bindings:
+        if self._is_typed(event) or key in self._app.screen.active_bindings:
             return event
         if key in _AS_ARROWS:
             return events.Key(_AS_ARROWS[key], None)

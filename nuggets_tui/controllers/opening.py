@@ -80,7 +80,7 @@ class OpeningController(Controller):
 
     def open_another(self, home: Path, notice: str) -> None:
         """Shows another memory in place of this one; keys that are pressed until it is there are meant for it."""
-        self.context.app.hold_keys()
+        self.context.app.key_queue.hold()
         for one in self.context.controllers:
             one.leaving()
         self._stop.set()

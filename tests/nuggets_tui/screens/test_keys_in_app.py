@@ -69,12 +69,12 @@ async def test_keys_and_theme_follow_the_settings_while_the_app_is_open(home: Pa
         assert "x hide" in app.text
         settings(home, '[keys]\nhide = "f7"\n[app]\nvim = true\ntheme = "nuggets-light"\n')
         await app.until(lambda: app.view.keys.key("hide") == "f7", "the new keys")
-        assert app.app.vim
+        assert app.app.key_queue.vim
         assert app.app.theme == "nuggets-light"
         await app.until(lambda: "f7 hide" in app.text)
         settings(home, "[app]\nvim = 3\n")
         await app.until(lambda: "app.vim must be" in app.notices)
-        assert app.app.vim  # the value in force stays; what the file says no more is as by default
+        assert app.app.key_queue.vim  # the value in force stays; what the file says no more is as by default
         await app.until(lambda: app.view.keys.key("hide") == "x", "the usual key")
 
 
@@ -132,7 +132,7 @@ async def test_keys_behind_a_key_that_first_asks_the_memory_wait_for_its_dialog(
 async def test_keys_that_open_and_close_dialogs_in_a_burst_end_where_they_lead(home: Path) -> None:
     async with opened(home, NARROW) as app:
         burst(app, *["question_mark", "escape"] * 5, "n", *"ab", "tab", "tab", "escape")
-        await app.until(lambda: not app.app._keys_waiting and not app.app._key_under_way)
+        await app.until(lambda: not app.app.key_queue.waiting and not app.app.key_queue.under_way)
         assert not isinstance(app.app.screen, HelpScreen)
 
 

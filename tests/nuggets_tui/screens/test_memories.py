@@ -94,7 +94,9 @@ async def test_keys_typed_while_another_memory_opens_wait_for_it(
         monkeypatch.setattr(Memory, "open", slowly)
         for key in ("down", "enter", "n", "h", "i"):
             app.app.post_message(events.Key(key, key if len(key) == 1 else None))
-        await app.until(lambda: app.view.home == str(person / ".nuggets") and len(app.app._keys_waiting) == 3)
+        await app.until(
+            lambda: app.view.home == str(person / ".nuggets") and len(app.app.key_queue.waiting) == 3
+        )
         assert not app.view.loaded
         there.set()
         screen = await app.screen(EditorScreen)
