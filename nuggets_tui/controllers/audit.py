@@ -133,14 +133,14 @@ class AuditController(Controller):
         """Chooses what of the log is shown; all of it again where something was chosen before."""
         from nuggets_tui.screens.log_filter import LogFilterScreen, offered
 
-        if self.let_filters_go():
+        if self.clear_filters():
             return
         found = await self.context.attempt(aside(offered, self.desk.memory))
         if found is not None:
             screen = LogFilterScreen(self._scope, found, self.view.note, self.desk.clock())
             self.context.open_dialog(screen, self._filtered)
 
-    def let_filters_go(self) -> bool:
+    def clear_filters(self) -> bool:
         """Shows the whole log again; False when it is shown already."""
         if not self._scope.filtered:
             return False

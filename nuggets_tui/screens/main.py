@@ -284,7 +284,7 @@ class MainScreen(Screen[None]):
             self.selection.clear()
         elif self.panes.zoomed:
             self.arrangement.leave_zoom()
-        elif self.focused is not None and self.focused.id == "audit" and self.audit.let_filters_go():
+        elif self.focused is not None and self.focused.id == "audit" and self.audit.clear_filters():
             pass
         elif self.view.past is not None:
             self.time_travel.leave()

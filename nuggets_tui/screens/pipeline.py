@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from textual import on, work
+from textual import getters, on, work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -93,6 +93,14 @@ class PipelineScreen(Dialog[None]):
     ]
     heading = "Pipeline: from texts to notes"
 
+    proposals = getters.query_one("#proposals", RowList)
+    work_list = getters.query_one("#work", RowList)
+    entities = getters.query_one("#entities", RowList)
+    said = getters.query_one("#pipeline-said", Static)
+    stack = getters.query_one("#stack", Vertical)
+    name_field = getters.query_one("#query", Field)
+    details_view = getters.query_one("#details", LineView)
+
     def __init__(self, pipeline: PipelineDesk, desk: Desk, news: Callable[[], None]) -> None:
         super().__init__(classes="full")
         self.pipeline = pipeline
@@ -132,9 +140,9 @@ class PipelineScreen(Dialog[None]):
 
     def on_mount(self) -> None:
         """Reads at once, then again and again while it is open."""
-        self.query_one("#query").display = False
+        self.name_field.display = False
         self._open("proposals")
-        self.query_one("#proposals").focus()
+        self.proposals.focus()
         self.read()
         self.set_interval(_EVERY, self._look_again)
 
@@ -237,13 +245,13 @@ class PipelineScreen(Dialog[None]):
         # In words of the command line, where this is not.
         begins = not shown.begun and status.light != "off"
         why = details.said_with_commands("`n` hands a first text in" if begins else status.why)
-        self.query_one("#pipeline-said", Static).update(Content("\n").join((first, why)))
+        self.said.update(Content("\n").join((first, why)))
 
     def _say_unread(self) -> None:
         """That what stands here is not of now, or is nothing yet: an empty list would say that nothing waits."""
         sign, style = LIGHTS["stuck"]
         told = f"{sign} cannot be read now" + ("; this is as it was last" if self.now_shown else "")
-        self.query_one("#pipeline-said", Static).update(Content.styled(told, f"bold {style}"))
+        self.said.update(Content.styled(told, f"bold {style}"))
 
     def _name_panes(self) -> None:
         shown = self.now_shown
@@ -292,14 +300,14 @@ class PipelineScreen(Dialog[None]):
 
     def action_switch(self) -> None:
         """From the list to what it is about, and back."""
-        text = self.query_one("#details")
+        text = self.details_view
         self.set_focus(self._list(self.open_pane) if text.has_focus else text)
 
     @on(RowList.RowSelected)
     def read_details(self, event: RowList.RowSelected) -> None:
         """Enter goes to the text."""
         event.stop()
-        self.query_one("#details").focus()
+        self.details_view.focus()
 
     @on(DescendantFocus)
     def follow(self, event: DescendantFocus) -> None:
@@ -318,7 +326,7 @@ class PipelineScreen(Dialog[None]):
 
     def _fit(self) -> None:
         if self.is_mounted:
-            stack = self.query_one("#stack")
+            stack = self.stack
             stack.set_class(stack.size.height < _ROOMY, "-tight")
             self.say_keys()
 
@@ -361,7 +369,7 @@ class PipelineScreen(Dialog[None]):
         row = self._list(self.open_pane).cursor_row
         about = f"{self.open_pane} {row.key if row is not None else ''}"
         make, wanted = self._lines(shown, row)
-        text = self.query_one("#details", LineView)
+        text = self.details_view
         text.show_lines(make, keep_scroll=about == self._about)
         begun = shown.begun and row is not None
         text.border_title = Content(
@@ -430,7 +438,7 @@ class PipelineScreen(Dialog[None]):
 
     def action_close(self) -> None:
         """esc ends what was begun last: the search for an entity, a selection, then the screen."""
-        field = self.query_one("#query", Field)
+        field = self.name_field
         if field.display and (field.has_focus or self.open_pane == "entities"):
             self.end_search()
         elif self.proposals.selected and self.open_pane == "proposals":
@@ -439,11 +447,6 @@ class PipelineScreen(Dialog[None]):
             super().action_close()
 
     # Deciding
-
-    @property
-    def proposals(self) -> RowList:
-        """The list of proposals."""
-        return self.query_one("#proposals", RowList)
 
     def _meant(self) -> tuple[StoredProposal, ...]:
         """The open proposals that are selected, else the one under the cursor."""
@@ -585,7 +588,7 @@ class PipelineScreen(Dialog[None]):
         """Gives the dead job under the cursor another try."""
         from core.pipeline.records import Job
 
-        row = self.query_one("#work", RowList).cursor_row
+        row = self.work_list.cursor_row
         if row is None or not isinstance(row.data, Job):
             return
         if row.data.status not in ("dead", "pending"):
@@ -629,14 +632,9 @@ class PipelineScreen(Dialog[None]):
 
     # Entities
 
-    @property
-    def entities(self) -> RowList:
-        """The list of entities."""
-        return self.query_one("#entities", RowList)
-
     def end_search(self) -> None:
         """All entities again."""
-        field = self.query_one("#query", Field)
+        field = self.name_field
         field.value, self.query_text = "", ""
         field.display = False
         self.go_to("entities")
@@ -644,7 +642,7 @@ class PipelineScreen(Dialog[None]):
 
     def action_find(self) -> None:
         """Looks for an entity by its name."""
-        field = self.query_one("#query", Field)
+        field = self.name_field
         field.display = True
         self.go_to("entities")
         field.focus()
