@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from core.model.change import ChangeSet, FactChange, FileChange, NoteChange
+from core.model.change import ChangeKind, ChangeSet, FactChange, FileChange, FileMend, NoteChange
 from core.model.fact import Fact
 from core.model.note import METADATA_FIELDS, Note
 from core.model.snapshot import Snapshot
@@ -48,6 +48,8 @@ def change_lines(change_set: ChangeSet, title_of: TitleOf = str) -> Iterator[lis
         yield fact_lines(fact)
     for file in change_set.files:
         yield file_lines(file)
+    for mend in change_set.mends:
+        yield mend_lines(mend, change_set.kind)
 
 
 def note_lines(
@@ -116,6 +118,13 @@ def file_lines(change: FileChange) -> list[DiffLine]:
     before = (change.before or b"").decode("utf-8", "replace")
     after = (change.after or b"").decode("utf-8", "replace")
     return [DiffLine("#", change.path), *text_lines(before, after)]
+
+
+def mend_lines(mend: FileMend, kind: ChangeKind) -> list[DiffLine]:
+    """What happened to a file that could not be read: it was made sound, or, kind "undo", put back as it was."""
+    before, after = f"as it was, kept as quarantine/{mend.kept}", "a sound file"
+    gone, came = (after, before) if kind == "undo" else (before, after)
+    return [DiffLine("#", mend.path), DiffLine("-", gone), DiffLine("+", came)]
 
 
 def text_lines(before: str, after: str) -> list[DiffLine]:

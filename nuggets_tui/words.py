@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from core.folder import FACT_SUFFIXES
 from core.model.change import OURSELVES, drops_recall
 from core.model.names import parse_iso
 from nuggets_tui.safe_text import safe_line
@@ -112,7 +113,7 @@ class Deed(msgspec.Struct, frozen=True):
 
 def deed(change_set: ChangeSet) -> Deed:
     """A whole change set in one line: the one thing it did, or how many things of each kind and some by name."""
-    if change_set.kind == "undo":
+    if change_set.kind == "undo" and not change_set.mends:
         told = _done(_turned_back(change_set))
         return Deed("took back:", f"{told.verb} {told.what}", told.note_id)
     deeds = deeds_of(change_set)
@@ -145,7 +146,7 @@ def _done(change_set: ChangeSet) -> Deed:
     deeds = deeds_of(change_set)
     if not deeds:
         verb, _, what = change_set.reason.partition(" ")
-        if change_set.kind == "repair" and what:
+        if (change_set.kind == "repair" or change_set.mends) and what:
             # Its reason says what it did to a file.
             return Deed(verb, what)
         return Deed("changed", change_set.reason)
@@ -256,7 +257,8 @@ def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
         from nuggets_tui.file_deeds import file_deeds
 
         own = [Deed(one.verb, one.what, noun=one.noun) for one in file_deeds(file)]
-        found += own or [Deed("wrote", file.path.replace("\\", "/").rpartition("/")[2], noun="file")]
+        verb = "set aside" if file.after is None and file.path.endswith(FACT_SUFFIXES) else "wrote"
+        found += own or [Deed(verb, file.path.replace("\\", "/").rpartition("/")[2], noun="file")]
     return tuple(found)
 
 

@@ -96,6 +96,19 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     after: bytes | None
 
 
+class FileMend(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of the memory that could not be read, as a whole or in part, and was replaced by a sound one.
+
+    path: from the memory's folder on. kept: the name in the quarantine of the bytes before. before, after: the SHA-256
+    of both versions, in hexadecimal digits.
+    """
+
+    path: str
+    kept: str
+    before: str
+    after: str
+
+
 class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
     """One entry of a memory's history. `at` is an ISO 8601 time in UTC.
 
@@ -112,11 +125,12 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[FactChange, ...] = ()
     nuggets: tuple[NuggetChange, ...] = ()
     files: tuple[FileChange, ...] = ()
+    mends: tuple[FileMend, ...] = ()
 
     @property
     def empty(self) -> bool:
         """Whether nothing would change."""
-        return not (self.notes or self.facts or self.nuggets or self.files)
+        return not (self.notes or self.facts or self.nuggets or self.files or self.mends)
 
     @property
     def size(self) -> int:

@@ -274,7 +274,7 @@ class Draft:
     # Files and the result
 
     def put_file(self, path: str, before: bytes | None, after: bytes | None) -> None:
-        """Records a whole file outside the memory, such as MEMORY.md."""
+        """Records a whole file, such as MEMORY.md or one that is taken out; paths as in `FileChange`."""
         self._files.append(FileChange(path=path, before=before, after=after))
 
     def change_set(

@@ -71,6 +71,7 @@ def _named(group: ChangeSet, whole: ChangeSet, number: int) -> ChangeSet:
         id=f"{whole.id}.{number}",
         nuggets=tuple(nugget for nugget in whole.nuggets if nugget.name in names),
         files=group.files if not (group.notes or group.facts) else (),
+        mends=(),
     )
 
 
@@ -140,6 +141,7 @@ def chosen(change_set: ChangeSet, numbers: Collection[int]) -> ChangeSet:
         facts=tuple(fact for part in picked for fact in part.facts),
         nuggets=tuple({one.name: one for part in picked for one in part.nuggets}.values()),
         files=tuple(file for part in picked for file in part.files),
+        mends=(),
     )
 
 

@@ -30,6 +30,7 @@ OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
 )  # fmt: skip
 _TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
 _KEPT: Final = "nothing was written"
+_MEND_AGAIN: Final = "nuggets verify --repair makes the file sound again"
 _MOST_DIGITS: Final = 9
 _COUNTS: Final = (
     "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state <> 'pending' GROUP BY 1, 2, 3"
@@ -155,6 +156,8 @@ class History:
             )
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry)
+        if entry.change_set.mends and wanted is None:
+            return self._unmend(entry)
         numbers, count = self._standing(entry)
         if wanted is not None:
             _check_parts(entry, wanted, count)
@@ -171,6 +174,21 @@ class History:
         else:
             change_set = chosen(entry.change_set, numbers)
         return self._turn(change_set, about, "undo", f"took back: {entry.change_set.reason}", entry)
+
+    def _unmend(self, entry: Entry) -> ChangeSet:
+        """Puts the bytes back that were there before a file was mended."""
+        mends = entry.change_set.mends
+        if entry.undone and not self._store.is_mended(mends):
+            raise InvalidInputError("is taken back already", where=entry.id, kept=_KEPT, todo=_MEND_AGAIN)
+        id, at = self._stamp()
+        undone = ChangeSet(
+            id=id, at=at, author=self._author, kind="undo", about=entry.id, mends=mends,
+            reason=f"took back: {entry.change_set.reason}",
+        )  # fmt: skip
+        self._store.unmend(undone, self._author.signature, told=entry.undone)
+        if not entry.undone:
+            self._window.made.append(id)
+        return undone
 
     def _standing(self, entry: Entry) -> tuple[frozenset[int], int]:
         """Numbers of the entry's parts that are not taken back, and how many parts it has."""
@@ -190,6 +208,8 @@ class History:
         entry, wanted = self._named(what)
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry) if entry.change_set.kind == "undo" else self._refuse_redo(entry.id)
+        if entry.change_set.mends and entry.undone and wanted is None:
+            self._refuse_mending(entry.id)
         standing, count = self._standing(entry)
         numbers = frozenset(range(1, count + 1)) - standing
         if wanted is not None:
@@ -212,7 +232,12 @@ class History:
     def _refuse_redo(self, about: str) -> NoReturn:
         raise InvalidInputError("is not taken back", where=about, kept=_KEPT)
 
+    def _refuse_mending(self, about: str) -> NoReturn:
+        raise InvalidInputError("was a repair of a file", where=about, kept=_KEPT, todo=_MEND_AGAIN)
+
     def _redo_of(self, undone: Entry) -> ChangeSet:
+        if undone.change_set.mends:
+            self._refuse_mending(undone.change_set.about)
         reason = undone.change_set.reason.removeprefix("took back: ")
         return self._turn(undone.change_set, undone.change_set.about, "redo", f"again: {reason}", undone)
 

@@ -139,57 +139,61 @@ class Maintenance:
         """See `Memory.repair`."""
         with self._repository.guard:
             before = self._newest_entry()
-            mended = self._store.mend(self._author.signature)
+            mended = self._store.mend(self._author)
+            newest = None
             if mended:
                 self._repository.refresh(patient=False)
+                newest = self._newest_entry()
+            made = newest if newest is not None and (before is None or newest.id != before.id) else None
+            if made is not None:
+                # Before what is repaired on top of it, so that it is taken back after that.
+                self._repository.window.made.append(made.id)
             with partly_done(_MENDED) if mended else nullcontext():
                 second, done = self._repository.change(
                     "repaired what verify found", self._lay_repairs, kind="repair"
                 )
             with nullcontext() if done.empty else partly_done(_REPAIRED):
-                self._set_aside(second, done)
-            if second:
-                self._repository.refresh(patient=False)
-            newest = self._newest_entry() if mended and done.empty else None
-            if newest is not None and (before is None or newest.id != before.id):
-                self._repository.window.made.append(newest.id)
-                return newest.change_set
-            return done
+                self._keep_second_files(second)
+            return made.change_set if done.empty and made is not None else done
 
     def _newest_entry(self) -> Entry | None:
         ledger = self._store.ledger
         return next(iter(ledger.entries(limit=1)), None) if ledger is not None else None
 
-    def _lay_repairs(self, draft: Draft) -> list[SecondFile]:
-        """Lays every repair over a fresh draft; the second files that it brings in, to be set aside once that is
-        written.
-        """
-        second = self._store.second_files()
-        for one in second:
+    def _lay_repairs(self, draft: Draft) -> list[tuple[SecondFile, bytes]]:
+        """Lays every repair over a fresh draft, second files taken out among them; those, each with its bytes."""
+        second: list[tuple[SecondFile, bytes]] = []
+        for one in self._store.second_files():
+            data = one.data()
+            if data is None:
+                continue
             bring_in_second_file(
                 draft, one.used.meta.name, one.facts, partial(self._meant, one.used.meta.name)
             )
+            # Part of the change, so that whoever takes its facts back has the file again.
+            draft.put_file(str(one.path.relative_to(self._store.home)), data, None)
+            second.append((one, data))
         repair(draft)
         return second
 
-    def _set_aside(self, second: Iterable[SecondFile], done: ChangeSet) -> None:
-        """Sets second files aside whose facts are in their nuggets. done: what brought them there; where that was
-        nothing, an entry of the log tells of each file.
-        """
-        for one in second:
-            reason = (
-                f"set {one.path.name} aside, all of which is in {one.used.path.name}" if done.empty else ""
-            )
-            self._store.set_second_aside(one, self._author.signature, reason)
+    def _keep_second_files(self, second: Iterable[tuple[SecondFile, bytes]]) -> None:
+        """Keeps second files that were taken out of the folder, in the quarantine."""
+        for one, data in second:
+            if not os.path.lexists(one.path):
+                self._store.keep_second(one, data)
 
     def _meant(self, nugget: str, key: str) -> list[FactChange]:
         """What was done to a fact on purpose, newest first."""
         ledger = self._store.ledger
         entries = ledger.touching(fact_item(nugget, key)) if ledger is not None else ()
+        # Who takes a repair back wants the files as they were, and forgets nothing.
+        repairs = {entry.id for entry in entries if entry.undone and entry.change_set.kind == "repair"}
         return [
             change
             for entry in entries
             if entry.change_set.kind not in _NOT_MEANT
+            and entry.id not in repairs
+            and entry.change_set.about.partition(".")[0] not in repairs
             for change in reversed(entry.change_set.facts)
             if change.nugget == nugget
             and key in (change.key, change.after.key if change.after is not None else change.key)

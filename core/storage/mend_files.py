@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
 from typing import Final
 
+from core.errors import ConflictError
+from core.model.change import FileMend
 from core.storage.documents import remembered_graph, remembered_nugget
 from core.storage.files import fingerprint, read_file, replace_file, write_target
 from core.storage.ledger_seen import seen_files, seen_raws
 from core.storage.mending import mended_graph, mended_nugget
+from core.storage.quarantine import QUARANTINE
 from core.storage.reading import Loaded
 from core.storage.safekeeping import keep_whole
 from core.storage.tracing import Trace
@@ -17,6 +22,7 @@ from core.storage.unread import last_read, unread_places, with_last_read
 
 _WHOLE: Final = "it could not be read as a whole, and was mended"
 _PART: Final = "part of it could not be read, and was mended"
+_TAKEN_BACK: Final = "a mended version that was taken back"
 
 
 def mendable(trace: Trace, loaded: Loaded) -> frozenset[str]:
@@ -32,30 +38,75 @@ def mendable(trace: Trace, loaded: Loaded) -> frozenset[str]:
     )
 
 
-def mend_files(trace: Trace, loaded: Loaded, now: datetime) -> list[Path]:
+def mend_files(trace: Trace, loaded: Loaded, now: datetime) -> list[FileMend]:
     """Makes sound files of those that cannot be read, and puts notes and facts that cannot be read back as they were
     when they last could be. Each file lies in the quarantine first, with its exact bytes.
 
-    Returns the files that were mended. Under the memory's lock. Raises StorageError, ReadOnlyError.
+    Returns what was mended. Under the memory's lock. Raises StorageError, ReadOnlyError.
     """
-    mended = sorted(loaded.broken())
-    for path in mended:
+    mended: list[FileMend] = []
+    for path in sorted(loaded.broken()):
         parts = _whole(trace, path, loaded)
-        keep_whole(trace.home, path, _WHOLE, now)
+        kept = keep_whole(trace.home, path, _WHOLE, now)
         replace_file(write_target(trace.home, path), *parts)
+        mended.append(_mend(trace, path, kept, parts))
     documents = loaded.documents()
     for path, versions in _last_read(trace, loaded).items():
         document = documents[path]
         parts = with_last_read(document, versions)
-        keep_whole(trace.home, path, _PART, now)
+        kept = keep_whole(trace.home, path, _PART, now)
         # Another program may have written since: what it says now is not overwritten.
         if fingerprint(path) == document.fingerprint:
             replace_file(write_target(trace.home, path), *parts)
-            mended.append(path)
+            mended.append(_mend(trace, path, kept, parts))
             for place, problem in unread_places(document):
                 if place in versions:
                     trace.notices.say(f"{problem.where}: could not be read, and is now as it last could be")
     return mended
+
+
+def _mend(trace: Trace, path: Path, kept: Path, parts: list[bytes]) -> FileMend:
+    read = read_file(kept)
+    before = hashlib.sha256(read[0] if read is not None else b"")
+    after = hashlib.sha256()
+    for part in parts:
+        after.update(part)
+    return FileMend(
+        path=trace.baseline.name(path), kept=kept.name, before=before.hexdigest(), after=after.hexdigest()
+    )
+
+
+def take_mends_back(home: Path, mends: Iterable[FileMend], now: datetime) -> None:
+    """Puts the bytes back that files held before they were mended; the sound versions go to the quarantine.
+
+    Under the memory's lock. Raises StorageError, ReadOnlyError.
+    """
+    for mend in mends:
+        path = home / mend.path
+        keep_whole(home, path, _TAKEN_BACK, now, sound=True)
+        replace_file(write_target(home, path), _bytes_before(home, mend))
+
+
+def check_mends(home: Path, mends: Iterable[FileMend]) -> None:
+    """Raises ConflictError unless every file is as mending left it, and what it was before is still kept."""
+    for mend in mends:
+        kept = home / QUARANTINE / mend.kept
+        found = read_file(home / mend.path)
+        if found is None or hashlib.sha256(found[0]).hexdigest() != mend.after:
+            raise ConflictError(
+                "the file was changed since it was mended", where=str(home / mend.path),
+                kept="nothing was changed", todo=f"its bytes of before lie in {kept}",
+            )  # fmt: skip
+        if hashlib.sha256(_bytes_before(home, mend)).hexdigest() != mend.before:
+            raise ConflictError(
+                "its bytes of before are not in the quarantine as they were", where=str(kept),
+                kept="nothing was changed",
+            )  # fmt: skip
+
+
+def _bytes_before(home: Path, mend: FileMend) -> bytes:
+    read = read_file(home / QUARANTINE / mend.kept)
+    return read[0] if read is not None else b""
 
 
 def _last_read(trace: Trace, loaded: Loaded) -> dict[Path, dict[int, bytes]]:

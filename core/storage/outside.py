@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 import time
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 import msgspec
 
-from core.model.change import OURSELVES, PERSON, PROGRAM, ChangeSet
+from core.model.change import OURSELVES, PROGRAM, ChangeSet
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
@@ -250,10 +251,14 @@ def _put_down(
     sets = _as_sets(trace, seen, loaded, found)
     made_by, mine = "", trace.attribution
     if mine is not None:
-        made_by = mine.made_by
+        made_by = mine.author.signature
         sets = tuple(
-            msgspec.structs.replace(one, author=PERSON, kind=mine.kind, reason=mine.reason) for one in sets
+            msgspec.structs.replace(one, author=mine.author, kind=mine.kind, reason=mine.reason)
+            for one in sets
         )
+    if mine is not None and sets:
+        sets = (*sets[:-1], msgspec.structs.replace(sets[-1], mends=mine.mends))
+        trace.attribution = replace(mine, mends=())
     overwritten = frozenset() if made_by else overwritten_facts(ledger, sets, loaded)
     doubtful = two_texts(ledger, overwritten, loaded, trace.ids, trace.at()) if overwritten else {}
     newest = _newest(loaded)

@@ -27,7 +27,7 @@ _DIGITS: Final = 8
 _NO_REASON: Final = "the reason is not on record"
 
 
-class _Stored(msgspec.Struct):
+class _Stored(msgspec.Struct, omit_defaults=True):
     """A record as its file holds it."""
 
     file: str
@@ -36,14 +36,17 @@ class _Stored(msgspec.Struct):
     at: str
     whole: bool
     sha256: str
+    sound: bool = False
 
 
 @dataclass(frozen=True)
 class Record:
-    """Something that could not be read. `path`: the file that holds its exact bytes, `size` of them.
+    """Something that was set aside, mostly since it could not be read. `path`: the file that holds its exact bytes,
+    `size` of them.
 
     file: the memory's file that it stood in, relative to the folder. where: its place there, in words. reason: why
-    it could not be read. at: when it was set aside, ISO 8601 in UTC. whole: whether it is all of that file.
+    it was set aside. at: when that was, ISO 8601 in UTC. whole: whether it is all of that file. sound: whether it
+    can be read, and served its purpose, its content being in the memory.
     """
 
     path: Path
@@ -54,10 +57,14 @@ class Record:
     whole: bool
     sha256: str
     size: int
+    sound: bool = False
 
 
-def set_aside(home: Path, *, file: str, data: bytes, reason: str, where: str, at: str, whole: bool) -> Record:
-    """Keeps bytes that cannot be read, safe on disk when this returns. The same bytes of the same file are kept once.
+def set_aside(
+    home: Path, *, file: str, data: bytes, reason: str, where: str, at: str, whole: bool, sound: bool = False
+) -> Record:
+    """Keeps bytes that are taken out of the memory, safe on disk when this returns. The same bytes of the same file
+    are kept once.
 
     Arguments as in `Record`. Only to be called while holding the memory's lock. Raises StorageError, and
     ReadOnlyError when the folder of the quarantine is a link that leads out of the memory's folder.
@@ -69,7 +76,9 @@ def set_aside(home: Path, *, file: str, data: bytes, reason: str, where: str, at
     names = remove_half_written(folder)
     digest = hashlib.sha256(data).hexdigest()
     short = _file_name(file)
-    stored = _Stored(file=file, where=where, reason=reason, at=iso(moment), whole=whole, sha256=digest)
+    stored = _Stored(
+        file=file, where=where, reason=reason, at=iso(moment), whole=whole, sha256=digest, sound=sound
+    )
     for name in names:
         if name.endswith(f"-{digest[:_DIGITS]}-{short}{RECORD}"):
             known = _read_record(folder / name)

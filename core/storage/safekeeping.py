@@ -51,13 +51,17 @@ def keep_unreadable(home: Path, loaded: Loaded, now: datetime) -> None:
             )
 
 
-def keep_whole(home: Path, path: Path, reason: str, now: datetime) -> Path:
-    """A record of a whole file as it stands; where its bytes lie. Raises NotFoundError, StorageError, ReadOnlyError."""
+def keep_whole(home: Path, path: Path, reason: str, now: datetime, *, sound: bool = False) -> Path:
+    """A record of a whole file as it stands; where its bytes lie. sound: see `Record`. Raises NotFoundError,
+    StorageError, ReadOnlyError.
+    """
     found = read_file(path)
     if found is None:
         raise NotFoundError("there is no such file any more", where=str(path))
     file = str(path.relative_to(home))
-    record = set_aside(home, file=file, data=found[0], reason=reason, where=file, at=iso(now), whole=True)
+    record = set_aside(
+        home, file=file, data=found[0], reason=reason, where=file, at=iso(now), whole=True, sound=sound
+    )
     return record.path
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from core.model.fact import Fact
 from core.storage.documents import NuggetDocument, nugget_of_file
+from core.storage.files import read_file
 from core.storage.reading import Loaded
 
 
@@ -26,6 +27,11 @@ class SecondFile:
     def facts(self) -> list[Fact]:
         """What it holds, in order."""
         return [fact for fact in self.document.facts if fact is not None]
+
+    def data(self) -> bytes | None:
+        """Its bytes; None when it is not as it was read any more. Raises StorageError."""
+        found = read_file(self.path)
+        return found[0] if found is not None and found[1] == self.document.fingerprint else None
 
 
 def second_files(loaded: Loaded) -> list[SecondFile]:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NuggetsError, partly_done
-from core.model.change import ChangeSet
+from core.model.change import Author, ChangeSet, FileMend
 from core.model.entry import Conflict
+from core.model.names import iso
 from core.model.snapshot import Snapshot
 from core.settings import Settings
 from core.storage.committing import Applied, Committer
-from core.storage.files import fingerprint, locked, make_folder, remove_file
+from core.storage.files import locked, make_folder, remove_file
 from core.storage.ledger import Ledger
 from core.storage.ledger_schema import BrokenLedgerError, unreadable
-from core.storage.mend_files import mend_files, mendable
+from core.storage.mend_files import check_mends, mend_files, mendable, take_mends_back
 from core.storage.merging import Decide
 from core.storage.outside import concerned, is_quiet
+from core.storage.quarantine import set_aside
 from core.storage.reading import Loaded
 from core.storage.safekeeping import back_up, keep_unreadable, keep_whole
 from core.storage.second_files import SecondFile, second_files
@@ -30,6 +32,8 @@ from core.storage.writing import check_writable
 _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
 _MENDING: Final = "no byte is lost: what was mended so far lies in the quarantine as it was"
+_TURNING_BACK: Final = "no byte is lost: both versions of the file lie in the quarantine"
+_TURN_BACK_ON: Final = "nuggets undo {} goes on with it"
 _MEND_ON: Final = "nuggets verify --repair goes on with it"
 
 
@@ -257,8 +261,13 @@ class Store:
     def note_down(self, change_set: ChangeSet, made_by: str) -> None:
         """Puts a change set into the log that had nothing left to write. Raises LockTimeoutError, StorageError."""
         if self.ledger is not None:
-            with locked(self.home), self.ledger.transaction(durable=True) as connection:
-                self.ledger.record(connection, change_set, made_by)
+            with locked(self.home):
+                self._record(change_set, made_by)
+
+    def _record(self, change_set: ChangeSet, made_by: str) -> None:
+        assert self.ledger is not None
+        with self.ledger.transaction(durable=True) as connection:
+            self.ledger.record(connection, change_set, made_by)
 
     def visited(self, at: str) -> str | None:
         """Keeps when a person looked at the memory, without making a log for it; when that was last, None for never."""
@@ -279,7 +288,7 @@ class Store:
         Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
         with locked(self.home):
-            kept = keep_whole(self.home, path, reason, self._clock())
+            kept = keep_whole(self.home, path, reason, self._clock(), sound=True)
             remove_file(path)
             return kept
 
@@ -287,22 +296,17 @@ class Store:
         """The second files of nuggets that repairing can bring into them and set aside."""
         return second_files(self.loaded)
 
-    def set_second_aside(self, second: SecondFile, made_by: str, reason: str) -> Path | None:
-        """Moves a second file, all of which stands in its nugget by now, into the quarantine; where it lies now. None
-        when somebody wrote to it since it was read: then it stays.
+    def keep_second(self, second: SecondFile, data: bytes) -> Path:
+        """Keeps what a second file held that was taken out of the folder, in the quarantine too; where it lies.
 
         Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
         with locked(self.home):
-            if fingerprint(second.path) != second.document.fingerprint:
-                return None
             why = f"a second file of the nugget {second.document.meta.name}, brought into {second.used.path.name}"
-            kept = keep_whole(self.home, second.path, why, self._clock())
-            if fingerprint(second.path) != second.document.fingerprint:
-                return None
-            remove_file(second.path)
-            if reason and self.ledger is not None:
-                self._trace.note_down(Attribution(made_by, "repair", reason))
+            file, at = str(second.path.relative_to(self.home)), iso(self._clock())
+            kept = set_aside(
+                self.home, file=file, data=data, reason=why, where=file, at=at, whole=True, sound=True
+            ).path
             self._trace.notices.say(
                 f"{second.path.name}: all of it is in {second.used.path.name}; it is kept as {kept}"
             )
@@ -312,38 +316,59 @@ class Store:
         """Where notes and facts stand, as their problems say it, that `mend` puts back as they last could be read."""
         return mendable(self._trace, self.loaded)
 
-    def mend(self, made_by: str) -> list[Path]:
+    def mend(self, author: Author) -> bool:
         """Makes sound files of those that cannot be read, as a whole or in part: of what can be read in them and
         what was last seen there.
 
         Each broken file lies in the quarantine afterwards, with its exact bytes; what mending changed is in the log.
-        Returns the files that were mended. Raises LockTimeoutError, StorageError, ReadOnlyError.
+        Returns whether there were any. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
         self.load()
         if not self.loaded.snapshot.problems:
-            return []
+            return False
         with locked(self.home), partly_done(_MENDING, _MEND_ON):
             self._trace.log.open(self.loaded)
             if not self.loaded.snapshot.graph_problem:
                 self._committer.settle()
             mended = mend_files(self._trace, self.loaded, self._clock())
-            names = ", ".join(str(path.relative_to(self.home)) for path in mended)
-            mine = Attribution(made_by, "repair", f"made {names} sound again")
             if mended:
-                self._settle_as(mine)
-        return mended
+                names = ", ".join(mend.path for mend in mended)
+                self._settle_as(Attribution(author, "repair", f"made {names} sound again", tuple(mended)))
+        return bool(mended)
 
     def _settle_as(self, mine: Attribution) -> None:
         """Puts what differs down to somebody of ours. There is an entry of it also when no note or fact changed."""
-        assert self.ledger is not None
-        last = self.ledger.last_seq
         self._trace.attribution = mine
         try:
             self._committer.settle()
+            left = self._trace.attribution
         finally:
             self._trace.attribution = None
-        if self.ledger.last_seq == last:
-            self._trace.note_down(mine)
+        if left.mends:
+            self._trace.note_down(left)
+
+    def is_mended(self, mends: Iterable[FileMend]) -> bool:
+        """Whether files still are as mending left them."""
+        try:
+            check_mends(self.home, mends)
+        except ConflictError:
+            return False
+        return True
+
+    def unmend(self, undone: ChangeSet, made_by: str, *, told: bool) -> None:
+        """Puts the bytes back that files held before they were mended. undone: the entry of the log that says so;
+        told: whether it is there already, a crash having come before the files.
+
+        Raises ConflictError for a file that is another one by now, LockTimeoutError, StorageError, ReadOnlyError;
+        nothing is changed then.
+        """
+        with locked(self.home):
+            self._committer.settle()
+            check_mends(self.home, undone.mends)
+            if not told:
+                self._record(undone, made_by)
+            with partly_done(_TURNING_BACK, _TURN_BACK_ON.format(undone.about)):
+                take_mends_back(self.home, undone.mends, self._clock())
 
     def settle_conflict(self, id: str) -> None:
         """Marks a conflict as decided. Raises LockTimeoutError, StorageError."""

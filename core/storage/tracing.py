@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ConflictError, StorageError
-from core.model.change import PERSON, ChangeKind, ChangeSet
+from core.model.change import Author, ChangeKind, ChangeSet, FileMend
 from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
@@ -34,9 +34,10 @@ from core.storage.writing import Write, Written
 class Attribution:
     """Whom a difference between what was seen and the files is put down to, when it was no other program's."""
 
-    made_by: str
+    author: Author
     kind: ChangeKind
     reason: str
+    mends: tuple[FileMend, ...] = ()
 
 
 class Trace:
@@ -213,9 +214,16 @@ class Trace:
     def note_down(self, mine: Attribution) -> None:
         """An entry for what was done to a file without a note or fact having changed."""
         assert self.ledger is not None
-        told = ChangeSet(id=self.ids(), at=self.at(), author=PERSON, reason=mine.reason, kind=mine.kind)
+        told = ChangeSet(
+            id=self.ids(),
+            at=self.at(),
+            author=mine.author,
+            reason=mine.reason,
+            kind=mine.kind,
+            mends=mine.mends,
+        )
         with self.ledger.transaction(durable=True) as connection:
-            self.ledger.record(connection, told, mine.made_by)
+            self.ledger.record(connection, told, mine.author.signature)
 
     def put_off(self, pending: Pending, error: ConflictError) -> None:
         """A pending entry that met a conflict waits for a person from now on."""

@@ -284,7 +284,9 @@ def _check_file(home: Path, change: FileChange) -> None:
 def _write_whole(home: Path, change: FileChange) -> None:
     path = Path(os.path.realpath(home / change.path))
     if change.after is None:
-        remove_file(path)
+        # What another program wrote there since it was looked at stays.
+        if _content(path) == change.before:
+            remove_file(path)
         return
     make_folder(path.parent)
     mode = (path.stat().st_mode & 0o777) if path.exists() else 0o600

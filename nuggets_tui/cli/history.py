@@ -228,7 +228,9 @@ def _turn_lines(done: ChangeSet) -> Iterator[Line]:
         return
     told = deed(done)
     yield (f"{told.verb.capitalize()} ", Span(shorten(told.what, LONGEST), "bold"))
-    if done.kind == "undo":
+    if done.mends:
+        yield Span("To mend it again: nuggets verify --repair", "dim")
+    elif done.kind == "undo":
         yield Span(f"To do it again: nuggets redo {done.about}", "dim")
     else:
         yield Span(f"To take it back again: nuggets undo {done.about}", "dim")

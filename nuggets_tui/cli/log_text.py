@@ -7,12 +7,20 @@ from typing import Any, Final
 
 import msgspec
 
-from core.model.change import ChangeSet, FactChange, FileChange, NoteChange, NuggetChange
+from core.model.change import (
+    ChangeKind,
+    ChangeSet,
+    FactChange,
+    FileChange,
+    FileMend,
+    NoteChange,
+    NuggetChange,
+)
 from core.model.entry import Conflict, Entry
 from core.model.note import plain_value, to_file_dict
 from core.model.parts import parts
 from nuggets_tui.cli.output import Line, Look, Span, shorten, table
-from nuggets_tui.differences import DiffLine, Sign, TitleOf, change_lines
+from nuggets_tui.differences import DiffLine, Sign, TitleOf, change_lines, mend_lines
 from nuggets_tui.words import deed, deeds_of, local_time, participle, plural
 
 # What a deed is called in JSON, where it differs from how a person is told.
@@ -74,7 +82,16 @@ def _changes(change_set: ChangeSet, taken_back: Collection[str]) -> list[dict[st
     told = {fact.nugget for fact in change_set.facts}
     unnamed: dict[str, Any] = {"part": None, "id": None, "undone": change_set.id in taken_back}
     found += [unnamed | _nugget_change(change) for change in change_set.nuggets if change.name not in told]
+    found += [unnamed | _mend(mend, change_set.kind) for mend in change_set.mends]
     return found
+
+
+def _mend(mend: FileMend, kind: ChangeKind) -> dict[str, Any]:
+    """A file that was made sound, or, kind "undo", put back as it was."""
+    before: dict[str, Any] = {"sha256": mend.before, "kept": f"quarantine/{mend.kept}"}
+    sides = [before, {"sha256": mend.after, "kept": None}]
+    named: dict[str, Any] = {"what": "file", "action": "changed", "noteId": None, "nuggetName": None}
+    return named | {"key": None, "title": mend.path} | _sides(*(sides[::-1] if kind == "undo" else sides))
 
 
 def _change(part: ChangeSet) -> dict[str, Any]:
@@ -201,6 +218,8 @@ def verbose_lines(entries: Sequence[Entry], taken_back: Collection[str], title_o
         for part in alone:
             for difference in change_lines(part, title_of):
                 yield from difference_lines(difference, part.id if len(alone) > 1 else "")
+        for mend in entry.change_set.mends:
+            yield from difference_lines(mend_lines(mend, entry.change_set.kind))
         yield ""
 
 

@@ -94,6 +94,7 @@ def _status_document(call: Invocation) -> dict[str, Any]:
     snapshot = call.memory_as_it_is.snapshot
     folder = call.folder
     rows = nugget_rows(snapshot)
+    aside = call.memory_as_it_is.set_aside()
     return {
         "home": str(folder),
         "exists": folder.is_dir(),
@@ -105,7 +106,8 @@ def _status_document(call: Invocation) -> dict[str, Any]:
         "hiddenCount": len(snapshot.notes) - len(snapshot.visible),
         "linkCount": sum(len(note.links) for note in snapshot.notes),
         "conflictCount": len(call.memory_as_it_is.conflicts()),
-        "setAsideCount": len(call.memory_as_it_is.set_aside()),
+        "setAsideCount": len(aside),
+        "soundSetAsideCount": sum(record.sound for record in aside),
         "lastChange": _last_change(call.memory_as_it_is),
         "daily": daily_document(call),
         "pipeline": pipeline_document(call),
@@ -225,9 +227,13 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
     if waiting:
         said = plural(waiting, "change waits", "changes wait")
         yield Span(f"{said} to be settled: nuggets resolve", "warn")
-    if document["setAsideCount"]:
-        said = plural(document["setAsideCount"], "piece")
-        yield Span(f"{said} that could not be read: kept in {Path(document['home']) / 'quarantine'}", "warn")
+    quarantine, sound = Path(document["home"]) / "quarantine", document["soundSetAsideCount"]
+    unread = document["setAsideCount"] - sound
+    if unread:
+        yield Span(f"{plural(unread, 'piece')} that could not be read: kept in {quarantine}", "warn")
+    if sound:
+        said = plural(sound, "sound file that was set aside", "sound files that were set aside")
+        yield Span(f"{said}: kept in {quarantine}", "dim")
     if document["readOnly"]:
         yield Span(f"read only: {document['readOnly']}", "warn")
     for warning in document["warnings"]:

@@ -100,7 +100,8 @@ def _finding_lines(found: Sequence[Finding]) -> Iterator[Line]:
 
 
 def _repair_lines(done: ChangeSet, repaired: int, left: Sequence[Finding]) -> Iterator[Line]:
-    told = "." if done.empty else f": {counted(done)}."
+    said = counted(done)
+    told = f": {said}." if said else "."
     yield (Span(f"Repaired {plural(repaired, 'finding')}", "bold"), told)
     if not done.empty:
         yield Span(f"To take it back: nuggets undo {done.id}", "dim")

@@ -57,7 +57,7 @@ class HistoryController(Controller):
     def _say_done(self, done: ChangeSet, said: str, key: str) -> None:
         told = deed(done)
         keys = self.view.keys
-        again = f"{keys.key('redo')} does it again"
+        again = f"{keys.key('verify' if done.mends else 'redo')} does it again"
         key = key or (again if done.kind == "undo" else f"{keys.key('undo')} takes it back")
         self.context.say(f"{said or f'{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}'}. {key}.")
 

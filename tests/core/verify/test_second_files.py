@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from memory_files import fact_object, facts_of, tree, write_nugget
 from original_writer import Original
 
 from core import Memory
+from core.errors import ConflictError
 from core.facts.edits import forget, remember
 from core.graph.edits import delete_note, hide_note
+from core.storage import writing
 from core.storage.quarantine import record_bytes
 
 USED, SECOND = "memory.donna.json", "memory.nugget.json"
@@ -123,20 +126,48 @@ def test_what_was_forgotten_on_purpose_does_not_come_back(memory: Memory, way: s
     assert "user:k0" not in {note.key for note in again.snapshot.visible}
 
 
-def test_a_repair_that_brought_facts_in_can_be_taken_back(tmp_path: Path) -> None:
-    write_nugget(
-        tmp_path,
-        "memory",
-        [fact_object("user:k0", "v0"), fact_object("user:k1", "used")],
-        suffix=".donna.json",
-    )
-    write_nugget(tmp_path, "memory", [fact_object("user:k1", "other"), fact_object("user:k2", "v2")])
-    memory = Memory.open(tmp_path)
+def two_files(home: Path) -> Memory:
+    used = [fact_object("user:k0", "v0"), fact_object("user:k1", "used")]
+    write_nugget(home, "memory", used, suffix=".donna.json")
+    write_nugget(home, "memory", [fact_object("user:k1", "other"), fact_object("user:k2", "v2")])
+    return Memory.open(home)
+
+
+def test_a_repair_that_brought_facts_in_can_be_taken_back_with_its_file(tmp_path: Path) -> None:
+    memory = two_files(tmp_path)
+    bytes_before = (tmp_path / SECOND).read_bytes()
     done = memory.repair()
     assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
     memory.undo(done)
     assert values(tmp_path) == {"user:k0": "v0", "user:k1": "used"}
+    assert (tmp_path / SECOND).read_bytes() == bytes_before
     assert memory.snapshot.notes == ()
+    memory.redo()
+    assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
+    assert not (tmp_path / SECOND).exists()
+
+
+def test_a_repair_that_was_taken_back_brings_the_same_in_again(tmp_path: Path) -> None:
+    memory = two_files(tmp_path)
+    memory.undo(memory.repair())
+    again = repaired(tmp_path)
+    assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
+    assert hidden(again) == {("user:k1", "other")}
+
+
+def test_where_another_file_stands_in_its_place_a_repair_keeps_its_facts(tmp_path: Path) -> None:
+    memory = two_files(tmp_path)
+    done = memory.repair()
+    write_nugget(tmp_path, "memory", [fact_object("user:new", "somebody's")])
+    with pytest.raises(ConflictError):
+        memory.undo(done)
+    assert set(values(tmp_path)) == {"user:k0", "user:k1", "user:k2"}
+    assert values(tmp_path, SECOND) == {"user:new": "somebody's"}
+
+
+def test_what_lies_in_the_quarantine_of_a_second_file_is_called_sound(tmp_path: Path) -> None:
+    repaired(two_files(tmp_path).home)
+    assert [record.sound for record in Memory.open(tmp_path).set_aside()] == [True]
 
 
 def test_a_second_file_that_is_written_to_meanwhile_stays(
@@ -144,19 +175,20 @@ def test_a_second_file_that_is_written_to_meanwhile_stays(
 ) -> None:
     home = memory.home
     (home / USED).write_bytes((home / SECOND).read_bytes())
+    write_nugget(home, "memory", [fact_object("user:first", "brought in")])
     fresh = Memory.open(home)
-    apply = fresh._store.set_second_aside
+    put = writing.put_instead
 
-    def late(*args: object) -> object:
+    def late(*args: Any, **named: Any) -> object:
         write_nugget(home, "memory", [fact_object("user:late", "newer")])
-        return apply(*args)  # type: ignore[arg-type]
+        return put(*args, **named)
 
-    monkeypatch.setattr(fresh._store, "set_second_aside", late)
+    monkeypatch.setattr(writing, "put_instead", late)
     fresh.repair()
     assert (home / SECOND).exists()
     monkeypatch.undo()
     fresh.repair()
-    assert values(home)["user:late"] == "newer"
+    assert values(home).items() >= {"user:first": "brought in", "user:late": "newer"}.items()
     assert not (home / SECOND).exists()
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from memory_files import LONG_AGO, note_object, notes_of, write_graph
+from memory_files import LONG_AGO, fact_object, note_object, notes_of, write_graph, write_nugget
 
 ONE, TWO, THREE = (f"note-memory-0000000{number}" for number in (1, 2, 3))
 
@@ -50,6 +50,36 @@ def test_findings_say_what_is_wrong_and_what_repair_would_do(crooked: Any) -> No
     assert "to repair:" in said.stdout
     assert "nuggets verify --repair" in said.stdout.splitlines()[-1]
     assert crooked.bytes() == before
+
+
+def test_a_second_file_that_repair_sets_aside_is_told_as_sound_and_comes_back_by_undo(nuggets: Any) -> None:
+    write_nugget(nuggets.home, "x", [fact_object("a", "used")], suffix=".donna.json")
+    second = write_nugget(nuggets.home, "x", [fact_object("b", "second")])
+    assert "1 file set aside" in nuggets.ok("verify", "--repair", "--yes")
+    said = nuggets.ok("status")
+    assert "1 sound file that was set aside: kept in" in said
+    assert "could not be read" not in said
+    nuggets.ok("undo")
+    assert "second" in second.read_text(encoding="utf-8")
+    assert "b  " not in nuggets.ok("facts", "x")
+
+
+def test_a_repair_of_the_note_graph_is_undone_before_what_came_earlier(nuggets: Any) -> None:
+    nuggets.ok("note", "add", "Mine", "my own text")
+    nuggets.graph.write_bytes(nuggets.graph.read_bytes()[:-30])
+    broken = nuggets.graph.read_bytes()
+    assert "To take it back: nuggets undo" in nuggets.ok("verify", "--repair", "--yes")
+    [entry] = nuggets.json("log", "--limit", "1")
+    assert entry["author"] == "command line"
+    [change] = entry["changes"]
+    assert (change["title"], change["before"]["kept"][:11]) == ("graph/graph.json", "quarantine/")
+    assert "- as it was, kept as quarantine/" in nuggets.ok("log", "--limit", "1", "--verbose")
+    said = nuggets.ok("undo")
+    assert "graph/graph.json" in said
+    assert "nuggets verify --repair" in said
+    assert nuggets.graph.read_bytes() == broken
+    nuggets.ok("verify", "--repair", "--yes")
+    assert [note["content"] for note in nuggets.notes()] == ["my own text"]
 
 
 def test_without_a_terminal_repair_acts_and_can_be_taken_back(crooked: Any) -> None:
