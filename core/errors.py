@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 # So much of a name stands in a message: what is wrong with it is to be read as well.
 _NAME_BEGINS, _NAME_ENDS = 200, 100
+
+
+_FEW: Final = 4
+
+
+def few_of(names: Sequence[str]) -> str:
+    """The first few of some names, in a message, and how many more there are."""
+    more = f" and {len(names) - _FEW:,} more" if len(names) > _FEW else ""
+    return ", ".join(names[:_FEW]) + more
 
 
 class NuggetsError(Exception):
@@ -140,7 +149,9 @@ class LockTimeoutError(NuggetsError):
 
 
 class StorageError(NuggetsError):
-    """The operating system refused a read or a write."""
+    """The operating system refused a read or a write. `damaged`: it gave the bytes, and they are none of ours."""
+
+    damaged = False
 
 
 class NotSyncedError(StorageError):

@@ -371,8 +371,7 @@ def _fact_verb(change: FactChange) -> str:
         return "renamed"
     if drops_recall(change) and change.before.value == change.after.value:
         return "dropped a recall of"
-    counted = (change.before.hits, change.before.last_hit_session)
-    recalled = counted != (change.after.hits, change.after.last_hit_session)
+    recalled = change.after.hits > change.before.hits
     return "recalled" if recalled and change.before.value == change.after.value else "changed"
 
 

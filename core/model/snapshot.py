@@ -8,18 +8,29 @@ from functools import cached_property
 
 import msgspec
 
-from core.errors import AmbiguousError, InvalidInputError, NotFoundError
+from core.errors import (
+    AmbiguousError,
+    BrokenFileError,
+    InvalidInputError,
+    NotFoundError,
+    NuggetsError,
+    few_of,
+)
 from core.model.fact import Fact, Nugget
 from core.model.note import Link, Note
 
 
 class Problem(msgspec.Struct, frozen=True):
-    """Something in the files that could not be read and was left as it is. `where` names file and place."""
+    """Something in the files that could not be read and was left as it is. `where` names file and place.
+
+    names: id and title of a note, as far as they are legible.
+    """
 
     where: str
     what: str
     file: str = ""
     nugget: str = ""
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,8 +149,8 @@ class Snapshot:
     def resolve(self, text: str, *, within: Sequence[Note] | None = None) -> Note:
         """The note meant by an id, an unambiguous prefix of an id, or an exact title.
 
-        A visible note wins over a hidden one of the same title. Raises NotFoundError, AmbiguousError, and
-        InvalidInputError for an empty text.
+        A visible note wins over a hidden one of the same title. Raises NotFoundError, AmbiguousError, BrokenFileError
+        for a note that cannot be read, and InvalidInputError for an empty text.
         """
         wanted = text.strip()
         if not wanted:
@@ -160,11 +171,30 @@ class Snapshot:
             if len({n.id for n in candidates}) == 1:
                 return candidates[0]
             if candidates:
-                few = ", ".join(n.id for n in candidates[:4])
                 raise AmbiguousError(
-                    f"fits {len(candidates)} notes: {few}", where=wanted, todo="give more of the id"
+                    f"fits {len(candidates)} notes: {few_of([n.id for n in candidates])}",
+                    where=wanted,
+                    todo="give more of the id",
                 )
-        raise NotFoundError("no note has this id or title", where=wanted, todo="nuggets notes lists them")
+        raise self._no_note(wanted)
+
+    def _no_note(self, wanted: str) -> NuggetsError:
+        """Why no note was found: the one that is meant cannot be read, or there is none."""
+        unread = [
+            problem for problem in self.problems if problem.where != problem.file and not problem.nugget
+        ]
+        for problem in unread:
+            known = {name.casefold() for name in problem.names}
+            if wanted.casefold() in known or any(
+                id.startswith(wanted) for name in problem.names[:1] for id in (name, name.rpartition("-")[2])
+            ):
+                return BrokenFileError(
+                    f"this note {problem.what}", where=problem.where, todo="nuggets verify says what to do"
+                )
+        todo = "nuggets notes lists them"
+        if unread:
+            todo += "; notes that cannot be read are not among them: nuggets verify"
+        return NotFoundError("no note has this id or title", where=wanted, todo=todo)
 
     def nugget(self, name: str) -> Nugget:
         """The nugget of this name. Raises NotFoundError."""

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import NotFoundError, NuggetsError, partly_done
+from core.errors import NotFoundError, NuggetsError, StorageError, partly_done
 from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
 from core.model.entry import Conflict, Entry
@@ -27,7 +27,7 @@ from core.storage.backups import Backup, backups, read_backup
 from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
 from core.storage.copied_version import copied_version
 from core.storage.documents import Document, GraphDocument
-from core.storage.files import may_be_read
+from core.storage.files import may_be_read, wrong_kind
 from core.storage.inspect import inspect_folder
 from core.storage.join_copies import join
 from core.storage.ledger_codec import fact_item, note_item
@@ -44,6 +44,8 @@ _MEND_FILE: Final = (
     "makes a sound file of what is legible in it and what was last seen there, and keeps this one in the "
     "quarantine"
 )
+_TAKE_AWAY: Final = " Move it out of the folder: where a file belongs, nothing else can stand."
+_LET_READ: Final = " Repair cannot read it either: see who may read it, and whether its disk works."
 _MEND_ITEM: Final = "puts it back as it last could be read, and keeps these bytes in the quarantine"
 _SET_ASIDE: Final = "brings what stands in it alone into {}, and keeps the file in the quarantine"
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
@@ -112,8 +114,10 @@ class Maintenance:
             said = f"{problem.what[:1].upper()}{problem.what[1:]}"
             detail = f"{said}: what changed cannot be shown or taken back. "
             detail += f"{problem.todo[:1].upper()}{problem.todo[1:]}. " if problem.todo else ""
-            detail += "Moved out of the folder, it is kept and a new log begins."
-            return [Finding("unreadable-log", problem.where, detail)]
+            if isinstance(problem, StorageError) and problem.damaged:
+                # Whatever else keeps it from being read passes, and a log that is moved away would be missed then.
+                detail += "Moved out of the folder, it is kept and a new log begins."
+            return [Finding("unreadable-log", problem.where, detail.strip())]
         if ledger is None:
             return []
         found = [
@@ -417,8 +421,10 @@ def _with_mending(finding: Finding, mendable: frozenset[str], aside: Mapping[str
         detail = f"This is a second file of a nugget. {used} is used; nobody is answered from this one."
         return Finding("second-file", finding.where, detail, _SET_ASIDE.format(used))
     if finding.kind == "unreadable-file":
-        if not may_be_read(Path(finding.where)):
-            return finding
+        path = Path(finding.where)
+        if not may_be_read(path):
+            todo = _TAKE_AWAY if wrong_kind(path) else _LET_READ
+            return msgspec.structs.replace(finding, detail=finding.detail.partition(" Mend it")[0] + todo)
         repair = _MEND_FILE
     elif finding.kind in ("unreadable-note", "unreadable-fact") and finding.where in mendable:
         repair = _MEND_ITEM

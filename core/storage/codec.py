@@ -51,6 +51,7 @@ _DEEPEST: Final = 100
 _NOT_FIT: Final = (msgspec.ValidationError, UnicodeEncodeError)
 _ID: Final = re.compile(rb'"id"\s*:\s*"([A-Za-z0-9._-]+)"')
 _KEY: Final = re.compile(rb'"key"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
+_TITLE: Final = re.compile(rb'"title"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
 _HALF: Final = re.compile("[\udc80-\udcff]")
 _NO_UTF_8: Final = "holds bytes that are no UTF-8"
 
@@ -118,6 +119,13 @@ def _legible_id(raw: bytes) -> str:
     """The id of a note that is no JSON, when it can be told: links to it are to stay."""
     found = _ID.search(raw)
     return found[1].decode() if found else ""
+
+
+def legible_title(raw: bytes) -> str:
+    """The title of a note that cannot be understood, "" when it cannot be told."""
+    found = _TITLE.search(raw)
+    title = _text_of(found[1]) if found else None
+    return title if isinstance(title, str) else ""
 
 
 def _legible_key(raw: bytes) -> str:

@@ -18,7 +18,7 @@ from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
 from core.model.snapshot import Problem
 from core.settings import InferenceSettings
-from core.storage.codec import ItemError, read_fact, read_note
+from core.storage.codec import ItemError, legible_title, read_fact, read_note
 from core.storage.files import Fingerprint
 from core.storage.json_text import JsonError, dump, split_array, split_document, split_object
 
@@ -169,7 +169,12 @@ def _graph_of(
         except ItemError as error:
             where = f"{path}: note {place + 1}" + (f" ({error.id})" if error.id else "")
             problems.append(
-                Problem(where, f"cannot be read ({error}); its bytes stay in the file", str(path))
+                Problem(
+                    where,
+                    f"cannot be read ({error}); its bytes stay in the file",
+                    str(path),
+                    names=(error.id, legible_title(raws[place])),
+                )
             )
             set_aside.update({error.id} - {""})
     return GraphDocument(

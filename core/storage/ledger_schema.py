@@ -137,11 +137,15 @@ def _has_unwritten(path: Path) -> bool:
 
 def unreadable(path: Path, said: str, error: BaseException | None = None) -> StorageError:
     """The error for a ledger that cannot be read now. error: what the system or SQLite refused it with."""
-    otherwise = "look at the file, or move it away"
-    return StorageError(
-        f"the log of changes cannot be read ({said})", where=str(path), kept="it was left as it is",
-        todo=advice(error, path, otherwise) if error is not None else otherwise,
-    )  # fmt: skip
+    todo = "look at the file, or move it away" if error is None else advice(error, path, "try again")
+    found = StorageError(
+        f"the log of changes cannot be read ({said})",
+        where=str(path),
+        kept="it was left as it is",
+        todo=todo,
+    )
+    found.damaged = error is None
+    return found
 
 
 def _is_made(connection: sqlite3.Connection, path: Path) -> bool:

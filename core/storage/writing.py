@@ -26,6 +26,7 @@ from core.storage.files import (
     fingerprint,
     in_place,
     make_folder,
+    may_be_read,
     read_file,
     remove_file,
     replace_file,
@@ -174,7 +175,7 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
             snapshot.graph_problem,
             where=str(home / GRAPH_FILE),
             kept="the file was left as it is and nothing was written",
-            todo="nuggets verify --repair mends it",
+            todo=_repairable(home / GRAPH_FILE, "nuggets verify --repair mends it"),
         )
     touched = {change.nugget for change in change_set.facts}
     touched |= {change.note.nugget_name for change in change_set.notes if change.note.is_fact}
@@ -184,8 +185,15 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
                 nugget.problem,
                 where=str(home / nugget.file),
                 kept="the file was left as it is and nothing was written",
-                todo="nuggets verify --repair mends it, or put back a good copy of it",
+                todo=_repairable(
+                    home / nugget.file, "nuggets verify --repair mends it, or put back a good copy of it"
+                ),
             )
+
+
+def _repairable(path: Path, todo: str) -> str:
+    """What to do about a broken file: `todo` where repair can read what it holds."""
+    return todo if may_be_read(path) else "nuggets verify says what to do"
 
 
 def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:

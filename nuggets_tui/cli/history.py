@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import AmbiguousError, InvalidInputError, NotFoundError
+from core.errors import AmbiguousError, BrokenFileError, InvalidInputError, NotFoundError, few_of
 from core.model.names import iso
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -147,7 +147,7 @@ def known_note(memory: Memory, wanted: str) -> str:
     """
     try:
         return memory.snapshot.resolve(wanted).id
-    except NotFoundError:
+    except (NotFoundError, BrokenFileError):
         pass
     wanted = wanted.strip()
     if memory.log(limit=1, note=wanted):
@@ -159,7 +159,7 @@ def known_note(memory: Memory, wanted: str) -> str:
             where=wanted, todo="nuggets notes lists those there are",
         )  # fmt: skip
     if len(found) > 1:
-        few = ", ".join(list(found)[:4])
+        few = few_of(list(found))
         raise AmbiguousError(f"fits {len(found)} notes of the log: {few}", where=wanted, todo="give the id")
     return next(iter(found))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from core.errors import AmbiguousError, InvalidInputError
+from core.errors import AmbiguousError, InvalidInputError, few_of
 from core.model.names import iso
 from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
@@ -82,7 +82,7 @@ def _verify_lines(found: Sequence[Finding]) -> Iterator[Line]:
     if mendable:
         yield f"{said}; {_amount(mendable, len(found))} can be repaired: nuggets verify --repair"
     else:
-        yield f"{said}; {_amount(0, len(found))} can be repaired without a person."
+        yield f"{said}; {'it' if len(found) == 1 else 'each'} says what to do."
 
 
 def _amount(count: int, of: int) -> str:
@@ -108,7 +108,7 @@ def _repair_lines(done: ChangeSet, repaired: int, left: Sequence[Finding]) -> It
     if left:
         yield ""
         yield from _finding_lines(left)
-        yield f"{plural(len(left), 'finding')} left, for you to decide."
+        yield f"{plural(len(left), 'finding')} left; {'it' if len(left) == 1 else 'each'} says what to do."
 
 
 # Restore
@@ -168,9 +168,8 @@ def _goal(backups: Sequence[Backup], when: str) -> str:
         if wanted in named or len(named) == 1:
             return wanted if wanted in named else named[0]
         if named:
-            few = ", ".join(named[:4])
             raise AmbiguousError(
-                f"fits {len(named)} backups: {few}", where=when, todo="give more of the name"
+                f"fits {len(named)} backups: {few_of(named)}", where=when, todo="give more of the name"
             )
     now = datetime.now().astimezone()
     found = moment(when, now, end_of_day=True)

@@ -105,7 +105,7 @@ def test_what_only_a_person_can_decide_is_left_and_told(nuggets: Any) -> None:
     assert "1 finding left" in done.stdout.splitlines()[-1]
     (left,) = nuggets.json("verify", code=1)["findings"]
     assert (left["where"], left["repair"]) == (THREE, "")
-    assert "without a person" in nuggets("verify").stdout
+    assert "it says what to do" in nuggets("verify").stdout
     assert nuggets.json("verify", "--repair", code=1)["repaired"] == 0
 
 

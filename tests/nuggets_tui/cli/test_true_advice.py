@@ -1,0 +1,96 @@
+"""What a message says about a file that cannot be read is true, and what it advises helps."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any
+
+import pytest
+from memory_files import note_object, replace_bytes, write_graph
+
+from core import Memory
+from core.errors import StorageError
+from core.storage.ledger_schema import unreadable
+
+UNREADABLE = "12345", "1e400", "[]"
+
+
+@pytest.fixture(params=UNREADABLE)
+def unread(nuggets: Any, request: pytest.FixtureRequest) -> Any:
+    """A memory whose second note is in the file and cannot be read."""
+    path = write_graph(nuggets.home, [note_object(1), note_object(2, title="Second note", content="@")])
+    replace_bytes(path, path.read_bytes().replace(b'"@"', request.param.encode()))
+    return nuggets
+
+
+@pytest.mark.parametrize("named", ["Second note", "second NOTE", "note-memory-00000002", "00000002"])
+@pytest.mark.parametrize("command", [("show",), ("edit", "--content", "new"), ("hide",)])
+def test_a_note_that_cannot_be_read_is_named_as_that(
+    unread: Any, named: str, command: tuple[str, ...]
+) -> None:
+    said = unread.fails("note", command[0], named, *command[1:])
+    assert "note 2 (note-memory-00000002)" in said
+    assert "cannot be read" in said
+    assert "nuggets verify" in said
+
+
+def test_for_a_note_that_is_not_found_it_is_said_that_others_cannot_be_read(unread: Any) -> None:
+    said = unread.fails("note", "show", "No such title", code=1)
+    assert "cannot be read" in said
+
+
+def test_the_log_of_a_note_that_cannot_be_read_is_shown(nuggets: Any) -> None:
+    nuggets.ok("note", "add", "Second note", "@text")
+    replace_bytes(nuggets.graph, nuggets.graph.read_bytes().replace(b'"@text"', b"5"))
+    assert "added Second note" in nuggets.ok("log", "--note", "Second note")
+
+
+def test_repair_is_advised_only_where_there_is_a_file_to_repair(nuggets: Any) -> None:
+    nuggets.ok("remember", "m", "key", "value")
+    (nuggets.home / "w.nugget.json").mkdir()
+    assert "--repair" not in nuggets.fails("remember", "w", "a", "b")
+    [finding] = nuggets.json("verify", code=1)["findings"]
+    assert (finding["repair"], "Move it out" in finding["detail"]) == ("", True)
+    assert "restore" not in finding["detail"]
+    (nuggets.home / "w.nugget.json").rmdir()
+    nuggets.ok("remember", "w", "a", "b")
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT, errno.EACCES])
+def test_a_log_that_the_system_refuses_is_never_to_be_moved_away(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    nuggets.ok("remember", "m", "key", "value")
+    refusal = OSError(number, os.strerror(number))
+    problem = unreadable(nuggets.home / "ledger.db", os.strerror(number), refusal)
+    assert "move" not in problem.message
+    _with_log_problem(monkeypatch, problem)
+    [finding] = nuggets.json("verify", code=1)["findings"]
+    assert finding["kind"] == "unreadable-log"
+    assert "oved" not in finding["detail"]
+
+
+def test_a_log_that_is_damaged_where_nothing_may_be_written_may_be_moved_away(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nuggets.ok("remember", "m", "key", "value")
+    _with_log_problem(monkeypatch, unreadable(nuggets.home / "ledger.db", "file is not a database"))
+    [finding] = nuggets.json("verify", code=1)["findings"]
+    assert "a new log begins" in finding["detail"]
+
+
+def _with_log_problem(monkeypatch: pytest.MonkeyPatch, problem: StorageError) -> None:
+    from core.storage.store import Store
+
+    monkeypatch.setattr(Store, "log_problem", problem)
+    monkeypatch.setattr(Store, "ledger", None)
+    monkeypatch.setattr(Memory, "refresh", lambda self, **_: False)
+    monkeypatch.setattr("core.pipeline.writes.verify.drift", lambda *_, **__: ())
+
+
+def test_what_the_next_change_finishes_is_not_said_to_need_a_person(nuggets: Any) -> None:
+    nuggets.ok("remember", "m", "key", "value")
+    (nuggets.home / "graph" / "graph.json.tmp-1").write_bytes(b"{}")
+    said = nuggets("verify").stdout
+    assert "person" not in said
