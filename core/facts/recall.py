@@ -18,6 +18,7 @@ from core.errors import InvalidInputError
 from core.facts.feasible import check_decodable, why_not_decoded
 from core.facts.resolve import ExactKeys, KeyIndex, Match, Resolved
 from core.facts.wording import read_query
+from core.model.compare import alike
 from core.model.fact import Fact, FactConfig, Nugget
 from core.model.judgement import Candidate, Judgement
 from core.model.snapshot import Snapshot
@@ -26,7 +27,7 @@ from core.text.mask import all_masked
 if TYPE_CHECKING:
     from core.facts.decode import Decoded
 
-__all__ = ["Match", "Recall", "Recaller", "RunnerUp", "Skipped", "Undecoded"]
+__all__ = ["AlsoHeld", "Match", "Recall", "Recaller", "RunnerUp", "Skipped", "Undecoded"]
 
 Undecoded = Literal["", "overfull", "costly", "unsure"]
 """Why the vectors did not give an answer: the nugget holds more than they can tell, decoding it would take too long or
@@ -59,6 +60,14 @@ class Skipped(msgspec.Struct, frozen=True):
     what: str
 
 
+class AlsoHeld(msgspec.Struct, frozen=True):
+    """What another nugget holds under the key that was meant."""
+
+    nugget_name: str
+    key: str
+    answer: str
+
+
 class Recall(msgspec.Struct, frozen=True, kw_only=True):
     """The answer to a query; with found=False everything else is empty, but for `skipped` and `candidates`.
 
@@ -67,8 +76,9 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     confidence and margin are the original's: softmax over all values at the nugget's temperature, in [0, 1]; 0 where
     the vectors give another value or are not asked. certainty in [0, 1] is the probability that the vectors give what
     was stored; where `undecoded` is not "", the answer was read from the fact file alone, and it is the strength of
-    the match. key: the key that was meant. via: "facts", "graph" or "". note_id: the note of the fact, or the note
-    that answered. runners_up: other values that the vectors give.
+    the match, above which it never is where the key was guessed. key: the key that was meant. via: "facts", "graph" or
+    "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
+    other values that other nuggets hold under that key.
     """
 
     answer: str | None = None
@@ -86,6 +96,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     skipped: tuple[Skipped, ...] = ()
     judgement: Judgement = "nothing"
     candidates: tuple[Candidate, ...] = ()
+    also: tuple[AlsoHeld, ...] = ()
 
 
 class _Candidate(NamedTuple):
@@ -129,7 +140,8 @@ class Recaller:
     ) -> Recall:
         """The fact that a query means, over all nuggets or in one; any text may be asked.
 
-        The strongest match wins, of equal ones the one decoded with more certainty, then the first. Nuggets that
+        The strongest match wins, of equal ones one that the vectors give, then the first. Of several nuggets that hold
+        the key which is meant, the one answers that does when the key is asked for to the letter. Nuggets that
         could not be read are passed over, and so are, unless named, those whose numbers make no vectors; the answer
         names both. A value that is masked answers nothing. begun: words of the query that are half typed ones of
         notes. Raises NotFoundError for a nugget that nothing speaks of, InvalidInputError for a named nugget whose
@@ -143,15 +155,37 @@ class Recaller:
             for candidates in self._candidates(readable, query, begun):
                 best = self._best(snapshot, candidates, skipped, nugget is not None)
                 if best is not None:
+                    best = self._beside_others(snapshot, best, readable)
                     break
             return msgspec.structs.replace(best or Recall(), skipped=tuple(skipped))
+
+    def _beside_others(self, snapshot: Snapshot, best: Recall, nuggets: list[Nugget]) -> Recall:
+        """The answer of the nugget that answers for the key that was meant, with what others hold under it."""
+        places = [(nugget, self._keys_of(nugget).exact.find(best.key)) for nugget in nuggets]
+        held = [(nugget, found.place) for nugget, found in places if found is not None]
+        if len(held) < 2 or best.match is None:
+            return best
+        if best.match.kind != "exact":
+            # How well the words fit differs with the other keys of each nugget, which says nothing of this one.
+            match = best.match
+            each = [_Candidate(nugget, Resolved(place, match)) for nugget, place in held]
+            best = self._best(snapshot, each, [], named=False) or best
+        facts = [(nugget.name, nugget.facts[place]) for nugget, place in held]
+        return msgspec.structs.replace(
+            best,
+            also=tuple(
+                AlsoHeld(name, fact.key, fact.value)
+                for name, fact in facts
+                if name != best.nugget_name and not alike(fact.value, best.answer or "")
+            ),
+        )
 
     def _best(
         self, snapshot: Snapshot, candidates: Iterable[_Candidate], skipped: list[Skipped], named: bool
     ) -> Recall | None:
         """The answer of the strongest candidate that gives one; those that give none go to `skipped`."""
         best: Recall | None = None
-        best_rank, best_decoded = (0.0, 0), 0.0
+        best_rank, best_decoded = (0.0, 0), False
         for candidate in candidates:
             if best is not None and candidate.rank < best_rank:
                 break
@@ -162,7 +196,8 @@ class Recaller:
                     raise
                 skipped.append(Skipped(candidate.nugget.name, "undecodable", error.what))
                 continue
-            decoded = 0.0 if answer.undecoded else answer.certainty
+            # How sure the vectors are differs with every fact beside it.
+            decoded = not answer.undecoded
             if best is None or decoded > best_decoded:
                 best, best_rank, best_decoded = answer, candidate.rank, decoded
         return best
@@ -282,10 +317,13 @@ def _with_decoding(answer: Recall, decoded: Decoded, place: int) -> Recall:
         return msgspec.structs.replace(answer, undecoded="unsure", runners_up=runners_up)
     probability = min(max(columns[2][0], 0.0), 1.0)
     sure = probability >= _SURE
+    guessed = answer.match is not None and answer.match.kind == "fuzzy"
+    # Of a key that was guessed, its value cannot be surer than the guess.
+    most = answer.certainty if guessed else 1.0
     return msgspec.structs.replace(
         answer,
         confidence=float(decoded.confidence[place]),
-        certainty=probability if sure else answer.certainty,
+        certainty=min(probability, most) if sure else answer.certainty,
         margin=float(decoded.margin[place]),
         undecoded="" if sure else "unsure",
         runners_up=runners_up,

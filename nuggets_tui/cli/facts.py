@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from core.errors import InvalidInputError, NotFoundError
+from core.text.normalise import squeeze
 from nuggets_tui.cli.groups import TEXT, command, example, query_command
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
@@ -19,7 +20,7 @@ from nuggets_tui.recall_words import how_sure, skipped_lines, why_candidate
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.facts.recall import Recall, Skipped
+    from core.facts.recall import AlsoHeld, Recall, Skipped
     from core.model.draft import Draft
     from core.model.fact import Fact, Nugget
     from core.model.judgement import Candidate
@@ -195,6 +196,7 @@ def _recall_document(found: Recall) -> dict[str, object]:
         "via": found.via,
         "noteId": found.note_id,
         **({} if found.found else _offered_document(found)),
+        **({"also": [_also_document(one) for one in found.also]} if found.also else {}),
         **({"undecoded": found.undecoded} if found.undecoded else {}),
         **({"skipped": [_skipped_document(one) for one in found.skipped]} if found.skipped else {}),
     }
@@ -218,6 +220,10 @@ def _candidate_document(one: Candidate) -> dict[str, object]:
         "lacks": list(one.lacks),
         "likelihood": one.likelihood,
     }
+
+
+def _also_document(one: AlsoHeld) -> dict[str, str]:
+    return {"nuggetName": one.nugget_name, "key": one.key, "answer": one.answer}
 
 
 def _skipped_document(one: Skipped) -> dict[str, str]:
@@ -263,6 +269,8 @@ def _recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Li
         parts.append(f"{found.match.kind} match")
     parts.append("from the notes" if found.via == "graph" else how_sure(found))
     yield Span(" · ".join(part for part in parts if part), "dim")
+    for one in found.also:
+        yield Span(f"{one.nugget_name} holds it too: {shorten(squeeze(one.answer), LONGEST)}", "dim")
     for note, reason in related:
         yield ("", Span("→ ", "dim"), Span(note.title, "bold"), Span(f"  {reason}", "dim"))
         for line in note.content.split("\n"):

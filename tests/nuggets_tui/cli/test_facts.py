@@ -184,3 +184,15 @@ def test_facts_and_clear_of_an_unknown_nugget_are_not_found(nuggets: Any) -> Non
 def test_forgetting_in_a_nugget_that_is_not_there_names_the_nugget(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
     assert nuggets.fails("forget", "nope", "test cmd", code=1) == "nuggets: nope: no such nugget"
+
+
+def test_a_key_that_another_nugget_holds_too_is_answered_with_that(nuggets: Any) -> None:
+    nuggets.ok("remember", "app", "test command", "pytest -q")
+    nuggets.ok("remember", "other", "test command", "npm\ntest")
+    for spelt in ("test command", "tset comand"):
+        said = nuggets.ok("recall", spelt)
+        assert said.splitlines()[0] == "pytest -q"
+        assert "other holds it too: npm test" in said
+        document = nuggets.json("recall", spelt)
+        assert document["also"] == [{"nuggetName": "other", "key": "test command", "answer": "npm\ntest"}]
+    assert "also" not in nuggets.json("recall", "test command", "--nugget", "app")
