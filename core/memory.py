@@ -488,7 +488,9 @@ class Memory:
             self.refresh(patient=False)
             if self._store.log_problem is not None:
                 raise self._store.log_problem
-            return timeline_of(self.snapshot, self.home, lambda: self._store.ledger, self._guard)
+            return timeline_of(
+                self.snapshot, self.home, lambda: self._store.ledger, self._guard, iso(self._clock())
+            )
 
     def at(self, when: str) -> Snapshot:
         """The memory as it was at an ISO 8601 time. Raises NotFoundError, which says how far back the log reaches,

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 
 from core.errors import NotFoundError
 from core.model.change import ChangeSet
+from core.model.in_order import times_in_order
 from core.model.snapshot import Snapshot
 from core.model.unwind import at_moment
 from core.storage.ledger import Ledger
@@ -38,12 +39,21 @@ class Timeline:
     """
 
     def __init__(
-        self, present: Snapshot, marks: Iterable[Mark], read: Read, archives: Iterable[Path] = ()
+        self,
+        present: Snapshot,
+        marks: Iterable[Mark],
+        read: Read,
+        archives: Iterable[Path] = (),
+        now: str = "",
     ) -> None:
         """read: the change sets of entries by their numbers; those that are gone are left out of what it returns.
-        archives: of older entries, newest first; each is opened when somebody goes so far back.
+        archives: of older entries, newest first; each is opened when somebody goes so far back. now: the time; an entry
+        that is later was made with a wrong clock.
         """
         self.marks: list[Mark] = list(marks)
+        self._now = now
+        # When each entry was made, newest first, once somebody asks.
+        self._made: list[str] = []
         # Where a person stops: at each change that is no mere recall, at the present, and at the beginning.
         self.stops: list[int] = []
         self._read = read
@@ -95,21 +105,34 @@ class Timeline:
 
     def position_at(self, moment: str) -> int:
         """The position of the state that was there at a time: the one that the last entry made by then left.
+        The order of the entries rules over their times, of which a wrong clock may have made some.
 
         Opens archives as far as need be. Raises NotFoundError for a time before the log begins.
         """
         with self._guard:
             while True:
-                for position, mark in enumerate(self.marks):
-                    if mark.at <= moment:
+                for position, made in enumerate(self._times()):
+                    if made <= moment:
                         return position
                 if not self.dig():
                     break
         if not self.marks:
             raise NotFoundError("nothing is in the log yet", where=moment)
         raise NotFoundError(
-            "the log does not reach back so far", where=moment, todo=f"it begins at {self.reach}"
+            "the log does not reach back so far", where=moment, todo=f"it begins at {self._made[-1]}"
         )
+
+    def _times(self) -> list[str]:
+        if len(self._made) != len(self.marks):
+            oldest_first = [mark.at for mark in reversed(self.marks)]
+            self._made = times_in_order(oldest_first, self._now)[::-1]
+        return self._made
+
+    @property
+    def misdated(self) -> list[str]:
+        """Times that entries bear though they were made at others, of those known so far."""
+        with self._guard:
+            return [mark.at for mark, made in zip(self.marks, self._times(), strict=True) if mark.at != made]
 
     def dig(self) -> bool:
         """Opens the next archive of older entries; False when there is none."""
@@ -166,10 +189,14 @@ class Timeline:
 
 
 def timeline_of(
-    present: Snapshot, home: Path, ledger: Callable[[], Ledger | None], guard: AbstractContextManager[object]
+    present: Snapshot,
+    home: Path,
+    ledger: Callable[[], Ledger | None],
+    guard: AbstractContextManager[object],
+    now: str,
 ) -> Timeline:
     """The states of a memory that is at `present`. ledger: the one that is open now, None for none; guard: held while
-    it is read. Raises StorageError, BrokenLedgerError.
+    it is read; now: the time. Raises StorageError, BrokenLedgerError.
     """
 
     def read(numbers: Collection[int]) -> dict[int, ChangeSet]:
@@ -179,7 +206,7 @@ def timeline_of(
 
     opened = ledger()
     known = marks(opened) if opened is not None else []
-    return Timeline(present, known, read, archives(home))
+    return Timeline(present, known, read, archives(home), now)
 
 
 def _reading(ledger: Ledger, read: Callable[[Ledger], _Result]) -> _Result:

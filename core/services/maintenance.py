@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -40,6 +41,8 @@ from core.verify.second_files import bring_in_second_file
 _KEPT: Final = "nothing was written"
 _MENDED: Final = "the files that could not be read are mended, and all else is as it was"
 _REPAIRED: Final = "what was repaired in notes and facts is in the log"
+# A change follows on the backup before it within.
+_AT_ONCE: Final = timedelta(minutes=1)
 _MEND_FILE: Final = (
     "makes a sound file of what is legible in it and what was last seen there, and keeps this one in the "
     "quarantine"
@@ -260,10 +263,10 @@ class Maintenance:
                 todo="nuggets restore lists the backups",
             )
         at = iso(moment)
-        found = self._from_log(current, at)
+        found, misdated = self._from_log(current, at)
         if found is not None:
             return found, at
-        before = [backup for backup in known if backup.at <= at]
+        before = [backup for backup in known if backup.at <= at and not _is_misdated(backup, misdated)]
         if not before:
             raise NotFoundError(
                 "no backup is so old, and the log does not reach back so far", where=when, kept=_KEPT,
@@ -274,17 +277,21 @@ class Maintenance:
     def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
         return read_backup(backup.path, self._settings().inference, progress), f"the backup {backup.name}"
 
-    def _from_log(self, current: Snapshot, at: str) -> Snapshot | None:
-        """The memory as it was, as the log tells; None where that does not reach back so far. Raises StorageError."""
+    def _from_log(self, current: Snapshot, at: str) -> tuple[Snapshot | None, list[str]]:
+        """The memory as it was, as the log tells; None where that does not reach back so far. And the times at which a
+        clock was wrong. Raises StorageError.
+        """
         if self._store.log_problem is not None:
             raise self._store.log_problem
         guard = self._repository.guard
         with guard:
-            timeline = timeline_of(current, self._store.home, lambda: self._store.ledger, guard)
+            timeline = timeline_of(
+                current, self._store.home, lambda: self._store.ledger, guard, iso(self._clock())
+            )
         try:
-            return timeline.at(timeline.position_at(at))
+            return timeline.at(timeline.position_at(at)), []
         except NotFoundError:
-            return None
+            return None, timeline.misdated
 
     # Conflict copies
 
@@ -410,6 +417,13 @@ class Maintenance:
             facts=facts,
         )
         return self._store.keep_conflict(change_set, self._author.signature, conflict)
+
+
+def _is_misdated(backup: Backup, times: Iterable[str]) -> bool:
+    """Whether a backup was made right before a change, by the same wrong clock. times: that such changes bear."""
+    made = parse_iso(backup.at)
+    changes = (moment for time in times if (moment := parse_iso(time)) is not None)
+    return made is not None and any(abs(moment - made) <= _AT_ONCE for moment in changes)
 
 
 def _with_mending(finding: Finding, mendable: frozenset[str], aside: Mapping[str, str]) -> Finding:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -397,3 +398,29 @@ def test_a_note_that_differs_in_recalls_alone_gets_those_of_then() -> None:
     (change,) = _back(_memory(replace(then, hits=7)), _memory(then), then.id).notes
     assert change.after is not None
     assert change.after.hits == 1
+
+
+def test_a_change_made_while_the_clock_stood_in_the_past_begins_no_log(tmp_path: Path) -> None:
+    clock = [datetime(2026, 11, 23, 12, tzinfo=UTC)]
+    memory = Memory.open(tmp_path, clock=lambda: clock[0])
+    memory.change("first", lambda draft: remember(draft, "m", "first", "1"))
+    clock[0] = datetime(1998, 1, 1, tzinfo=UTC)
+    memory.change("past", lambda draft: remember(draft, "m", "past", "2"))
+    clock[0] = datetime(2026, 11, 23, 14, tzinfo=UTC)
+    memory.change("later", lambda draft: remember(draft, "m", "later", "3"))
+    for moment in ("1999-01-01T00:00:00Z", "2026-11-23T11:00:00Z"):
+        with pytest.raises(NotFoundError):
+            memory.at(moment)
+        with pytest.raises(NotFoundError):
+            memory.restoration(moment)
+    assert [fact.key for fact in memory.at("2026-11-23T13:00:00Z").nugget("m").facts] == ["first", "past"]
+
+
+def test_a_change_made_while_the_clock_stood_in_the_future_is_not_taken_back_for_that(tmp_path: Path) -> None:
+    clock = [datetime(2026, 11, 23, 12, tzinfo=UTC)]
+    memory = Memory.open(tmp_path, clock=lambda: clock[0])
+    memory.change("first", lambda draft: remember(draft, "m", "first", "1"))
+    clock[0] = datetime(2036, 1, 1, tzinfo=UTC)
+    memory.change("future", lambda draft: remember(draft, "m", "future", "2"))
+    clock[0] = datetime(2026, 11, 23, 14, tzinfo=UTC)
+    assert memory.restoration("2026-11-23T13:59:59Z").empty
