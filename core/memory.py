@@ -110,7 +110,9 @@ class Memory:
             listeners=(self._settings_file, self._saved_searches),
         )
         self._guard = self._repository.guard
-        self._search = SearchService(home, lambda: self.settings.search, self._clock)
+        self._search = SearchService(
+            home, lambda: self.settings.search, self._clock, lambda: self.settings.synonyms
+        )
         self._recall = RecallService(
             self._search,
             draft=self._repository.draft,

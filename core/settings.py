@@ -15,6 +15,9 @@ from core.errors import InvalidInputError
 
 SETTINGS_FILE: Final = "settings.toml"
 
+# Words, each with those that mean the same.
+Synonyms = tuple[tuple[str, tuple[str, ...]], ...]
+
 _Part = TypeVar("_Part", bound=msgspec.Struct)
 
 
@@ -22,8 +25,9 @@ class SearchSettings(msgspec.Struct, frozen=True):
     """Weights of the blend and what bounds it; a weight of 0 switches a part off.
 
     associative_weight: of the likeness to the best hits. link_weight: of the blend of the best linked note.
-    pair_weight: of pairs of neighbouring words in the vector leg. relevance_floor: share of a query that a note must
-    cover to stand above the line; below it is what is less likely. dimension: phases of a search vector.
+    pair_weight: of pairs of neighbouring words in the vector leg. meaning_weight: of words that mean nearly what a
+    typed one does, beside the word itself. relevance_floor: share of a query that a note must cover to stand above
+    the line; below it is what is less likely. dimension: phases of a search vector.
     """
 
     vector_weight: float = 0.42
@@ -34,6 +38,7 @@ class SearchSettings(msgspec.Struct, frozen=True):
     associative_weight: float = 0.21
     link_weight: float = 0.06
     pair_weight: float = 1.0
+    meaning_weight: float = 0.7
     relevance_floor: float = 0.15
     temperature: float = 0.35
     softmax_over: int = 20
@@ -146,7 +151,8 @@ class AppSettings(msgspec.Struct, frozen=True):
 
 class Settings(msgspec.Struct, frozen=True):
     """All settings of a memory. keys: what the table [keys] gives to each command of the app, in its order; None for
-    what is no text. Which commands and keys there are, the app knows.
+    what is no text. Which commands and keys there are, the app knows. synonyms: what the table [search.words] gives:
+    words, each with those that mean the same.
     """
 
     search: SearchSettings = SearchSettings()
@@ -158,6 +164,7 @@ class Settings(msgspec.Struct, frozen=True):
     ledger: LedgerSettings = LedgerSettings()
     app: AppSettings = AppSettings()
     keys: tuple[tuple[str, str | None], ...] = ()
+    synonyms: Synonyms = ()
     # Names in settings.toml that this version does not know: ignored, and told.
     unknown: tuple[str, ...] = ()
     # What could not be used, each in one line that says what counts instead, and side by side with these the names of
@@ -213,6 +220,7 @@ _RANGES: Final[Mapping[str, _Range | _OneOf]] = {
     "search.associative_weight": _Range(0),
     "search.link_weight": _Range(0),
     "search.pair_weight": _Range(0),
+    "search.meaning_weight": _Range(0, 1),
     "search.relevance_floor": _Range(0, 1),
     "search.temperature": _Range(0, above=True),
     "search.softmax_over": _Range(1),
@@ -291,10 +299,12 @@ class _Loading(NamedTuple):
             return replace(self.fallback, unknown=())
         found = Settings()
         for section in found.__struct_fields__:
-            if section not in (*_OUTCOME, "keys"):
+            if section not in (*_OUTCOME, "keys", "synonyms"):
                 part = self._part(section, getattr(found, section), table.get(section, {}))
                 found = replace(found, **{section: part})
-        return replace(found, unknown=_unknown(found, table), keys=self._keys(table))
+        return replace(
+            found, unknown=_unknown(found, table), keys=self._keys(table), synonyms=self._synonyms(table)
+        )
 
     def of_environment(self, settings: Settings, environ: Mapping[str, str]) -> Settings:
         """The settings with what the environment says in place of what the file does."""
@@ -340,6 +350,21 @@ class _Loading(NamedTuple):
             self._wrong("keys", "a table", self.fallback.keys)
             return self.fallback.keys
         return tuple((name, value if isinstance(value, str) else None) for name, value in given.items())
+
+    def _synonyms(self, table: Mapping[str, Any]) -> Synonyms:
+        """What stands in [search.words]: for each word a list of others, or one."""
+        search = table.get("search", {})
+        given = search.get("words", {}) if isinstance(search, dict) else {}
+        if not isinstance(given, dict):
+            self._wrong("search.words", "a table", self.fallback.synonyms)
+            return self.fallback.synonyms
+        made = []
+        for word, others in given.items():
+            try:
+                made.append((word, _checked([others] if isinstance(others, str) else others, (), None)))
+            except _Unfit as unfit:
+                self._wrong(f"search.words.{word}", str(unfit), None)
+        return tuple(made)
 
     def _wrong(self, name: str, wanted: str, counting: object) -> None:
         self.problems.append((name, f"{self.where}: {name} must be {wanted}; {_counts(counting)}"))
@@ -391,7 +416,8 @@ def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:
         if not isinstance(part, msgspec.Struct) or not isinstance(given, dict):
             found.append(section)
             continue
-        found.extend(f"{section}.{name}" for name in given if not hasattr(part, name))
+        known = ("words",) if section == "search" else ()
+        found.extend(f"{section}.{name}" for name in given if name not in known and not hasattr(part, name))
     return tuple(sorted(found))
 
 

@@ -104,6 +104,14 @@ WEIGHTS: Final = (
         3.0,
     ),
     Weight(
+        "meaning_weight",
+        "meaning",
+        "How much words count that mean nearly what you typed, such as remove for delete; 0 leaves your own words.",
+        0.1,
+        0.02,
+        1.0,
+    ),
+    Weight(
         "relevance_floor",
         "floor",
         "The share of the query that a note must hold to stand above the line. Higher: fewer and surer ones.",

@@ -250,6 +250,7 @@ def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
         "beginning": f"{asked} as the beginning of {found}",
         "spelling": f"{asked} read as {found}",
         "part": f"{asked} as a part of {found}",
+        "meaning": f"means: {reason.found} ~ {reason.asked} {number(reason.likeness)}",
         "pair": f"{asked} side by side",
         "phrase": "the whole query stands in it, word for word",
         "title": "the query is its title",
@@ -263,9 +264,12 @@ def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
 
 
 def neighbours(reasons: Sequence[Reason]) -> dict[str, str]:
-    """Words that the query was read as, each with the word that was typed: spelling, forms, beginnings, parts."""
+    """Words that the query was read as, each with the word that was typed: spelling, forms, beginnings, parts, words
+    that mean the same.
+    """
     return {
         reason.found: reason.asked
         for reason in sorted(reasons, key=lambda reason: reason.value)
-        if reason.kind in ("form", "beginning", "spelling", "part") and reason.asked != reason.found
+        if reason.kind in ("form", "beginning", "spelling", "part", "meaning")
+        and reason.asked != reason.found
     }

@@ -103,14 +103,20 @@ def _text(ranking: Ranking, row: int) -> Iterator[Reason]:
     best = text.best_bm25
     counts = Counter(state.stems.names[number] for number in state.document(row).stems)
     for term in ranking.terms:
-        held = [reading for reading in term.readings if reading.text and reading.stem in counts]
-        if not held:
+        # What means the same counts where the word itself does not stand.
+        for readings in (term.readings, term.meanings):
+            held = [reading for reading in readings if reading.text and reading.stem in counts]
+            if held:
+                break
+        else:
             continue
         gains = {reading: reading.text * _saturated(ranking, row, counts[reading.stem]) for reading in held}
         chosen = max(held, key=lambda reading: (gains[reading], reading.likeness))
-        covered = max(reading.text for reading in held) / term.times
+        means = chosen.kind == "meaning"
+        covered = 0.0 if means else max(reading.text for reading in held) / term.times
         value = BM25_SHARE * gains[chosen] / max(best, _TINY) + COVERAGE_SHARE * covered / max(asked, _TINY)
-        yield Reason("text", chosen.kind, term.word, chosen.word, value)
+        likeness = chosen.likeness if means else 1.0
+        yield Reason("text", chosen.kind, term.word, chosen.word, value, likeness)
     if text.phrase[row]:
         yield Reason("text", "phrase", ranking.query.phrase, ranking.query.phrase, PHRASE_BONUS)
     if text.title[row]:

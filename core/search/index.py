@@ -14,7 +14,7 @@ from core.model.snapshot import Snapshot
 from core.search.documents import Document, Reader, digest_of, same_for_search
 from core.search.query import read_query
 from core.search.results import Explanation, Filters, Hit, SearchResult, Standing
-from core.settings import SearchSettings
+from core.settings import SearchSettings, Synonyms
 from core.text.languages import stem_in
 from core.text.tokens import words
 
@@ -56,6 +56,8 @@ class SearchIndex:
         self._state: State | None = None
         self._recent: list[Document] = []
         self._vectors: Vectors | None = None
+        # A person's own, as `Settings.synonyms` has them.
+        self.synonyms: Synonyms = ()
         self._guard = threading.Lock()
 
     # Following
@@ -194,6 +196,7 @@ class SearchIndex:
         with self._guard:
             state, reader = self._state, self._reader
         found = SearchIndex()
+        found.synonyms = self.synonyms
         if state is not None:
             found.restore(blocks_of(state, reader), snapshot)
         found.update(snapshot)
@@ -333,9 +336,8 @@ class SearchIndex:
             return None
         from core.search.ranking import rank
 
-        return rank(
-            state, query, filters or Filters(), settings, self.vectors(settings.dimension), explained, stopped
-        )
+        vectors, found = self.vectors(settings.dimension), filters or Filters()
+        return rank(state, query, found, settings, vectors, explained, stopped, self.synonyms)
 
     def vectors(self, dimension: int = _USUAL.dimension) -> Vectors:
         """The phase vectors of the notes, as far as they are made."""

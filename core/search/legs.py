@@ -26,6 +26,8 @@ BM25_SHARE: Final = 0.7
 COVERAGE_SHARE: Final = 0.3
 PHRASE_BONUS: Final = 0.15
 TITLE_BONUS: Final = 0.6
+# What a word that means the same counts for where it is asked whether a note is a hit at all.
+MEANT_SHARE: Final = 0.9
 # Notes looked into for the phrase, at most, those of greatest BM25.
 _PHRASE_LOOKS: Final = 500
 _PHRASE_BEGINNING: Final = 200
@@ -49,10 +51,14 @@ class PairWeight(NamedTuple):
 
 @dataclass(frozen=True)
 class TextLeg:
-    """Scores of the text leg, arrays over rows: raw, not yet against the best, and the coverage in [0, 1]."""
+    """Scores of the text leg, arrays over rows: raw, not yet against the best, and the coverage in [0, 1].
+
+    coverage: by the words of the query themselves. reached: with those that mean the same, as nearly as they do.
+    """
 
     raw: Values
     coverage: Values
+    reached: Values
     phrase: Mask
     title: Mask
     best_bm25: float
@@ -86,11 +92,18 @@ def text_leg(
     taking_part: rows that may be best. stopped: asked now and then; once it says yes, nothing here is of use.
     """
     bm25, covered = np.zeros(len(state)), np.zeros(len(state))
+    meant = np.zeros(len(state))
     needed, held = 0, np.zeros(len(state), dtype=np.int32)
     for term in terms:
         rows, gain, share = _term_scores(state, term, holdings)
         bm25[rows] += gain
         covered[rows] += share
+        if term.meanings:
+            # Of one word alone, no note comes before one that holds the word itself, however long that is.
+            most = float(gain.min(initial=np.inf)) if len(terms) == 1 else np.inf
+            others, more, part = _meant_scores(state, term, holdings, rows)
+            bm25[others] += np.minimum(more, most)
+            meant[others] += part
         # Notes of one language are read without its function words, which may be words of another.
         if (term.word != query.unfinished or len(terms) == 1) and not serves_grammar(
             term.word, state.languages
@@ -106,13 +119,14 @@ def text_leg(
     phrase, title = _verbatim(state, query, whole_rows, read, stopped)
     coverage = covered / asked if asked else (phrase | title).astype(np.float64)
     best = float(bm25[taking_part].max(initial=0.0)) or float(bm25.max(initial=0.0))
+    reached = coverage + meant / asked if asked else coverage
     raw = (
         BM25_SHARE * bm25 / max(best, _TINY)
         + COVERAGE_SHARE * coverage
         + PHRASE_BONUS * phrase
         + TITLE_BONUS * title
     )
-    return TextLeg(np.where(coverage > 0, raw, 0.0), coverage, phrase, title, best)
+    return TextLeg(np.where(reached > 0, raw, 0.0), coverage, reached, phrase, title, best)
 
 
 def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers, Values, Values]:
@@ -133,6 +147,25 @@ def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers,
         covered[rows] = np.maximum(covered[rows], reading.text / term.times)
     held = np.flatnonzero(covered)
     return held, gains[held], covered[held]
+
+
+def _meant_scores(
+    state: State, term: Term, holdings: Holdings, exact: Numbers
+) -> tuple[Numbers, Values, Values]:
+    """The rows that hold no reading of a typed word but a word that means nearly the same, and what it gives there."""
+    found = [holdings.of(reading.stem) for reading in term.meanings]
+    sizes = [len(one.rows) for one in found]
+    all_rows = Counts(
+        np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found])
+    )
+    texts = np.repeat([reading.text for reading in term.meanings], sizes)
+    likeness = np.repeat([reading.likeness for reading in term.meanings], sizes)
+    gains, shares = np.zeros(len(state)), np.zeros(len(state))
+    np.maximum.at(gains, all_rows.rows, texts * state.bm25(all_rows))
+    np.maximum.at(shares, all_rows.rows, MEANT_SHARE * likeness**2 * term.rarity)
+    gains[exact] = 0.0
+    rows = np.flatnonzero(gains)
+    return rows, gains[rows], shares[rows]
 
 
 def vector_leg(

@@ -26,6 +26,7 @@ from core.search.legs import (
     text_leg,
     vector_leg,
 )
+from core.search.meanings import by_stem
 from core.search.query import Query
 from core.search.results import (
     Asked,
@@ -41,7 +42,7 @@ from core.search.results import (
 from core.search.segment import Numbers, Values
 from core.search.state import Holdings, Mask, State
 from core.search.terms import Reading, Term, terms
-from core.settings import SearchSettings
+from core.settings import SearchSettings, Synonyms
 
 if TYPE_CHECKING:
     from core.search.vectors import Vectors
@@ -178,6 +179,11 @@ class Ranking:
     def _holds(self, row: int, readings: Sequence[Reading]) -> bool:
         return any(row in self.holdings.of(reading.stem).rows for reading in readings)
 
+    def _looked_for(self, row: int) -> set[str]:
+        """The stems of the query, and those that mean the same as a word that a row does not hold."""
+        lacking = (term for term in self.terms if term.meanings and not self._holds(row, term.readings))
+        return {*self.vector.weights, *(reading.stem for term in lacking for reading in term.meanings)}
+
     def _rank(self, row: int) -> int:
         better = int((self.blends[self.candidates] > self.blends[row]).sum())
         equals = self.candidates[self.blends[self.candidates] == self.blends[row]]
@@ -232,7 +238,7 @@ class Ranking:
             _matched=lambda: matched_words(
                 note,
                 self.state.language(row),
-                self.vector.weights.keys(),
+                self._looked_for(row),
                 self.query,
                 bool(self.text.phrase[row]),
             ),
@@ -250,22 +256,26 @@ def rank(
     vectors: Vectors,
     explained: int | None = None,
     stopped: Callable[[], bool] | None = None,
+    synonyms: Synonyms = (),
 ) -> Ranking | None:
     """Scores every note and finds those that answer the query. None when it was stopped.
 
-    A note is a hit when it has something of the query or holds it word for word; likeness to other hits and links
-    make none. Scores do not depend on filters, only on whether hidden notes take part.
+    A note is a hit when it has something of the query or holds it word for word, or when its words that mean the same
+    stand for enough of the query (`relevance_floor`); likeness to other hits and links make none. Scores do not depend
+    on filters, only on whether hidden notes take part.
     explained: a row that is scored as if it took part in any case; the scores of the others are as without it.
+    synonyms: a person's own, as the settings have them.
     """
     asked_to_stop = _latch(stopped)
     pool = state.alive if filters.include_hidden else state.alive & ~state.hidden
-    made = terms(state, query)
+    made = terms(state, query, settings.meaning_weight, by_stem(synonyms))
     holdings = Holdings(state)
     text = text_leg(state, query, made, holdings, pool, asked_to_stop)
     if asked_to_stop():
         return None
     vector = vector_leg(state, query, made, holdings, settings)
-    found = text.phrase | text.title | (text.coverage > 0)
+    meant = (text.reached > 0) & (text.reached >= _floor(settings, made))
+    found = text.phrase | text.title | (text.coverage > 0) | meant
     candidates = np.flatnonzero(pool & found)
     text_scores = np.minimum(text.raw / max(_best(text.raw, candidates), _TINY), 1.0)
     best_vector = _best(vector.scaled, candidates)

@@ -14,7 +14,7 @@ from core.search.language import Clause
 
 Line = Literal["vector", "text", "boost", "associative", "links", "exact"]
 ReasonKind = Literal[
-    "word", "form", "beginning", "spelling", "part", "pair", "phrase", "title", "noise",
+    "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise",
     "durable", "scope", "confidence", "note", "link", "exact",
 ]  # fmt: skip
 Obstacle = Literal["", "hidden", "filters", "nothing in common", "nothing asked"]
@@ -60,7 +60,8 @@ class Reason(NamedTuple):
 
     line: the part that `value` belongs to; all values of a line add up to it. kind: how `found` came to count. asked:
     the word of the query. found: what of the memory answered it: a word, a pair "first second", or the id of a note.
-    "noise" is what chance adds to a phase vector of finite length.
+    "noise" is what chance adds to a phase vector of finite length. likeness: how nearly `found` means what was asked,
+    in (0, 1]; 1 where that is no question.
     """
 
     line: Line
@@ -68,6 +69,7 @@ class Reason(NamedTuple):
     asked: str
     found: str
     value: float
+    likeness: float = 1.0
 
 
 class Asked(NamedTuple):

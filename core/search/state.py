@@ -17,6 +17,7 @@ from core.search.segment import NOWHERE, Counts, Numbers, Segment, Small, Values
 from core.text.languages import LANGUAGES, Language, serves_grammar, stem_in
 
 if TYPE_CHECKING:
+    from core.search.meanings import Meaning
     from core.search.query import QueryStem
     from core.search.terms import Term
 
@@ -64,6 +65,10 @@ class State:
     scales: Values = field(init=False)
     # Of the module `terms`.
     known_terms: dict[tuple[QueryStem, bool], Term] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
+    # Of the module `meanings`.
+    known_tags: dict[str, tuple[Meaning, ...]] = field(
         init=False, repr=False, compare=False, default_factory=dict
     )
     _held: dict[tuple[int, int], Counts] = field(init=False, repr=False, compare=False, default_factory=dict)

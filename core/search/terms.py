@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from core.search.meanings import ByStem, meanings, tags_alike
 from core.search.query import Query, QueryStem
 from core.search.spelling import SURE_FORM_SHARE, Found, beginnings, forms, holding, may_be_begun, misspelt
 from core.search.state import State
 from core.text.languages import respelt, serves_grammar, stem_in
 from core.text.tokens import stem, unspaced_runs
 
-Kind = Literal["word", "form", "beginning", "spelling", "part"]
+Kind = Literal["word", "form", "beginning", "spelling", "part", "meaning"]
 
 _FORM: Final[Kind] = "form"
 _BEGINNING: Final[Kind] = "beginning"
+_MEANING: Final[Kind] = "meaning"
 # What another form of a known word counts for beside the word itself (measured).
 _FORM_WEIGHT: Final = 0.6
 # Spellings so much less like the word than the best one are not meant by it.
@@ -25,6 +27,8 @@ _SAME_LIKENESS: Final = 0.02
 _MOST_UNKNOWN: Final = 4
 _MOST_STEMS: Final = 64
 _MOST_REMEMBERED: Final = 1_024
+# Of the words that mean the same so many are looked for: of each word of a query, those that tell most.
+_MOST_MEANINGS: Final = 6
 # A character of a script without spaces is looked for in so many pairs, the commonest.
 _MOST_PAIRS: Final = 256
 
@@ -47,17 +51,48 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A typed word with its readings. rarity: what it counts for in how much of the query a note covers."""
+    """A typed word with its readings. rarity: what it counts for in how much of the query a note covers.
+
+    meanings: other words that mean nearly the same. A note that holds one of these does not hold the word: they count
+    in the text leg alone, and in nothing that says how much of the query a note covers.
+    """
 
     stem: str
     word: str
     times: int
     rarity: float
     readings: tuple[Reading, ...]
+    meanings: tuple[Reading, ...] = ()
 
 
-def terms(state: State, query: Query) -> tuple[Term, ...]:
-    """The words of a query that carry meaning, each with what it stands for in this memory."""
+def terms(state: State, query: Query, meaning_weight: float, own: ByStem) -> tuple[Term, ...]:
+    """The words of a query that carry meaning, each with what it stands for in this memory.
+
+    meaning_weight: of words that mean the same, 0 for none of them. own: synonyms that somebody gave.
+    """
+    made = _as_typed(state, query)
+    if not meaning_weight:
+        return made
+    asked = {reading.stem for term in made for reading in term.readings}
+    return tuple(replace(term, meanings=_meant(state, term, asked, meaning_weight, own)) for term in made)
+
+
+def _meant(
+    state: State, term: Term, asked: Set[str], meaning_weight: float, own: ByStem
+) -> tuple[Reading, ...]:
+    """Words of the memory that mean nearly what a typed word does, but for those that the query stands for itself."""
+    rarity = state.rarity(state.count(term.stem))
+    made = []
+    for name, word, likeness in meanings(term.stem, own, tags_alike(state, term.word)):
+        count = state.count(name)
+        if count and name not in asked:
+            share = meaning_weight * likeness**2 * min(rarity, state.rarity(count))
+            made.append(Reading(name, word, _MEANING, likeness, 0.0, term.times * share))
+    made.sort(key=lambda reading: -reading.text)
+    return tuple(made[:_MOST_MEANINGS])
+
+
+def _as_typed(state: State, query: Query) -> tuple[Term, ...]:
     made: list[Term] = []
     unknown = 0
     for typed in query.stems:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.model.snapshot import Snapshot
-from core.settings import SearchSettings
+from core.settings import SearchSettings, Synonyms
 
 if TYPE_CHECKING:
     from core.model.kept import KeptSearch
@@ -29,14 +29,19 @@ _WORTH_KEEPING: Final = 200
 class SearchService:
     """Answers searches of a memory. Safe to use from several threads; a search never waits for an edit.
 
-    settings: gives those in force. clock: the time as the person reads it.
+    settings: gives those in force. clock: the time as the person reads it. synonyms: gives the person's own words.
     """
 
     def __init__(
-        self, home: Path, settings: Callable[[], SearchSettings], clock: Callable[[], datetime]
+        self,
+        home: Path,
+        settings: Callable[[], SearchSettings],
+        clock: Callable[[], datetime],
+        synonyms: Callable[[], Synonyms] = lambda: (),
     ) -> None:
         self._home = home
         self._settings = settings
+        self._synonyms = synonyms
         self._clock = clock
         self._mine: bool | None = None
         self._guard = threading.Lock()
@@ -150,6 +155,7 @@ class SearchService:
             if self._index is None or dimension != self._dimension:
                 self._index = None
                 self._index, self._dimension = self._opened(snapshot, dimension, progress), dimension
+            self._index.synonyms = self._synonyms()
             self._index.update(snapshot, progress)
             return self._index
 

@@ -28,6 +28,16 @@ def test_a_saved_setting_counts_at_once_and_at_the_next_start(memory: Memory) ->
     assert Memory.open(memory.home).settings == memory.settings
 
 
+def test_synonyms_that_are_written_into_the_file_count_at_the_next_search(memory: Memory) -> None:
+    assert memory.search("omega") == ()
+    (memory.home / SETTINGS_FILE).write_text('[search.words]\nomega = ["alpha"]\n')
+    memory.refresh()
+    assert [hit.note.title for hit in memory.search("omega")] == ["Alpha"]
+    memory.save_settings({"search.meaning_weight": 0.0})
+    assert memory.search("omega") == ()
+    assert memory.settings.synonyms == (("omega", ("alpha",)),)
+
+
 def test_what_a_person_wrote_stays(memory: Memory) -> None:
     (memory.home / SETTINGS_FILE).write_text("# mine\n[search]\ntext_weight = 0.5  # hm\nnewer = 1\n")
     memory.refresh()

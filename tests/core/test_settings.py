@@ -238,3 +238,30 @@ def test_what_the_pipeline_reads_in_the_same_file_is_nothing_unknown(tmp_path: P
     found = load_settings(tmp_path, {})
     assert found.unknown == ("pipelines",)
     assert found.problems == ()
+
+
+def test_words_that_mean_the_same_are_read_as_a_list_or_as_one(tmp_path: Path) -> None:
+    settings = load(
+        tmp_path, '[search]\nmeaning_weight = 0.5\n[search.words]\nk8s = ["kubernetes", "kube"]\nci = "build"'
+    )
+    assert settings.synonyms == (("k8s", ("kubernetes", "kube")), ("ci", ("build",)))
+    assert settings.search.meaning_weight == 0.5
+    assert (settings.unknown, settings.problems) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "kept"),
+    [
+        ("[search]\nwords = 3", "search.words", ()),
+        ('[search.words]\na = 3\nb = "c"', "search.words.a", (("b", ("c",)),)),
+        ('[search.words]\na = ["x", ""]', "search.words.a", ()),
+        ('[search.words]\na = {b = "c"}', "search.words.a", ()),
+    ],
+)
+def test_synonyms_that_cannot_be_read_are_told_and_the_others_count(
+    text: str, name: str, kept: tuple[tuple[str, tuple[str, ...]], ...], tmp_path: Path
+) -> None:
+    settings = load(tmp_path, text)
+    assert settings.synonyms == kept
+    assert settings.defaulted == (name,)
+    assert name in settings.problems[0]

@@ -155,12 +155,14 @@ def test_what_is_covered_and_what_is_needed_never_look_alike() -> None:
 
 def test_every_kind_of_reason_has_words_of_its_own() -> None:
     kinds = (
-        "word", "form", "beginning", "spelling", "part", "pair", "phrase", "title", "noise", "durable", "scope",
-        "confidence", "note", "link",
+        "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise", "durable",
+        "scope", "confidence", "note", "link",
     )  # fmt: skip
     words = {said(Reason("text", kind, "asked", "found", 0.1), "own", str.upper) for kind in kinds}  # type: ignore[arg-type]
     assert len(words) == len(kinds)
     assert said(Reason("associative", "note", "", "own", 0.1), "own", str.upper).startswith("itself")
+    meant = Reason("text", "meaning", "delete", "remove", 0.1, likeness=0.64)
+    assert said(meant, "own", str.upper) == "means: remove ~ delete 0.64"
     assert said(Reason("links", "link", "", "other", 0.1), "own", str.upper) == "link from “OTHER”"
 
 

@@ -110,6 +110,7 @@ class Sought:
             confidence_boost=0.0,
             associative_weight=0.0,
             link_weight=0.0,
+            meaning_weight=0.0,
             # Of each hit only the scores of the two legs are read.
             softmax_over=1,
         )

@@ -1,0 +1,254 @@
+"""Words that mean the same: from the table, a person's own, and tags; after exact words, and never as these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from core.model.note import Note
+from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS
+from core.search import SearchIndex
+from core.search.meanings import TABLE, by_stem, meanings
+from core.settings import SearchSettings
+from core.text.tokens import STOP_WORDS, stem
+
+MakeNote = Callable[..., Note]
+MakeIndex = Callable[..., SearchIndex]
+OFF = SearchSettings(meaning_weight=0.0)
+LARGEST, LETTERS = 700_000, "abcdefghijklmnopqrstuvwxyz"
+LINE = re.compile(r"[a-z]+ [a-z]+( [a-z]+[0-9]{2,3}){1,16}")
+
+
+def titles(index: SearchIndex, text: str, settings: SearchSettings | None = None) -> list[str]:
+    return [hit.note.title for hit in index.search(text, settings=settings)]
+
+
+# The table
+
+
+@pytest.fixture(scope="module")
+def table() -> dict[str, dict[str, int]]:
+    lines = [line for line in TABLE.read_text("ascii").splitlines() if not line.startswith("#")]
+    assert all(map(LINE.fullmatch, lines))
+    assert lines == sorted(lines)
+    found = {}
+    for line in lines:
+        name, _, *near = line.split(" ")
+        found[name] = {entry.rstrip("0123456789"): int(entry.lstrip(LETTERS)) for entry in near}
+    return found
+
+
+def test_the_table_says_the_same_of_both_words_of_a_pair(table: dict[str, dict[str, int]]) -> None:
+    assert len(table) > 10_000
+    for name, near in table.items():
+        for other, likeness in near.items():
+            assert table[other][name] == likeness
+            assert 0 < likeness < 100
+
+
+def test_the_table_is_small_where_it_is_shipped() -> None:
+    import zlib
+
+    assert len(zlib.compress(TABLE.read_bytes(), 6)) < LARGEST
+
+
+def test_no_opposites_stand_for_each_other(table: dict[str, dict[str, int]]) -> None:
+    pairs = [pair.split() for pair in _PAIRS + _WIDER_PAIRS]
+    pairs += [
+        ["fast", "slow"],
+        ["slowest", "fast"],
+        ["wife", "husband"],
+        ["limit", "unlimited"],
+        ["red", "blue"],
+    ]
+    assert [pair for pair in pairs if stem(pair[1]) in table.get(stem(pair[0]), {})] == []
+
+
+def test_numbers_names_of_days_and_words_of_grammar_are_not_in_the_table(
+    table: dict[str, dict[str, int]],
+) -> None:
+    assert not {"five", "thousand", "twelv", "tuesday", "februari"} & table.keys()
+    assert not STOP_WORDS & {line.split(" ")[1] for line in TABLE.read_text("ascii").splitlines()[3:]}
+
+
+def test_words_that_agents_ask_with_have_their_neighbours() -> None:
+    for asked, meant in (
+        ("delete", "removed"),
+        ("fetch", "retrieve"),
+        ("salary", "wages"),
+        ("login", "authentication"),
+        ("car", "vehicle"),
+        ("bug", "defect"),
+        ("repo", "repository"),
+    ):
+        assert stem(meant) in {one.stem for one in meanings(stem(asked), {})}
+
+
+# In a search
+
+
+def test_a_note_in_other_words_is_found_and_the_exact_word_stands_before_it(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        make_note("Purge", "Old rows are removed. Remove, remove, remove: removing is what it is for."),
+        make_note(
+            "Long", f"Nobody may delete the archive. {'Much is said about boats and harbours here. ' * 40}"
+        ),
+        make_note("Weather", "It rains."),
+    )
+    assert titles(index, "delete") == ["Long", "Purge"]
+    assert titles(index, "delete", OFF) == ["Long"]
+    assert titles(index, "erase") == titles(index, "erase now please")
+
+
+def test_what_means_the_same_never_counts_as_a_word_of_the_query(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(make_note("Purge", "rows are removed"), make_note("Weather", "it rains"))
+    [hit] = index.search("delete")
+    assert hit.breakdown.coverage == 0.0
+    found = index.explain("delete", hit.note.id)
+    assert found is not None
+    assert found.missing == ("delete",)
+    assert found.obstacle == ""
+    assert hit.breakdown.matched == ("removed",)
+
+
+def test_the_breakdown_says_which_word_was_meant_and_how_nearly(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(make_note("Purge", "rows are removed"), make_note("Weather", "it rains"))
+    [hit] = index.search("delete")
+    [reason] = [reason for reason in hit.breakdown.reasons if reason.kind == "meaning"]
+    assert (reason.line, reason.asked, reason.found) == ("text", "delete", "remove")
+    assert reason.value == pytest.approx(hit.breakdown.text)
+    assert reason.likeness == {one.stem: one.likeness for one in meanings("delet", {})}["remov"]
+
+
+@pytest.mark.parametrize(
+    "query", ["delete", "delete the archive", "delete rows when it rains", "fetch salary rows"]
+)
+def test_parts_and_reasons_add_up(query: str, make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(
+        make_note("Purge", "rows are removed, and erased, and removed"),
+        make_note("Archive", "nobody may delete the archive"),
+        make_note("Pay", "wages are retrieved by a job"),
+        make_note("Weather", "it rains"),
+    )
+    for hit in index.search(query):
+        parts = hit.breakdown
+        given = sum(reason.value for reason in parts.reasons if reason.line == "text")
+        assert given == pytest.approx(parts.text)
+        assert 0 <= parts.text_score <= 1
+        assert parts.blend == pytest.approx(
+            parts.text + parts.vector + parts.boost + parts.associative + parts.links
+        )
+
+
+def test_a_note_with_the_word_itself_gains_nothing_by_its_neighbours(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(make_note("Both", "delete and remove rows"), make_note("Weather", "it rains"))
+    with_table, without = index.search("delete rows"), index.search("delete rows", settings=OFF)
+    assert with_table[0].breakdown.blend == pytest.approx(without[0].breakdown.blend)
+
+
+def test_a_word_of_the_query_is_not_taken_for_the_neighbour_of_another(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        make_note("Removal", "remove the cache"),
+        *(make_note(f"Weather {day}", "it rains") for day in range(9)),
+    )
+    [hit] = index.search("delete or remove")
+    assert {reason.kind for reason in hit.breakdown.reasons} & {"word", "meaning"} == {"word"}
+
+
+def test_switched_off_nothing_differs_from_a_search_without_the_table(
+    make_note: MakeNote, make_index: MakeIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = make_index(make_note("Purge", "old rows are removed"), make_note("Weather", "it rains"))
+
+    def unread(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("core.search.terms.meanings", unread)
+    assert titles(index, "old rows", OFF) == ["Purge"]
+
+
+# A person's own
+
+
+def test_own_synonyms_count_both_ways_and_go_before_the_table(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        make_note("Cluster", "kubernetes runs in Frankfurt"),
+        make_note("Short", "k8s upgrade on Sunday"),
+        make_note("Weather", "it rains"),
+    )
+    assert titles(index, "k8s") == ["Short"]
+    index.synonyms = (("k8s", ("kubernetes",)),)
+    assert titles(index, "k8s") == ["Short", "Cluster"]
+    assert titles(index, "kubernetes") == ["Cluster", "Short"]
+    assert titles(index, "kubernetes", OFF) == ["Cluster"]
+
+
+def test_several_words_may_stand_for_one(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(
+        make_note("Whole", "continuous integration takes an hour"),
+        make_note("Half", "an integration of the bank"),
+        make_note("Weather", "it rains"),
+    )
+    index.synonyms = (("ci", ("continuous integration",)),)
+    assert titles(index, "ci")[0] == "Whole"
+
+
+@pytest.mark.parametrize("given", [("", ("",)), ("the", ("and",)), ("same", ("same",)), ("!", ("?", "…"))])
+def test_synonyms_of_no_word_change_nothing(
+    given: tuple[str, tuple[str, ...]], make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(make_note("One", "the same and more"), make_note("Weather", "it rains"))
+    before = [hit.breakdown.blend for hit in index.search("same !")]
+    index.synonyms = (given,)
+    assert [hit.breakdown.blend for hit in index.search("same !")] == before
+    assert by_stem((given,)) is by_stem((given,))
+
+
+# Tags
+
+
+def tagged(make_note: MakeNote, *tags: str, many: int, hidden: bool = False) -> list[Note]:
+    made = [make_note(f"{' '.join(tags)} {place}", "text", tags=tags) for place in range(many)]
+    return [msgspec.structs.replace(note, hidden=True) for note in made] if hidden else made
+
+
+def test_tags_on_the_same_notes_stand_for_each_other(make_note: MakeNote, make_index: MakeIndex) -> None:
+    notes = tagged(make_note, "pg", "elefant", many=4)
+    others = [make_note(f"Weather {place}", "it rains") for place in range(12)]
+    index = make_index(*notes, make_note("Untagged", "the elefant was upgraded"), *others)
+    assert titles(index, "pg")[-1] == "Untagged"
+    assert "Untagged" not in titles(index, "pg", OFF)
+
+
+@pytest.mark.parametrize(("together", "apart"), [(2, 0), (4, 4)])
+def test_tags_that_seldom_stand_together_do_not(
+    together: int, apart: int, make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    notes = [*tagged(make_note, "pg", "elefant", many=together), *tagged(make_note, "elefant", many=apart)]
+    others = [make_note(f"Weather {place}", "it rains") for place in range(20)]
+    index = make_index(*notes, make_note("Untagged", "the elefant was upgraded"), *others)
+    assert "Untagged" not in titles(index, "pg")
+
+
+def test_tags_of_most_notes_say_nothing(make_note: MakeNote, make_index: MakeIndex) -> None:
+    index = make_index(
+        *tagged(make_note, "pg", "elefant", many=6),
+        make_note("Untagged", "the elefant was upgraded"),
+        make_note("Weather", "it rains"),
+    )
+    assert "Untagged" not in titles(index, "pg")
