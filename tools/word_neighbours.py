@@ -48,7 +48,7 @@ LEAST_RARE, LEAST_OTHER = 12, 60
 LEAST_SMALL_SHARE = 0.25
 # Among so many of each other's nearest; at most so many kept; the least likeness of two words that the model knows
 # whole, and of others.
-NEAREST, MOST = 30, 16
+NEAREST, MOST = 30, 24
 FLOOR, FLOOR_IN_PIECES = 0.35, 0.40
 # Two words that begin with so much in common are forms of one: search finds them by itself.
 FORM_SHARE = 0.6

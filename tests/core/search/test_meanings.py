@@ -19,7 +19,7 @@ MakeNote = Callable[..., Note]
 MakeIndex = Callable[..., SearchIndex]
 OFF = SearchSettings(meaning_weight=0.0)
 LARGEST, LETTERS = 700_000, "abcdefghijklmnopqrstuvwxyz"
-LINE = re.compile(r"[a-z]+ [a-z]+( [a-z]+[0-9]{2,3}){1,16}")
+LINE = re.compile(r"[a-z]+ [a-z]+( [a-z]+[0-9]{2,3}){1,24}")
 
 
 def titles(index: SearchIndex, text: str, settings: SearchSettings | None = None) -> list[str]:
