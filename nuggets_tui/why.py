@@ -106,7 +106,7 @@ def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
     if not obstacle:
         return True, _place(explanation, asked)
     unfit = unmet(hit.note, asked)
-    strange = bool(asked.question.words) and not hit.breakdown.coverage
+    strange = bool(asked.question.words) and not hit.breakdown.reached
     also = " Besides, it has nothing in common with the query." if strange else ""
     if _left_out(hit.note, asked):
         said = "It is hidden, and only a search with is:hidden finds what is hidden."
@@ -115,6 +115,8 @@ def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
         return False, f"It does not meet: {'; '.join(unfit)}.{also}"
     if obstacle == "nothing in common":
         return False, "It has nothing in common with the query: no word of it, in no form or spelling."
+    if obstacle == "too little in common":
+        return False, "It holds no word of the query, and its words that mean nearly the same are too few."
     if asked.question.words:
         return False, "Nothing is asked for: such words stand in nearly every text and rank nothing."
     return False, "Nothing is asked for."
@@ -146,14 +148,16 @@ def _told(explanation: Explanation, asked: Asked, is_hit: bool) -> Iterator[str]
     parts = explanation.hit.breakdown
     if not is_hit:
         yield _would_stand(parts.blend, explanation, asked)
-    if parts.coverage and parts.blend:
-        covered, needed = percents(parts.coverage, explanation.floor)
+    if parts.reached and parts.blend:
+        covered, needed = percents(parts.reached, explanation.floor)
+        less = " and words that mean the same less" if parts.reached > parts.coverage else ""
         yield (
-            f"It covers {covered} of the query, rare words counting more; from {needed} on notes stand above the line."
+            f"It covers {covered} of the query, rare words counting more{less}; "
+            f"from {needed} on notes stand above the line."
         )
     if is_hit and not hit_is_sure(explanation):
         yield _below_the_line(explanation)
-    if explanation.missing and parts.coverage:
+    if explanation.missing and parts.reached:
         words = [f"“{word}”" for word in explanation.missing[:_MOST_WORDS]]
         more = len(explanation.missing) - len(words)
         yield f"It lacks {', '.join(words)}{f' and {more} more' if more else ''}."

@@ -26,8 +26,10 @@ BM25_SHARE: Final = 0.7
 COVERAGE_SHARE: Final = 0.3
 PHRASE_BONUS: Final = 0.15
 TITLE_BONUS: Final = 0.6
-# What a word that means the same counts for where it is asked whether a note is a hit at all.
+# What a word that means the same counts for where it is asked whether a note is a hit at all; from such a likeness on
+# it alone makes one, as the typed word does (measured).
 MEANT_SHARE: Final = 0.9
+_SAME_FROM: Final = 0.66
 # Notes looked into for the phrase, at most, those of greatest BM25.
 _PHRASE_LOOKS: Final = 500
 _PHRASE_BEGINNING: Final = 200
@@ -53,12 +55,14 @@ class PairWeight(NamedTuple):
 class TextLeg:
     """Scores of the text leg, arrays over rows: raw, not yet against the best, and the coverage in [0, 1].
 
-    coverage: by the words of the query themselves. reached: with those that mean the same, as nearly as they do.
+    coverage: by the words of the query themselves. reached: with those that mean the same, as nearly as they do. same:
+    rows that hold a word so near to a typed one that it stands for it.
     """
 
     raw: Values
     coverage: Values
     reached: Values
+    same: Mask
     phrase: Mask
     title: Mask
     best_bm25: float
@@ -92,18 +96,19 @@ def text_leg(
     taking_part: rows that may be best. stopped: asked now and then; once it says yes, nothing here is of use.
     """
     bm25, covered = np.zeros(len(state)), np.zeros(len(state))
-    meant = np.zeros(len(state))
+    meant, same = np.zeros(len(state)), np.zeros(len(state), dtype=bool)
     needed, held = 0, np.zeros(len(state), dtype=np.int32)
     for term in terms:
         rows, gain, share = _term_scores(state, term, holdings)
         bm25[rows] += gain
         covered[rows] += share
         if term.meanings:
-            # Of one word alone, no note comes before one that holds the word itself, however long that is.
-            most = float(gain.min(initial=np.inf)) if len(terms) == 1 else np.inf
-            others, more, part = _meant_scores(state, term, holdings, rows)
+            # No note gains more by what means the same than any gains by the word itself, however long that is.
+            most = float(gain.min(initial=np.inf))
+            others, more, likeness = _meant_scores(state, term, holdings, rows)
             bm25[others] += np.minimum(more, most)
-            meant[others] += part
+            meant[others] += MEANT_SHARE * likeness**2 * term.rarity
+            same[others] |= likeness >= _SAME_FROM
         # Notes of one language are read without its function words, which may be words of another.
         if (term.word != query.unfinished or len(terms) == 1) and not serves_grammar(
             term.word, state.languages
@@ -126,7 +131,7 @@ def text_leg(
         + PHRASE_BONUS * phrase
         + TITLE_BONUS * title
     )
-    return TextLeg(np.where(reached > 0, raw, 0.0), coverage, reached, phrase, title, best)
+    return TextLeg(np.where(reached > 0, raw, 0.0), coverage, reached, same, phrase, title, best)
 
 
 def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers, Values, Values]:
@@ -152,20 +157,17 @@ def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers,
 def _meant_scores(
     state: State, term: Term, holdings: Holdings, exact: Numbers
 ) -> tuple[Numbers, Values, Values]:
-    """The rows that hold no reading of a typed word but a word that means nearly the same, and what it gives there."""
-    found = [holdings.of(reading.stem) for reading in term.meanings]
-    sizes = [len(one.rows) for one in found]
-    all_rows = Counts(
-        np.concatenate([one.rows for one in found]), np.concatenate([one.counts for one in found])
-    )
-    texts = np.repeat([reading.text for reading in term.meanings], sizes)
-    likeness = np.repeat([reading.likeness for reading in term.meanings], sizes)
-    gains, shares = np.zeros(len(state)), np.zeros(len(state))
-    np.maximum.at(gains, all_rows.rows, texts * state.bm25(all_rows))
-    np.maximum.at(shares, all_rows.rows, MEANT_SHARE * likeness**2 * term.rarity)
+    """The rows that hold no reading of a typed word but a word that means nearly the same, what it adds there to BM25,
+    and how like it is, in (0, 1].
+    """
+    gains, nearest = np.zeros(len(state)), np.zeros(len(state))
+    for reading in term.meanings:
+        found = holdings.of(reading.stem)
+        gains[found.rows] = np.maximum(gains[found.rows], reading.text * state.bm25(found))
+        nearest[found.rows] = np.maximum(nearest[found.rows], reading.likeness)
     gains[exact] = 0.0
     rows = np.flatnonzero(gains)
-    return rows, gains[rows], shares[rows]
+    return rows, gains[rows], nearest[rows]
 
 
 def vector_leg(

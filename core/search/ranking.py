@@ -126,7 +126,7 @@ class Ranking:
     @cached_property
     def _covers_enough(self) -> Mask:
         text = self.text
-        return text.phrase | text.title | (text.coverage >= _floor(self.settings, self.terms))
+        return text.phrase | text.title | text.same | (text.reached >= _floor(self.settings, self.terms))
 
     def standing(self, row: int | None) -> Standing:
         """How many hits cover enough of the query, and where the note of a row stands if it does."""
@@ -161,7 +161,9 @@ class Ranking:
             return "hidden"
         if self.filters.narrow and not self.filters.admits(note):
             return "filters"
-        return "nothing in common" if row not in self.candidates else ""
+        if row in self.candidates:
+            return ""
+        return "too little in common" if self.text.reached[row] else "nothing in common"
 
     def _asked(self, row: int) -> Asked:
         held = [term for term in self.terms if self._holds(row, term.readings)]
@@ -232,6 +234,7 @@ class Ranking:
             raw_vector=min(max(cosine, -1.0), 1.0),
             measured=row in self.measured,
             coverage=float(self.text.coverage[row]),
+            reached=float(self.text.reached[row]),
             likelihood=self._likelihood(row),
             score=score,
             _raw_text=lambda: _original_text_score(self.query, haystack(note)),
@@ -260,9 +263,9 @@ def rank(
 ) -> Ranking | None:
     """Scores every note and finds those that answer the query. None when it was stopped.
 
-    A note is a hit when it has something of the query or holds it word for word, or when its words that mean the same
-    stand for enough of the query (`relevance_floor`); likeness to other hits and links make none. Scores do not depend
-    on filters, only on whether hidden notes take part.
+    A note is a hit when it has something of the query or holds it word for word, or when words of it mean what was
+    typed: one the same, or several nearly, for enough of the query (`relevance_floor`). Likeness to other hits and
+    links make none. Scores do not depend on filters, only on whether hidden notes take part.
     explained: a row that is scored as if it took part in any case; the scores of the others are as without it.
     synonyms: a person's own, as the settings have them.
     """
@@ -274,7 +277,7 @@ def rank(
     if asked_to_stop():
         return None
     vector = vector_leg(state, query, made, holdings, settings)
-    meant = (text.reached > 0) & (text.reached >= _floor(settings, made))
+    meant = text.same | ((text.reached > 0) & (text.reached >= _floor(settings, made)))
     found = text.phrase | text.title | (text.coverage > 0) | meant
     candidates = np.flatnonzero(pool & found)
     text_scores = np.minimum(text.raw / max(_best(text.raw, candidates), _TINY), 1.0)

@@ -17,7 +17,7 @@ ReasonKind = Literal[
     "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise",
     "durable", "scope", "confidence", "note", "link", "exact",
 ]  # fmt: skip
-Obstacle = Literal["", "hidden", "filters", "nothing in common", "nothing asked"]
+Obstacle = Literal["", "hidden", "filters", "nothing in common", "too little in common", "nothing asked"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,8 @@ class Breakdown:
     weights, in [0, 1]; the best of the whole memory has 1. associative: how like the note is to the best hits; links:
     what its best linked note gives. raw_vector: cosine of the phase vectors of query and note, in [-1, 1]: read from
     them where `measured`, else as it is expected. coverage: share of the query that the note holds, rare words
-    counting more, in [0, 1]. likelihood: how likely it answers if it ranks best, in [0, 1]. score: softmax over the
-    best hits, in [0, 1]; 0 for a note that is no hit.
+    counting more, in [0, 1]. reached: the same with words that mean nearly what was typed. likelihood: how likely it
+    answers if it ranks best, in [0, 1]. score: softmax over the best hits, in [0, 1]; 0 for a note that is no hit.
     """
 
     vector: float = 0.0
@@ -108,6 +108,7 @@ class Breakdown:
     raw_vector: float = 0.0
     measured: bool = False
     coverage: float = 0.0
+    reached: float = 0.0
     likelihood: float = 0.0
     score: float = 0.0
     _raw_text: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)

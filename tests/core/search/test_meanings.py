@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from pathlib import Path
+from statistics import fmean
 
 import msgspec
 import pytest
+from benchmarks.retrieval_metrics import ndcg
+from benchmarks.retrieval_sets import outside_set
 
 from core.model.note import Note
 from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS
@@ -18,8 +22,16 @@ from core.text.tokens import STOP_WORDS, stem
 MakeNote = Callable[..., Note]
 MakeIndex = Callable[..., SearchIndex]
 OFF = SearchSettings(meaning_weight=0.0)
+PARAPHRASES = Path(__file__).parents[2] / "benchmarks" / "paraphrases.json"
 LARGEST, LETTERS = 700_000, "abcdefghijklmnopqrstuvwxyz"
 LINE = re.compile(r"[a-z]+ [a-z]+( [a-z]+[0-9]{2,3}){1,24}")
+
+
+def ids(index: SearchIndex, *named: str) -> list[str]:
+    state = index._state
+    assert state is not None
+    found = {note.title: note.id for note in state.notes}
+    return [found[name] for name in named]
 
 
 def titles(index: SearchIndex, text: str, settings: SearchSettings | None = None) -> list[str]:
@@ -178,6 +190,70 @@ def test_switched_off_nothing_differs_from_a_search_without_the_table(
 
     monkeypatch.setattr("core.search.terms.meanings", unread)
     assert titles(index, "old rows", OFF) == ["Purge"]
+
+
+def test_a_long_query_finds_what_holds_one_word_of_the_same_meaning(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        make_note("Garage", "the car stands outside"), *(make_note(f"Rain {day}", "wet") for day in range(9))
+    )
+    long = "whose vehicle needs somebody patient upstairs tomorrow"
+    assert titles(index, long) == ["Garage"]
+    assert titles(index, long, OFF) == []
+    index.synonyms = (("patient", ("rain",)),)
+    assert len(titles(index, long)) == 10
+
+
+def test_no_note_gains_more_by_a_near_word_than_one_by_the_word_itself(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    said = f"Delete the cache of the printer. {'Much is said about boats and harbours here. ' * 40}"
+    index = make_index(
+        make_note("Exact", said),
+        make_note("Near", "remove cache, removed, removing, removes: remove"),
+        make_note("Weather", "it rains"),
+    )
+    exact, near = (index.explain("delete cache", name) for name in ids(index, "Exact", "Near"))
+    assert exact is not None
+    assert near is not None
+    gains = [
+        next(
+            reason.value
+            for reason in found.hit.breakdown.reasons
+            if reason.line == "text" and reason.asked == "delete"
+        )
+        for found in (exact, near)
+    ]
+    assert gains[0] > gains[1] > 0
+
+
+def test_what_is_only_a_little_like_the_query_is_no_hit_and_says_so(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        make_note("tea", "green"), make_note("kettle", "boil"), make_note("Weather", "it rains")
+    )
+    assert titles(index, "kettle") == ["kettle"]
+    found = index.explain("kettle", ids(index, "tea")[0])
+    assert found is not None
+    assert found.obstacle == "too little in common"
+    assert 0 == found.hit.breakdown.coverage < found.hit.breakdown.reached < found.floor
+
+
+def test_questions_in_other_words_find_more_with_the_table_than_without() -> None:
+    data = outside_set(PARAPHRASES).of_split("all")
+    gains: dict[float, list[float]] = {0.0: [], SearchSettings().meaning_weight: []}
+    for part in data.collections:
+        index = SearchIndex()
+        index.update(part.snapshot)
+        for weight, found in gains.items():
+            settings = SearchSettings(meaning_weight=weight)
+            for query in part.queries:
+                hits = index.search(query.text, settings=settings)
+                found.append(ndcg([hit.note.id for hit in hits], query.relevant))
+    without, with_table = (fmean(found) for found in gains.values())
+    assert with_table >= without + 0.06
 
 
 # A person's own
