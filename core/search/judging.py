@@ -29,15 +29,18 @@ _FEW_NOTES: Final = 20
 _LEAST_COVERAGE: Final = 0.05
 # A single word of a fact's value says little of what the fact is about: its key does.
 _VALUE_ALONE: Final = 0.5
-# How a word of a note may be one of the query; other readings, such as words of like meaning, are no evidence.
+# How a word of a note may be one of the query. One that means nearly the same is evidence for this share (measured);
+# from such a likeness on, as a person's own synonyms have it, for all of it.
 _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
+_MEANT: Final = 0.3
+_AS_GOOD_FROM: Final = 0.9
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = 0.678
-COVERAGE: Final = 2.155
-MORE_THAN_ONE: Final = 1.982
-TITLED: Final = 1.377
-FOUND_FROM: Final = 0.420
-OFFERED_FROM: Final = 0.105
+INTERCEPT: Final = 0.560
+COVERAGE: Final = 2.134
+MORE_THAN_ONE: Final = 2.318
+TITLED: Final = 1.363
+FOUND_FROM: Final = 0.426
+OFFERED_FROM: Final = 0.120
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 
@@ -85,7 +88,7 @@ def judged(best: float) -> Judgement:
 
 
 def evidence(ranking: Ranking, row: int) -> Evidence:
-    """What speaks for the note of a row; words that the query did not hold itself count nothing."""
+    """What speaks for the note of a row; words that mean nearly what the query holds count little."""
     state = ranking.state
     names = state.stems.names
     stems = {names[number] for number in state.document(row).stems if number != NO_WORD}
@@ -97,7 +100,9 @@ def evidence(ranking: Ranking, row: int) -> Evidence:
         own = [reading for reading in term.readings if reading.kind in _OWN_READINGS and reading.text > 0]
         weight = _weight(ranking, term, own)
         asked += weight
-        held.append(weight * max((_sureness(one) for one in own if one.stem in stems), default=0.0))
+        held.append(
+            weight * max((_sureness(one) for one in (*own, *term.meanings) if one.stem in stems), default=0.0)
+        )
         title += weight * max((_sureness(one) for one in own if one.stem in titled), default=0.0)
     if not asked:
         return Evidence(float(ranking.text.coverage[row] > 0), 0.0, 0.0)
@@ -129,4 +134,7 @@ def _rarity(state: State, count: int) -> float:
 
 
 def _sureness(reading: Reading) -> float:
-    return 1.0 if reading.kind == "word" else reading.likeness**2
+    if reading.kind == "word":
+        return 1.0
+    near = reading.kind == "meaning" and reading.likeness < _AS_GOOD_FROM
+    return (_MEANT if near else 1.0) * reading.likeness**2

@@ -284,6 +284,20 @@ def test_several_words_may_stand_for_one(make_note: MakeNote, make_index: MakeIn
     assert titles(index, "ci")[0] == "Whole"
 
 
+def test_a_word_of_ones_own_answers_as_the_word_itself_and_one_of_the_table_is_not_sure(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        make_note("Cluster", "kubernetes runs in Frankfurt"),
+        make_note("Purge", "old rows are removed at night"),
+        *(make_note(f"Weather {day}", "it rains") for day in range(9)),
+    )
+    assert index.result("k8s Frankfurt").judgement == "not sure"
+    index.synonyms = (("k8s", ("kubernetes",)),)
+    assert index.result("k8s").judgement == "found"
+    assert index.result("delete").judgement != "found"
+
+
 @pytest.mark.parametrize("given", [("", ("",)), ("the", ("and",)), ("same", ("same",)), ("!", ("?", "…"))])
 def test_synonyms_of_no_word_change_nothing(
     given: tuple[str, tuple[str, ...]], make_note: MakeNote, make_index: MakeIndex
