@@ -196,7 +196,6 @@ def _explained_document(explanation: Explanation) -> dict[str, Any]:
         "obstacle": explanation.obstacle or None,
         "missing": list(explanation.missing),
         "coverage": parts.coverage,
-        "reached": parts.reached,
         "floor": explanation.floor,
         "needed": explanation.needed,
         "judgement": explanation.judgement,
