@@ -35,6 +35,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import numpy as np
 
+from core.text.languages import LANGUAGES, Language, stem_in
 from core.text.tokens import STOP_WORDS, stem
 
 HERE = Path(__file__).parent
@@ -150,21 +151,39 @@ def vectors(model: Any, families: Mapping[str, Sequence[str]], common: Mapping[s
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
-def apart(names: Sequence[str]) -> frozenset[tuple[str, str]]:
-    """Pairs of stems, each in order, that are opposites or kinds of one thing. names: all stems there are."""
+def apart(commonest: Mapping[str, str]) -> frozenset[tuple[str, str]]:
+    """Pairs of stems, each in order, that are opposites or kinds of one thing.
+
+    They are told by their stems in every language that search reads notes in: in a German note "buyer" is "buy".
+    commonest: the word of each stem that there is.
+    """
+    found = set[tuple[str, str]]()
+    for language in LANGUAGES:
+        holding = defaultdict[str, list[str]](list)
+        for name, word in commonest.items():
+            holding[stem_in(word, language)].append(name)
+        for one, other in _apart_in(language, holding):
+            found.update((min(a, b), max(a, b)) for a in holding[one] for b in holding[other] if a != b)
+    return frozenset(found)
+
+
+def _apart_in(language: Language, names: Iterable[str]) -> set[tuple[str, str]]:
+    """The same for the stems of one language."""
+    names = frozenset(names)
 
     def side(words: str) -> set[str]:
-        stems = set(map(stem, words.split()))
+        stems = {stem_in(word, language) for word in words.split()}
         begun = tuple(name for name in stems if len(name) >= LEAST_BEGINNING)
-        return stems | {name for name in names if name.startswith(begun)}
+        return (stems | {name for name in names if name.startswith(begun)}) & names
 
-    found = set()
+    found = set[tuple[str, str]]()
     for line in _lines(HERE / "opposites.txt"):
         one, other = map(side, line.split("|"))
-        found.update((min(a, b), max(a, b)) for a in one for b in other)
+        found.update((a, b) for a in one for b in other)
     for line in _lines(HERE / "siblings.txt"):
-        found.update((min(a, b), max(a, b)) for a, b in combinations(map(stem, line.split()), 2))
-    return frozenset(found)
+        kinds = {stem_in(word, language) for word in line.split()} & names
+        found.update(combinations(sorted(kinds), 2))
+    return found
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -194,7 +213,7 @@ def neighbours(
     pieces: of each word, as the model reads it.
     """
     names = list(families)
-    barred = apart(names)
+    barred = apart({name: family[0] for name, family in families.items()})
     nearest: list[dict[int, float]] = []
     for start in range(0, len(rows), 1_000):
         likeness = rows[start : start + 1_000] @ rows.T

@@ -12,8 +12,11 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+import numpy as np
+
 from core.model.basis import custom_tags
 from core.settings import Synonyms
+from core.text.languages import LANGUAGES, stem_in
 from core.text.tokens import stem, words
 
 if TYPE_CHECKING:
@@ -33,7 +36,10 @@ _DIGITS: Final = "0123456789"
 
 
 class Meaning(NamedTuple):
-    """A stem that means nearly what another does, with a word of it and the likeness, in (0, 1]."""
+    """An English stem that means nearly what another does, with a word of it and the likeness, in (0, 1].
+
+    Notes in other languages hold the word under stems of their own: `State.stems_of` has them.
+    """
 
     stem: str
     word: str
@@ -43,12 +49,12 @@ class Meaning(NamedTuple):
 ByStem = Mapping[str, tuple[Meaning, ...]]
 
 
-def meanings(name: str, own: ByStem, tags: Iterable[Meaning] = ()) -> tuple[Meaning, ...]:
-    """What means nearly the same as a stem, each stem once, the likest first.
+def meanings(name: str, given: Iterable[Meaning] = ()) -> tuple[Meaning, ...]:
+    """What means nearly the same as an English stem, each stem once, the likest first.
 
-    own: a person's own synonyms, as `by_stem` gives them; these go before what tags show, and both before the table.
+    given: what tags show and a person's own synonyms; all of it goes before the table, the last before the first.
     """
-    found = {one.stem: one for one in (*_near(name), *tags, *own.get(name, ()))}
+    found = {one.stem: one for one in (*_near(name), *given)}
     found.pop(name, None)
     return tuple(sorted(found.values(), key=lambda one: (-one.likeness, one.stem)))
 
@@ -80,7 +86,7 @@ def _near(name: str) -> tuple[Meaning, ...]:
 
 @lru_cache(maxsize=8)
 def by_stem(given: Synonyms) -> ByStem:
-    """What a person's own synonyms give for each stem, both ways: words, each with those that stand for it.
+    """What a person's own synonyms give for each stem of a word in any language, both ways.
 
     Of several words that together stand for one, each gives its part.
     """
@@ -88,9 +94,9 @@ def by_stem(given: Synonyms) -> ByStem:
     for one, others in given:
         for other in others:
             for asked, meant in ((words(one), words(other)), (words(other), words(one))):
-                for word in asked:
-                    entries = found.setdefault(stem(word), {})
-                    entries.update((stem(x), Meaning(stem(x), x, _OWN / len(meant) ** 0.5)) for x in meant)
+                made = {stem(word): Meaning(stem(word), word, _OWN / len(meant) ** 0.5) for word in meant}
+                for name in {stem_in(word, language) for word in asked for language in LANGUAGES}:
+                    found.setdefault(name, {}).update(made)
     return {name: tuple(entries.values()) for name, entries in found.items()}
 
 
@@ -123,7 +129,7 @@ def _tags_alike(state: State, word: str) -> Iterable[Meaning]:
 
 def _bearing(state: State, tag: str) -> list[int]:
     """Visible rows with a tag that somebody gave; none for a tag whose word too many notes hold."""
-    rows = state.holding(stem(tag)).rows
+    rows = np.concatenate([state.holding(name).rows for name in state.stems_of(tag)])
     if len(rows) > _MOST_NOTES:
         return []
     return [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Final, Literal
 
 from core.search.meanings import ByStem, meanings, tags_alike
@@ -81,15 +82,22 @@ def _meant(
     state: State, term: Term, asked: Set[str], meaning_weight: float, own: ByStem
 ) -> tuple[Reading, ...]:
     """Words of the memory that mean nearly what a typed word does, but for those that the query stands for itself."""
-    rarity = state.rarity(state.count(term.stem))
+    names = state.stems_of(term.word)
+    rarity = state.rarity(sum(map(state.count, names)))
+    synonyms = chain.from_iterable(own.get(name, ()) for name in names)
     made = []
-    for name, word, likeness in meanings(term.stem, own, tags_alike(state, term.word)):
-        count = state.count(name)
-        if count and name not in asked:
-            share = meaning_weight * likeness**2 * min(rarity, state.rarity(count))
-            made.append(Reading(name, word, _MEANING, likeness, 0.0, term.times * share))
-    made.sort(key=lambda reading: -reading.text)
-    return tuple(made[:_MOST_MEANINGS])
+    for meaning in meanings(term.stem, (*tags_alike(state, term.word), *synonyms)):
+        held = [name for name in state.stems_of(meaning.word) if state.count(name) and name not in asked]
+        if held:
+            known = state.rarity(sum(map(state.count, held)))
+            text = term.times * meaning_weight * meaning.likeness**2 * min(rarity, known)
+            made.append((text, meaning, held))
+    made.sort(key=lambda found: -found[0])
+    return tuple(
+        Reading(name, meaning.word, _MEANING, meaning.likeness, 0.0, text)
+        for text, meaning, held in made[:_MOST_MEANINGS]
+        for name in held
+    )
 
 
 def _as_typed(state: State, query: Query) -> tuple[Term, ...]:

@@ -16,7 +16,10 @@ from core.model.note import Note
 from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS
 from core.search import SearchIndex
 from core.search.meanings import TABLE, by_stem, meanings
+from core.search.query import read_query
+from core.search.terms import terms
 from core.settings import SearchSettings
+from core.text.languages import LANGUAGES, stem_in
 from core.text.tokens import STOP_WORDS, stem
 
 MakeNote = Callable[..., Note]
@@ -79,6 +82,15 @@ def test_no_opposites_stand_for_each_other(table: dict[str, dict[str, int]]) -> 
     assert [pair for pair in pairs if stem(pair[1]) in table.get(stem(pair[0]), {})] == []
 
 
+def test_no_language_takes_opposites_or_forms_of_one_word_for_near_words() -> None:
+    pairs = [pair.split() for pair in _PAIRS + _WIDER_PAIRS] + [["sell", "buy"], ["high", "lower"]]
+    for one, other in [*pairs, *(pair[::-1] for pair in pairs)]:
+        for near in meanings(stem(one)):
+            for language in LANGUAGES:
+                found = stem_in(near.word, language)
+                assert found not in (stem_in(one, language), stem_in(other, language)), (one, near.word)
+
+
 def test_numbers_names_of_days_and_words_of_grammar_are_not_in_the_table(
     table: dict[str, dict[str, int]],
 ) -> None:
@@ -96,7 +108,7 @@ def test_words_that_agents_ask_with_have_their_neighbours() -> None:
         ("bug", "defect"),
         ("repo", "repository"),
     ):
-        assert stem(meant) in {one.stem for one in meanings(stem(asked), {})}
+        assert stem(meant) in {one.stem for one in meanings(stem(asked))}
 
 
 # In a search
@@ -138,7 +150,7 @@ def test_the_breakdown_says_which_word_was_meant_and_how_nearly(
     [reason] = [reason for reason in hit.breakdown.reasons if reason.kind == "meaning"]
     assert (reason.line, reason.asked, reason.found) == ("text", "delete", "remove")
     assert reason.value == pytest.approx(hit.breakdown.text)
-    assert reason.likeness == {one.stem: one.likeness for one in meanings("delet", {})}["remov"]
+    assert reason.likeness == {one.stem: one.likeness for one in meanings("delet")}["remov"]
 
 
 @pytest.mark.parametrize(
@@ -256,6 +268,70 @@ def test_questions_in_other_words_find_more_with_the_table_than_without() -> Non
     assert with_table >= without + 0.06
 
 
+# Notes in several languages
+
+GERMAN = (
+    ("Abgleich", "Die Rollouts werden von Anna gemacht und nicht von der Maschine."),
+    ("Rechnung", "Eine Rechnung, die verschickt ist, wird nicht mehr geändert, sondern storniert."),
+    ("Entwurf", "Ein Entwurf wird niemandem gezeigt, der nicht zum Team gehört."),
+)
+
+
+def test_a_near_word_is_found_in_a_note_of_another_language_after_the_word_itself(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    notes = [make_note(*note) for note in GERMAN]
+    index = make_index(
+        *notes,
+        make_note("Inventar", "Die Notebooks sind von Anna, und ein Notebook ist nicht mehr da."),
+        make_note("Ausleihe", "Ein Laptop wird nicht verschickt, sondern von Anna übergeben."),
+        make_note("Weather", "It rains."),
+    )
+    state = index._state
+    assert state is not None
+    assert state.count("notebook@german")
+    assert not state.count("notebook")
+    assert titles(index, "laptop") == ["Ausleihe", "Inventar"]
+    assert titles(index, "laptop", OFF) == ["Ausleihe"]
+    hit = index.search("laptop")[1]
+    assert [(reason.asked, reason.found) for reason in hit.breakdown.reasons if reason.kind == "meaning"] == [
+        ("laptop", "notebooks")
+    ]
+    assert hit.breakdown.matched == ("notebook",)
+
+
+@pytest.mark.parametrize("query", ["delete", "rechnungen", "storniere", "backups", "sell", "die"])
+def test_beside_notes_in_other_languages_no_near_word_is_a_reading_of_the_query(
+    query: str, make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(
+        *(make_note(*note) for note in GERMAN),
+        make_note("Buyer", "Der buyer wird nicht gefragt, und die backups sind von Anna."),
+        make_note("Removal", "removed, deleted, erased, buyers and sellers, a backup, they die and are dead"),
+    )
+    state = index._state
+    assert state is not None
+    for term in terms(state, read_query(query, state.languages), 1.0, {}):
+        typed = {reading.stem for reading in term.readings} | set(state.stems_of(term.word))
+        near = [reading.stem for reading in term.meanings]
+        assert not typed.intersection(near)
+        assert len(set(near)) == len(near)
+
+
+def test_own_synonyms_stand_for_any_form_of_a_word_in_another_language(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    index = make_index(*(make_note(*note) for note in GERMAN), make_note("Weather", "It rains."))
+    assert titles(index, "Fakturen") == []
+    index.synonyms = (("Faktura", ("Rechnung",)), ("Fakturen", ("Rechnungen",)))
+    assert titles(index, "Fakturen") == ["Rechnung"]
+    index.synonyms = (("invoice", ("Rechnungen",)),)
+    assert titles(index, "invoices") == ["Rechnung"]
+    index = make_index(make_note("Billing", "an invoice is sent"), *(make_note(*note) for note in GERMAN))
+    index.synonyms = (("invoice", ("Rechnung",)),)
+    assert titles(index, "Rechnungen") == ["Rechnung", "Billing"]
+
+
 # A person's own
 
 
@@ -333,6 +409,17 @@ def test_tags_that_seldom_stand_together_do_not(
     others = [make_note(f"Weather {place}", "it rains") for place in range(20)]
     index = make_index(*notes, make_note("Untagged", "the elefant was upgraded"), *others)
     assert "Untagged" not in titles(index, "pg")
+
+
+def test_tags_of_notes_in_another_language_stand_for_each_other(
+    make_note: MakeNote, make_index: MakeIndex
+) -> None:
+    german = "Die Datenbank wird von Anna geprüft und nicht mehr geändert."
+    notes = [make_note(f"Nummer {place}", german, tags=("server", "elefant")) for place in range(4)]
+    others = [make_note(f"Weather {place}", "it rains") for place in range(12)]
+    index = make_index(*notes, make_note("Untagged", "the elefant was upgraded"), *others)
+    assert titles(index, "server")[-1] == "Untagged"
+    assert "Untagged" not in titles(index, "server", OFF)
 
 
 def test_tags_of_most_notes_say_nothing(make_note: MakeNote, make_index: MakeIndex) -> None:
