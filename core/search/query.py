@@ -41,7 +41,7 @@ class Query:
     distinct folded words that carry meaning. stems: their stems. pairs: for each language that it is read in, English
     first, the stems of words that stand side by side, distinct. unfinished: the last word, which may still be half
     typed; "" when the query ends in something else. several: whether the phrase is more than one word. signs: the
-    query as it was typed, white space squeezed, when it has no word at all.
+    query as it was typed, white space squeezed, when it has no word at all. language: that its function words tell.
     """
 
     phrase: str
@@ -53,6 +53,7 @@ class Query:
     unfinished: str
     several: bool
     signs: str
+    language: Language
 
     @property
     def empty(self) -> bool:
@@ -78,7 +79,7 @@ def read_query(text: str, languages: Sequence[Language] = ()) -> Query:
     head = text[:_READ_LIMIT]
     tokens = tuple(dict.fromkeys(text_tokens(" ".join(fold(head).split()))))
     found = words(head, compounds=True)
-    spoken = language_of(found, head) if languages else "english"
+    spoken = language_of(found, head)
     idle = (spoken,) if spoken in languages else ()
     telling = [word for word in found if is_content_word(word) and not serves_grammar(word, idle)]
     signs = "" if found else " ".join(text.split())
@@ -92,6 +93,7 @@ def read_query(text: str, languages: Sequence[Language] = ()) -> Query:
         unfinished=found[-1] if found and is_content_word(found[-1]) and head[-1].isalnum() else "",
         several=len(found) != 1 or found[0] != phrase,
         signs=signs,
+        language=spoken,
     )
 
 

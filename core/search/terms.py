@@ -75,7 +75,13 @@ def terms(state: State, query: Query, meaning_weight: float, own: ByStem) -> tup
     if not meaning_weight:
         return made
     asked = {reading.stem for term in made for reading in term.readings}
-    return tuple(replace(term, meanings=_meant(state, term, asked, meaning_weight, own)) for term in made)
+    # A function word of another language is an English word that is not meant: "die", "war".
+    return tuple(
+        term
+        if serves_grammar(term.word, (query.language,))
+        else replace(term, meanings=_meant(state, term, asked, meaning_weight, own))
+        for term in made
+    )
 
 
 def _meant(
