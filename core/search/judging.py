@@ -1,18 +1,20 @@
 """Whether a search found what was asked for: one judgement of the whole answer, by a small fitted rule.
 
-The rule looks at the note that ranks best: how much of the query it covers, whether it holds more than one word that
-tells something, and how much of the query is its title. Words count by their rarity, everyday words less. The numbers
-are fitted by `tools/judgement/fit.py` on the memories beside it and on the questions in `tests/recall_questions.py`.
+The rule looks at the note that ranks best: how much of the query it covers and how far it is ahead of the next notes
+in that, whether it holds more than one word that tells something, and how much of the query is its title. Long notes
+and many notes hold more by chance. Words count by their rarity, in the memory and in general. The numbers are fitted
+by `tools/judgement/fit.py` on the memories beside it and on the questions in `tests/recall_questions.py`.
 """
 
 from __future__ import annotations
 
 import math
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.model.judgement import Judgement
 from core.search.documents import NO_WORD
-from core.text.everyday import is_everyday
+from core.text.everyday import is_common, is_everyday
 from core.text.languages import stem_in
 from core.text.tokens import words
 
@@ -21,26 +23,41 @@ if TYPE_CHECKING:
     from core.search.state import State
     from core.search.terms import Reading, Term
 
-# What an everyday word weighs beside another one of equal rarity (measured).
+# What an everyday word, and a common one, weigh beside another one of equal rarity (measured).
 _EVERYDAY: Final = 0.15
-# All that a note holds beside its most telling word counts up to this share of the rarest word there can be.
+_COMMON: Final = 0.6
+# What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
+_LEAST_WEIGHT: Final = 0.3
+# All that a note holds beside its most telling word counts up to this weight.
 _SECOND: Final = 0.35
 _FEW_NOTES: Final = 20
 _LEAST_COVERAGE: Final = 0.05
+# A memory of so many notes, and a note of so many stems, are usual.
+_USUAL_NOTES: Final = 50
+_USUAL_LENGTH: Final = 30
+# The best note is held against so many others that rank high.
+_OTHERS: Final = 2
 # A single word of a fact's value says little of what the fact is about: its key does.
 _VALUE_ALONE: Final = 0.5
+# A title of so many words with which the text begins is but its beginning, and such a share of the text speaks for it.
+_LEAST_BEGINNING: Final = 4
+_UNTITLED: Final = 0.5
 # How a word of a note may be one of the query. One that means nearly the same is evidence for this share (measured);
 # from such a likeness on, as a person's own synonyms have it, for all of it.
 _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
 _MEANT: Final = 0.3
 _AS_GOOD_FROM: Final = 0.9
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = 0.560
-COVERAGE: Final = 2.134
-MORE_THAN_ONE: Final = 2.318
-TITLED: Final = 1.363
-FOUND_FROM: Final = 0.426
-OFFERED_FROM: Final = 0.120
+INTERCEPT: Final = -1.397
+COVERAGE: Final = 1.574
+MORE_THAN_ONE: Final = 2.054
+TITLED: Final = 1.502
+AHEAD: Final = 2.060
+MANY_NOTES: Final = -0.231
+LONG_NOTE: Final = -0.347
+TELLING: Final = 1.669
+FOUND_FROM: Final = 0.410
+OFFERED_FROM: Final = 0.174
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 
@@ -49,35 +66,99 @@ class Evidence(NamedTuple):
     """What speaks for a note as the answer. coverage: share of the query's weight that it holds, in [0, 1].
 
     second: what it holds beside its most telling word, in [0, 1]; 0 for a single word. titled: share of the query's
-    weight that stands in its title, in [0, 1].
+    weight that stands in its title, in [0, 1]; half of its coverage where it has no title of its own. ahead: its
+    coverage less that of the best covering other one of the first hits, in [-1, 1]. notes: how many the memory has.
+    length: how many stems the note has. telling: the weight of the most telling word that it holds, in [0, 1].
     """
 
     coverage: float
     second: float
     titled: float
+    ahead: float = 0.0
+    notes: int = _USUAL_NOTES
+    length: int = _USUAL_LENGTH
+    telling: float = 0.0
 
 
-def likelihood(ranking: Ranking, row: int) -> float:
-    """How likely the note of a row answers the query if it ranks best, in [0, 1]."""
-    if ranking.text.title[row] or ranking.text.phrase[row]:
-        return _VERBATIM
-    return by_rule(evidence(ranking, row))
+class Judge:
+    """Judges the notes of one ranking; the words of its query are weighed once."""
+
+    def __init__(self, ranking: Ranking) -> None:
+        self._ranking = ranking
+        self._words = [_weighed(ranking, term) for term in ranking.terms]
+        self._asked = sum(weight for weight, _ in self._words)
+
+    def likelihood(self, row: int) -> float:
+        """How likely the note of a row answers the query if it ranks best, in [0, 1]."""
+        text = self._ranking.text
+        return _VERBATIM if text.title[row] or text.phrase[row] else by_rule(self.evidence(row))
+
+    def evidence(self, row: int) -> Evidence:
+        """What speaks for the note of a row; words that mean nearly what the query holds count little."""
+        state = self._ranking.state
+        if not self._asked:
+            return Evidence(float(self._ranking.text.coverage[row] > 0), 0.0, 0.0)
+        held = self._held(row)
+        titled = self._titled(row, sum(held))
+        second = min((sum(held) - max(held)) / _SECOND, 1.0)
+        coverage = sum(held) / self._asked
+        others = (other for place, other in self._first.items() if place != row)
+        ahead = coverage - max(others, default=0.0)
+        if state.notes[row].is_fact and not titled:
+            coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * second
+        length = len(state.document(row).stems)
+        telling = min(max(held), 1.0)
+        return Evidence(coverage, second, titled / self._asked, ahead, state.total, length, telling)
+
+    @cached_property
+    def _first(self) -> dict[int, float]:
+        """The coverage of the first hits."""
+        rows = self._ranking.first_rows(1 + _OTHERS)
+        return {row: sum(self._held(row)) / self._asked for row in rows}
+
+    def _held(self, row: int) -> list[float]:
+        """Of each word of the query the weight that a note holds."""
+        names = self._ranking.state.stems.names
+        stems = {names[number] for number in self._ranking.state.document(row).stems if number != NO_WORD}
+        return self._common(stems)
+
+    def _titled(self, row: int, held: float) -> float:
+        """The weight that a note's title holds; of a note without one of its own a share of what the note holds."""
+        note = self._ranking.state.notes[row]
+        title = words(note.title, compounds=True)
+        if len(title) >= _LEAST_BEGINNING and note.content.lstrip().startswith(note.title.strip(" .\u2026")):
+            return _UNTITLED * held
+        return sum(self._common({stem_in(word, self._ranking.state.language(row)) for word in title}))
+
+    def _common(self, stems: set[str]) -> list[float]:
+        return [
+            weight * max((sure for name, sure in readings.items() if name in stems), default=0.0)
+            for weight, readings in self._words
+        ]
 
 
 def by_rule(found: Evidence) -> float:
     """What the fitted rule makes of some evidence, in [0, 1]; 0 for a note that holds nothing of the query."""
     if not found.coverage:
         return 0.0
-    odds = INTERCEPT + sum(
-        weight * value
-        for weight, value in zip((COVERAGE, MORE_THAN_ONE, TITLED), features(found), strict=True)
+    weights = (COVERAGE, MORE_THAN_ONE, TITLED, AHEAD, MANY_NOTES, LONG_NOTE, TELLING)
+    pairs = zip(weights, features(found), strict=True)
+    return 1.0 / (1.0 + math.exp(-INTERCEPT - sum(weight * value for weight, value in pairs)))
+
+
+def features(found: Evidence) -> tuple[float, ...]:
+    """The numbers that the rule weighs, one for each weight: of coverage, notes and length the logarithms, for the
+    first tenth says more than the last.
+    """
+    return (
+        math.log(found.coverage + _LEAST_COVERAGE),
+        found.second,
+        found.titled,
+        found.ahead,
+        math.log(max(found.notes, _FEW_NOTES) / _USUAL_NOTES),
+        math.log(max(found.length / _USUAL_LENGTH, 1.0)),
+        found.telling,
     )
-    return 1.0 / (1.0 + math.exp(-odds))
-
-
-def features(found: Evidence) -> tuple[float, float, float]:
-    """The numbers that the rule weighs: of coverage the logarithm, for the first tenth says more than the last."""
-    return math.log(found.coverage + _LEAST_COVERAGE), found.second, found.titled
 
 
 def judged(best: float) -> Judgement:
@@ -87,50 +168,31 @@ def judged(best: float) -> Judgement:
     return "not sure" if best >= OFFERED_FROM else "nothing"
 
 
-def evidence(ranking: Ranking, row: int) -> Evidence:
-    """What speaks for the note of a row; words that mean nearly what the query holds count little."""
+def _weighed(ranking: Ranking, term: Term) -> tuple[float, dict[str, float]]:
+    """What a word of the query weighs: its rarity, or that of what it is taken for; and the stems that it may stand
+    for, each with how sure that is.
+    """
     state = ranking.state
-    names = state.stems.names
-    stems = {names[number] for number in state.document(row).stems if number != NO_WORD}
-    language = state.language(row)
-    titled = {stem_in(word, language) for word in words(state.notes[row].title, compounds=True)}
-    asked, title = 0.0, 0.0
-    held: list[float] = []
-    for term in ranking.terms:
-        own = [reading for reading in term.readings if reading.kind in _OWN_READINGS and reading.text > 0]
-        weight = _weight(ranking, term, own)
-        asked += weight
-        held.append(
-            weight * max((_sureness(one) for one in (*own, *term.meanings) if one.stem in stems), default=0.0)
-        )
-        title += weight * max((_sureness(one) for one in own if one.stem in titled), default=0.0)
-    if not asked:
-        return Evidence(float(ranking.text.coverage[row] > 0), 0.0, 0.0)
-    rarest = math.log(max(state.total, _FEW_NOTES) + 1)
-    second = min((sum(held) - max(held)) / rarest / _SECOND, 1.0)
-    coverage = sum(held) / asked
-    if state.notes[row].is_fact and not title:
-        coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * second
-    return Evidence(coverage, second, title / asked)
-
-
-def _weight(ranking: Ranking, term: Term, own: list[Reading]) -> float:
-    """What a word of the query weighs: its rarity, or that of what it is taken for."""
-    state = ranking.state
+    own = [reading for reading in term.readings if reading.kind in _OWN_READINGS and reading.text > 0]
     known = max(state.count(term.stem), sum(state.count(one.stem) for one in own if one.kind == "word"))
     if known or not own:
         rarity = _rarity(state, known)
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
-    return rarity * (_EVERYDAY if is_everyday(term.stem) else 1.0)
+    weight = _LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * rarity
+    if is_everyday(term.stem):
+        weight *= _EVERYDAY
+    elif is_common(term.stem):
+        weight *= _COMMON
+    return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}
 
 
 def _rarity(state: State, count: int) -> float:
-    """The rarity of what so many notes hold as `State.rarity` has it, in a memory of some notes at least: among very
-    few every known word would seem common, and say less than one that is not there.
+    """The rarity of what so many notes hold as `State.rarity` has it, beside that of the rarest, in a memory of some notes at least:
+    among very few every known word would seem common, and say less than one that is not there.
     """
     total = max(state.total, _FEW_NOTES)
-    return math.log(1.0 + (total - min(count, total) + 0.5) / (count + 0.5))
+    return math.log(1.0 + (total - min(count, total) + 0.5) / (count + 0.5)) / math.log(total + 1)
 
 
 def _sureness(reading: Reading) -> float:

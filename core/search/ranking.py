@@ -14,7 +14,7 @@ from core.search.documents import haystack, text_tokens
 from core.search.exact import Exact, exact_rows
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
-from core.search.judging import judged, likelihood
+from core.search.judging import Judge, judged
 from core.search.legs import (
     TextLeg,
     VectorLeg,
@@ -112,8 +112,17 @@ class Ranking:
         first = self._ordered(1)
         return self._likelihood(first[0]) if first else 0.0
 
+    @cached_property
+    def judge(self) -> Judge:
+        """What judges the notes of this ranking."""
+        return Judge(self)
+
     def _likelihood(self, row: int) -> float:
-        return likelihood(self, row)
+        return self.judge.likelihood(row)
+
+    def first_rows(self, count: int) -> list[int]:
+        """The rows of the best hits, best first, at most `count`."""
+        return self._ordered(count)
 
     def _above_the_line(self, rows: Sequence[int]) -> int:
         """How many of the best rows stand above the line: none unless the search found something; then the best one

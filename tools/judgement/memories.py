@@ -9,10 +9,15 @@ from __future__ import annotations
 import sys
 import tempfile
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 HERE = Path(__file__).parent
+# So many memories are made of several; so many notes stand on a page.
+JOINED, ON_A_PAGE = 3, 4
+# Sizes of the memories that are drawn of other data.
+SIZES = (30, 100, 300)
 sys.path[:0] = [str(HERE.parents[1]), str(HERE.parents[1] / "tests")]
 
 from core.model.note import Note  # noqa: E402
@@ -21,30 +26,29 @@ from core.model.snapshot import Snapshot  # noqa: E402
 
 @dataclass(frozen=True)
 class SmallMemory:
-    """asked: questions with the ids of the notes that answer them. foreign: questions that no note answers."""
+    """asked: questions with the ids of the notes that answer them. foreign: questions that no note answers. left_out:
+    questions whose notes were taken away; something else may answer them after all.
+
+    members: names of the memories that its notes are from. about: what they are about. A question of another memory is
+    foreign only where that is about something else: how to run the tests is known to more than one project.
+    """
 
     name: str
+    members: frozenset[str]
+    about: frozenset[str]
     snapshot: Snapshot
     asked: tuple[tuple[str, frozenset[str]], ...]
     foreign: tuple[str, ...]
+    left_out: tuple[str, ...] = ()
 
 
 def written() -> tuple[SmallMemory, ...]:
-    """The memories beside this file; foreign to each are the questions of all others too."""
-    read = [_written(path) for path in sorted(HERE.glob("*.toml"))]
-    return tuple(
-        SmallMemory(
-            one.name,
-            one.snapshot,
-            one.asked,
-            (*one.foreign, *(text for other in read if other is not one for text, _ in other.asked)),
-        )
-        for one in read
-    )
+    """The memories beside this file; foreign to each are the questions of others about something else too."""
+    return _with_foreign([_written(path) for path in sorted(HERE.glob("*.toml"))])
 
 
 def of_the_tests() -> tuple[SmallMemory, ...]:
-    """The demo memory and that of one person."""
+    """The demo memory and that of one person, both of people who write software."""
     from recall_questions import DEMO, PERSONAL
 
     from core import Memory
@@ -62,8 +66,91 @@ def of_the_tests() -> tuple[SmallMemory, ...]:
             (text, frozenset(id for key in keys for id in named.get(key, ())))
             for text, keys in questions.answered
         )
-        made.append(SmallMemory(name, snapshot, asked, tuple(questions.unanswered)))
+        unanswered = tuple(questions.unanswered)
+        made.append(
+            SmallMemory(name, frozenset((name,)), frozenset(("software",)), snapshot, asked, unanswered)
+        )
     return tuple(made)
+
+
+def all_memories() -> tuple[SmallMemory, ...]:
+    """All of them; then halves of each, several as one, and the same with longer notes."""
+    whole = _with_foreign([*(_written(path) for path in sorted(HERE.glob("*.toml"))), *of_the_tests()])
+    halves = [_half(one, place) for one in whole for place in range(2)]
+    beside = [one for one in whole if one.name != "demo"]
+    joined = [_joined(beside[place::JOINED], whole) for place in range(JOINED)]
+    paged = [_paged(one) for one in (*whole, *joined) if len(one.snapshot.visible) >= ON_A_PAGE * 12]
+    return (*whole, *halves, *joined, *paged)
+
+
+def drawn(paths: Sequence[Path]) -> Iterator[SmallMemory]:
+    """Small memories of other data, with the questions of its dev split. They fit nothing."""
+    from benchmarks.retrieval_memories import stores
+    from benchmarks.retrieval_sets import outside_files, outside_set
+
+    for path in outside_files(paths):
+        data = outside_set(path).of_split("dev")
+        for size in SIZES:
+            for store in stores(data, size):
+                yield SmallMemory(
+                    name=f"{data.name}, {len(store.snapshot.visible)} notes",
+                    members=frozenset((data.name,)),
+                    about=frozenset((data.name,)),
+                    snapshot=store.snapshot,
+                    asked=tuple((query.text, frozenset(query.relevant)) for query in store.own),
+                    foreign=(),
+                    left_out=tuple(query.text for query in store.foreign),
+                )
+
+
+def _with_foreign(memories: list[SmallMemory]) -> tuple[SmallMemory, ...]:
+    return tuple(replace(one, foreign=(*one.foreign, *_of_others(one, memories))) for one in memories)
+
+
+def _of_others(one: SmallMemory, memories: Sequence[SmallMemory]) -> Iterator[str]:
+    for other in memories:
+        if not one.about & other.about:
+            yield from (text for text, _ in other.asked)
+
+
+def _half(one: SmallMemory, place: int) -> SmallMemory:
+    """Every other note of a memory."""
+    kept = {note.id for note in one.snapshot.visible[place::2]}
+    notes = tuple(note for note in one.snapshot.visible if note.id in kept)
+    return replace(
+        one,
+        name=f"{one.name}, half",
+        snapshot=Snapshot(notes=notes),
+        asked=tuple((text, ids & kept) for text, ids in one.asked if ids & kept),
+        left_out=tuple(text for text, ids in one.asked if not ids & kept),
+    )
+
+
+def _joined(some: Sequence[SmallMemory], memories: Sequence[SmallMemory]) -> SmallMemory:
+    """Several memories as one. Questions that some of them cannot answer are not asked: another one may."""
+    made = SmallMemory(
+        name=f"{some[0].name} and more",
+        members=frozenset(name for one in some for name in one.members),
+        about=frozenset(about for one in some for about in one.about),
+        snapshot=Snapshot(notes=tuple(note for one in some for note in one.snapshot.visible)),
+        asked=tuple(question for one in some for question in one.asked),
+        foreign=(),
+    )
+    return replace(made, foreign=tuple(_of_others(made, memories)))
+
+
+def _paged(one: SmallMemory) -> SmallMemory:
+    """The same with some notes on a page: its title is that of the first, the others begin with theirs."""
+    notes = one.snapshot.visible
+    page_of: dict[str, str] = {}
+    pages = []
+    for place in range(0, len(notes), ON_A_PAGE):
+        first, *others = notes[place : place + ON_A_PAGE]
+        page_of |= {note.id: first.id for note in (first, *others)}
+        text = "\n".join([first.content, *(f"{note.title}\n{note.content}" for note in others)])
+        pages.append(_note(first.id, first.title, text))
+    asked = tuple((text, frozenset(page_of[id] for id in ids if id in page_of)) for text, ids in one.asked)
+    return replace(one, name=f"{one.name}, pages", snapshot=Snapshot(notes=tuple(pages)), asked=asked)
 
 
 def _written(path: Path) -> SmallMemory:
@@ -78,7 +165,9 @@ def _written(path: Path) -> SmallMemory:
         (text, frozenset(f"{data['name']}-{places.get(right, right)}" for right in rights))
         for text, rights in data["questions"]
     )
-    return SmallMemory(data["name"], Snapshot(notes=notes), asked, tuple(data["foreign"]))
+    name = data["name"]
+    about = frozenset((data.get("about", name),))
+    return SmallMemory(name, frozenset((name,)), about, Snapshot(notes=notes), asked, tuple(data["foreign"]))
 
 
 def _note(id: str, title: str, content: str) -> Note:
