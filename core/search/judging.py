@@ -188,8 +188,8 @@ def _weighed(ranking: Ranking, term: Term) -> tuple[float, dict[str, float]]:
 
 
 def _rarity(state: State, count: int) -> float:
-    """The rarity of what so many notes hold as `State.rarity` has it, beside that of the rarest, in a memory of some notes at least:
-    among very few every known word would seem common, and say less than one that is not there.
+    """The rarity of what so many notes hold as `State.rarity` has it, beside that of the rarest, in a memory of
+    some notes at least: among very few every known word would seem common, and say less than one that is not there.
     """
     total = max(state.total, _FEW_NOTES)
     return math.log(1.0 + (total - min(count, total) + 0.5) / (count + 0.5)) / math.log(total + 1)

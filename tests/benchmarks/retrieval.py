@@ -7,7 +7,8 @@ Without --data the project's own sets are measured: queries over the demo memory
 With it, the files named or in the folder named (their dev queries) are measured as well. Every question is put to a
 memory, as a person types it into the search box (nDCG@10, recall@10, MRR) and as an agent sends it (recall: right,
 wrong, silent). Questions with quotes and flags are counted apart. Small memories of 30, 100 and 300 notes are drawn
-from each set; questions that are answered elsewhere must find nothing there. Brackets hold 95 % bootstrap intervals.
+from each set; foreign questions must find nothing there. Questions whose notes were left out stand apart: another note
+may answer them by right. Brackets hold 95 % bootstrap intervals.
 Milliseconds are processor time of a query for the ten best, bytes a note what the index takes beside the notes.
 Nothing here depends on the network or on the clock but these milliseconds.
 """
@@ -293,7 +294,7 @@ class Report:
                 ours_rows += rows_of(store.own, ours.search)
                 words_rows += rows_of(store.own, plain(words.search))
                 if with_recall:
-                    answers.ask(ours, words.search, store.own, store.foreign)
+                    answers.ask(ours, words.search, store.own, store.foreign, store.left_out)
         return Run(*zip(*ours_rows, strict=True)), Run(*zip(*words_rows, strict=True)), answers
 
     def answer_bars(self, name: str, answers: Answers) -> None:

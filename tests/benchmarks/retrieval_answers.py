@@ -27,6 +27,7 @@ class Answers:
     silent: list[float] = field(default_factory=list)
     offered: list[float] = field(default_factory=list)
     foreign: list[float] = field(default_factory=list)
+    left_out: list[float] = field(default_factory=list)
 
     def ask(
         self,
@@ -34,6 +35,7 @@ class Answers:
         words: Callable[[str, int], Sequence[str]],
         own: Sequence[Query],
         foreign: Sequence[Query],
+        left_out: Sequence[Query] = (),
     ) -> None:
         """Puts questions to a memory: its own, and those that nothing in it answers."""
         for query in own:
@@ -45,19 +47,21 @@ class Answers:
             self.silent.append(found.note_id is None)
             self.offered.append(any(id in query.relevant for id in found.offered))
         self.foreign += [ours.recall(query.text).note_id is not None for query in foreign]
+        self.left_out += [ours.recall(query.text).note_id is not None for query in left_out]
 
 
 def answers_table(title: str, rows: Sequence[tuple[str, Answers]]) -> None:
     """Prints shares of all questions, the right and the foreign ones with their intervals."""
     print(
         f"\n  {title:<26}{'asked':>6}{'first hit':>10}{'BM25':>8}{'right':>24}{'wrong':>8}{'silent':>8}"
-        f"{'offered':>9}{'foreign':>9}{'answered':>24}"
+        f"{'offered':>9}{'foreign':>9}{'answered':>24}{'left out':>10}"
     )
     for name, found in rows:
         print(
             f"  {name:<26}{len(found.first):>6}{fmean(found.first):>10.1%}{fmean(found.words):>8.1%}"
             f"{_interval(found.right):>24}{fmean(found.wrong):>8.1%}{fmean(found.silent):>8.1%}"
-            f"{fmean(found.offered):>9.1%}{len(found.foreign):>9}{_interval(found.foreign):>24}",
+            f"{fmean(found.offered):>9.1%}{len(found.foreign):>9}{_interval(found.foreign):>24}"
+            + (f"{fmean(found.left_out):>10.1%}" if found.left_out else ""),
             flush=True,
         )
 

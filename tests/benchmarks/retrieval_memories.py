@@ -10,6 +10,7 @@ import os
 import random
 import sys
 import tempfile
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -107,11 +108,35 @@ def _write(home: Path, snapshot: Snapshot) -> None:
 
 @dataclass(frozen=True)
 class Store:
-    """A small memory with questions that some note of it answers, and as many foreign ones at most."""
+    """A small memory with questions that some note of it answers, and as many of either other sort at most.
+
+    foreign: questions about something else. left_out: questions of the same set whose notes are not here; another note
+    may answer them all the same.
+    """
 
     snapshot: Snapshot
     own: tuple[Query, ...]
     foreign: tuple[Query, ...]
+    left_out: tuple[Query, ...]
+
+
+def elsewhere() -> tuple[Query, ...]:
+    """Questions of memories about other things than the sets here: a household, a rowing club, the lives of friends;
+    and some that mean nothing.
+    """
+    folder = Path(__file__).parents[2] / "tools" / "judgement"
+    texts = [
+        text
+        for name in ("household", "club", "friends", "players")
+        for text, _ in tomllib.loads((folder / f"{name}.toml").read_text(encoding="utf-8"))["questions"]
+    ]
+    return tuple(Query(text, "foreign", "dev", {}) for text in (*texts, *_NONSENSE))
+
+
+_NONSENSE = (
+    "why do purple elephants juggle marmalade", "blorp wizzle frang", "who painted the invisible sandwich",
+    "how do I fold a volcano into a teapot", "when did the giraffe resign from the orchestra", "xkqj vbnm plof",
+)  # fmt: skip
 
 
 def stores(data: DataSet, size: int, count: int | None = None) -> list[Store]:
@@ -158,6 +183,7 @@ def _store(snapshot: Snapshot, part: Collection, data: DataSet, dice: random.Ran
         if held & query.relevant.keys()
     ]
     # Ids of another collection mean other notes.
-    foreign = [query for query in part.queries if not held & query.relevant.keys()]
-    foreign += [query for other in data.collections if other is not part for query in other.queries]
-    return Store(snapshot, *(tuple(dice.sample(some, min(QUESTIONS, len(some)))) for some in (own, foreign)))
+    left_out = [query for query in part.queries if not held & query.relevant.keys()]
+    left_out += [query for other in data.collections if other is not part for query in other.queries]
+    sorts = (own, elsewhere(), left_out)
+    return Store(snapshot, *(tuple(dice.sample(some, min(QUESTIONS, len(some)))) for some in sorts))
