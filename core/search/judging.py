@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # What an everyday word, and a common one, weigh beside another one of equal rarity (measured).
 _EVERYDAY: Final = 0.15
 _COMMON: Final = 0.6
+# In a memory of so many notes how rare a word is there counts as much as how rare it is in general.
+_OWN_RARITY: Final = 600
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.3
 # All that a note holds beside its most telling word counts up to this weight.
@@ -48,16 +50,15 @@ _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part
 _MEANT: Final = 0.3
 _AS_GOOD_FROM: Final = 0.9
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = -1.397
-COVERAGE: Final = 1.574
-MORE_THAN_ONE: Final = 2.054
-TITLED: Final = 1.502
-AHEAD: Final = 2.060
-MANY_NOTES: Final = -0.231
-LONG_NOTE: Final = -0.347
-TELLING: Final = 1.669
+INTERCEPT: Final = 0.484
+COVERAGE: Final = 2.261
+MORE_THAN_ONE: Final = 0.777
+TITLED: Final = 1.408
+AHEAD: Final = 4.039
+MANY_NOTES: Final = -0.436
+LONG_NOTE: Final = -0.569
 FOUND_FROM: Final = 0.410
-OFFERED_FROM: Final = 0.174
+OFFERED_FROM: Final = 0.169
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 
@@ -68,7 +69,7 @@ class Evidence(NamedTuple):
     second: what it holds beside its most telling word, in [0, 1]; 0 for a single word. titled: share of the query's
     weight that stands in its title, in [0, 1]; half of its coverage where it has no title of its own. ahead: its
     coverage less that of the best covering other one of the first hits, in [-1, 1]. notes: how many the memory has.
-    length: how many stems the note has. telling: the weight of the most telling word that it holds, in [0, 1].
+    length: how many stems the note has.
     """
 
     coverage: float
@@ -77,7 +78,6 @@ class Evidence(NamedTuple):
     ahead: float = 0.0
     notes: int = _USUAL_NOTES
     length: int = _USUAL_LENGTH
-    telling: float = 0.0
 
 
 class Judge:
@@ -107,8 +107,7 @@ class Judge:
         if state.notes[row].is_fact and not titled:
             coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * second
         length = len(state.document(row).stems)
-        telling = min(max(held), 1.0)
-        return Evidence(coverage, second, titled / self._asked, ahead, state.total, length, telling)
+        return Evidence(coverage, second, titled / self._asked, ahead, state.total, length)
 
     @cached_property
     def _first(self) -> dict[int, float]:
@@ -141,23 +140,22 @@ def by_rule(found: Evidence) -> float:
     """What the fitted rule makes of some evidence, in [0, 1]; 0 for a note that holds nothing of the query."""
     if not found.coverage:
         return 0.0
-    weights = (COVERAGE, MORE_THAN_ONE, TITLED, AHEAD, MANY_NOTES, LONG_NOTE, TELLING)
+    weights = (COVERAGE, MORE_THAN_ONE, TITLED, AHEAD, MANY_NOTES, LONG_NOTE)
     pairs = zip(weights, features(found), strict=True)
     return 1.0 / (1.0 + math.exp(-INTERCEPT - sum(weight * value for weight, value in pairs)))
 
 
 def features(found: Evidence) -> tuple[float, ...]:
     """The numbers that the rule weighs, one for each weight: of coverage, notes and length the logarithms, for the
-    first tenth says more than the last.
+    first tenth says more than the last. Being ahead by a single word says nothing: whoever alone holds it is ahead.
     """
     return (
         math.log(found.coverage + _LEAST_COVERAGE),
         found.second,
         found.titled,
-        found.ahead,
+        found.ahead * (found.second if found.ahead > 0 else 1.0),
         math.log(max(found.notes, _FEW_NOTES) / _USUAL_NOTES),
         math.log(max(found.length / _USUAL_LENGTH, 1.0)),
-        found.telling,
     )
 
 
@@ -179,11 +177,10 @@ def _weighed(ranking: Ranking, term: Term) -> tuple[float, dict[str, float]]:
         rarity = _rarity(state, known)
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
-    weight = _LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * rarity
-    if is_everyday(term.stem):
-        weight *= _EVERYDAY
-    elif is_common(term.stem):
-        weight *= _COMMON
+    general = _EVERYDAY if is_everyday(term.stem) else _COMMON if is_common(term.stem) else 1.0
+    if known:
+        general += (1.0 - general) * state.total / (state.total + _OWN_RARITY)
+    weight = (_LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * rarity) * general
     return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}
 
 

@@ -31,7 +31,7 @@ from core.search.results import Filters
 from core.settings import SearchSettings
 
 RIDGE, RIGHT_FOUND, LEFT_OUT = 1.0, 0.92, 0.02
-NAMES = ("INTERCEPT", "COVERAGE", "MORE_THAN_ONE", "TITLED", "AHEAD", "MANY_NOTES", "LONG_NOTE", "TELLING")
+NAMES = ("INTERCEPT", "COVERAGE", "MORE_THAN_ONE", "TITLED", "AHEAD", "MANY_NOTES", "LONG_NOTE")
 # What the questions of a memory count for together. What is left out may be answered by another note.
 COUNTS = {"own": 100.0, "foreign": 50.0, "left out": 20.0}
 # Foreign to memories of other data are the questions of these.
