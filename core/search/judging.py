@@ -58,7 +58,7 @@ AHEAD: Final = 4.039
 MANY_NOTES: Final = -0.436
 LONG_NOTE: Final = -0.569
 FOUND_FROM: Final = 0.410
-OFFERED_FROM: Final = 0.169
+OFFERED_FROM: Final = 0.124
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 

@@ -30,7 +30,7 @@ from core.search.ranking import rank
 from core.search.results import Filters
 from core.settings import SearchSettings
 
-RIDGE, RIGHT_FOUND, LEFT_OUT = 1.0, 0.92, 0.02
+RIDGE, RIGHT_FOUND, LEFT_OUT = 1.0, 0.92, 0.01
 NAMES = ("INTERCEPT", "COVERAGE", "MORE_THAN_ONE", "TITLED", "AHEAD", "MANY_NOTES", "LONG_NOTE")
 # What the questions of a memory count for together. What is left out may be answered by another note.
 COUNTS = {"own": 100.0, "foreign": 50.0, "left out": 20.0}

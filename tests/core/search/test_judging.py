@@ -15,6 +15,7 @@ from core.search.judging import FOUND_FROM, OFFERED_FROM, Evidence, by_rule, jud
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools" / "judgement"))
 
+from benchmarks.retrieval_sets import languages_set
 from memories import SmallMemory, written
 
 
@@ -49,12 +50,40 @@ def test_most_right_first_hits_are_found_and_few_foreign_questions_are() -> None
     assert sum(one.foreign_found for one in outcomes) <= 0.04 * sum(len(one.foreign) for one in memories)
 
 
+def test_on_a_memory_that_fitted_nothing_right_first_hits_are_found_and_foreign_questions_are_not() -> None:
+    (held_out,) = languages_set().collections
+    foreign = [text for one in written() if one.about != {"software"} for text, _ in one.asked]
+    outcome = asked(
+        SmallMemory(
+            name="languages",
+            members=frozenset(("languages",)),
+            about=frozenset(("software",)),
+            snapshot=held_out.snapshot,
+            asked=tuple((query.text, frozenset(query.relevant)) for query in held_out.queries),
+            foreign=tuple(foreign),
+        )
+    )
+    assert outcome.right_found >= 0.9 * outcome.right_first
+    assert outcome.wrong_found <= outcome.right_found / 2
+    assert outcome.foreign_found <= 0.04 * len(foreign)
+
+
+def test_a_single_word_that_one_note_alone_holds_is_no_answer_beside_unknown_ones() -> None:
+    index = index_of(
+        note("glossary", "Glossary", "dunning: asking again"), note("keys", "Key rotation", "Every 90 days")
+    )
+    assert index.result("what does dunning mean").judgement == "found"
+    assert index.result("dunning of elephants in Borneo").judgement != "found"
+
+
 def test_more_evidence_is_never_less_likely() -> None:
     steps = [place / 10 for place in range(11)]
     for coverage in steps:
         for second in steps:
             values = [by_rule(Evidence(coverage, second, titled)) for titled in steps]
             assert values == sorted(values)
+            ahead = [by_rule(Evidence(coverage, second, 0.5, value - 0.5)) for value in steps]
+            assert ahead == sorted(ahead)
             assert all(0 <= value <= 1 for value in values)
     assert by_rule(Evidence(0.0, 1.0, 1.0)) == 0
     assert OFFERED_FROM < FOUND_FROM
