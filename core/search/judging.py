@@ -50,15 +50,15 @@ _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part
 _MEANT: Final = 0.3
 _AS_GOOD_FROM: Final = 0.9
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = 0.484
-COVERAGE: Final = 2.261
-MORE_THAN_ONE: Final = 0.777
-TITLED: Final = 1.408
-AHEAD: Final = 4.039
-MANY_NOTES: Final = -0.436
-LONG_NOTE: Final = -0.569
-FOUND_FROM: Final = 0.410
-OFFERED_FROM: Final = 0.124
+INTERCEPT: Final = 0.616
+COVERAGE: Final = 2.400
+MORE_THAN_ONE: Final = 0.879
+TITLED: Final = 1.241
+AHEAD: Final = 3.886
+MANY_NOTES: Final = -0.452
+LONG_NOTE: Final = -0.735
+FOUND_FROM: Final = 0.430
+OFFERED_FROM: Final = 0.130
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 
