@@ -1,15 +1,14 @@
 """Whether a search found what was asked for: one judgement of the whole answer, by a small fitted rule.
 
-The rule looks at the note that ranks best: how much of the query it covers and how far it is ahead of the next notes
-in that, whether it holds more than one word that tells something, and how much of the query is its title. Long notes
-and many notes hold more by chance. Words count by their rarity, in the memory and in general. The numbers are fitted
-by `tools/judgement/fit.py` on the memories beside it and on the questions in `tests/recall_questions.py`.
+The rule looks at the note that ranks best: how much of the query it covers, whether it holds more than one word that
+tells something, and how much of the query is its title. A long note holds more by chance. Words count by their rarity,
+in the memory and in general. The numbers are fitted by `tools/judgement/fit.py` on the memories beside it and on the
+questions in `tests/recall_questions.py`.
 """
 
 from __future__ import annotations
 
 import math
-from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from core.model.judgement import Judgement
@@ -27,18 +26,21 @@ if TYPE_CHECKING:
 _EVERYDAY: Final = 0.15
 _COMMON: Final = 0.6
 # In a memory of so many notes how rare a word is there counts as much as how rare it is in general.
-_OWN_RARITY: Final = 600
+_OWN_RARITY: Final = 2000
 # What any word weighs; the rest of its weight is its rarity in the memory, beside that of the rarest there can be.
 _LEAST_WEIGHT: Final = 0.3
 # All that a note holds beside its most telling word counts up to this weight.
 _SECOND: Final = 0.35
 _FEW_NOTES: Final = 20
 _LEAST_COVERAGE: Final = 0.05
-# A memory of so many notes, and a note of so many stems, are usual.
-_USUAL_NOTES: Final = 50
+# A note of more stems is long; from so many on it is not longer (the rule was fitted on few such).
 _USUAL_LENGTH: Final = 30
-# The best note is held against so many others that rank high.
-_OTHERS: Final = 2
+_LONG: Final = 120
+# What each further e-fold of notes takes from the odds, from a usual memory up to a large one. Fitted with the rest it
+# takes so much more that memories of many notes alike, which were not fitted on, answer too seldom (measured).
+_MANY_NOTES: Final = -0.15
+_USUAL_NOTES: Final = 50
+_LARGE: Final = 300
 # A single word of a fact's value says little of what the fact is about: its key does.
 _VALUE_ALONE: Final = 0.5
 # A title of so many words with which the text begins is but its beginning, and such a share of the text speaks for it.
@@ -50,15 +52,13 @@ _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part
 _MEANT: Final = 0.3
 _AS_GOOD_FROM: Final = 0.9
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
-INTERCEPT: Final = 0.616
-COVERAGE: Final = 2.400
-MORE_THAN_ONE: Final = 0.879
-TITLED: Final = 1.241
-AHEAD: Final = 3.886
-MANY_NOTES: Final = -0.452
-LONG_NOTE: Final = -0.735
-FOUND_FROM: Final = 0.430
-OFFERED_FROM: Final = 0.130
+INTERCEPT: Final = 0.971
+COVERAGE: Final = 2.613
+MORE_THAN_ONE: Final = 2.175
+TITLED: Final = 0.891
+LONG_NOTE: Final = -0.904
+FOUND_FROM: Final = 0.450
+OFFERED_FROM: Final = 0.140
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 
@@ -67,17 +67,15 @@ class Evidence(NamedTuple):
     """What speaks for a note as the answer. coverage: share of the query's weight that it holds, in [0, 1].
 
     second: what it holds beside its most telling word, in [0, 1]; 0 for a single word. titled: share of the query's
-    weight that stands in its title, in [0, 1]; half of its coverage where it has no title of its own. ahead: its
-    coverage less that of the best covering other one of the first hits, in [-1, 1]. notes: how many the memory has.
-    length: how many stems the note has.
+    weight that stands in its title, in [0, 1]; half of its coverage where it has no title of its own. length: how many
+    stems the note has. notes: how many the memory has.
     """
 
     coverage: float
     second: float
     titled: float
-    ahead: float = 0.0
-    notes: int = _USUAL_NOTES
     length: int = _USUAL_LENGTH
+    notes: int = _USUAL_NOTES
 
 
 class Judge:
@@ -102,18 +100,10 @@ class Judge:
         titled = self._titled(row, sum(held))
         second = min((sum(held) - max(held)) / _SECOND, 1.0)
         coverage = sum(held) / self._asked
-        others = (other for place, other in self._first.items() if place != row)
-        ahead = coverage - max(others, default=0.0)
         if state.notes[row].is_fact and not titled:
             coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * second
         length = len(state.document(row).stems)
-        return Evidence(coverage, second, titled / self._asked, ahead, state.total, length)
-
-    @cached_property
-    def _first(self) -> dict[int, float]:
-        """The coverage of the first hits."""
-        rows = self._ranking.first_rows(1 + _OTHERS)
-        return {row: sum(self._held(row)) / self._asked for row in rows}
+        return Evidence(coverage, second, titled / self._asked, length, state.total)
 
     def _held(self, row: int) -> list[float]:
         """Of each word of the query the weight that a note holds."""
@@ -140,22 +130,27 @@ def by_rule(found: Evidence) -> float:
     """What the fitted rule makes of some evidence, in [0, 1]; 0 for a note that holds nothing of the query."""
     if not found.coverage:
         return 0.0
-    weights = (COVERAGE, MORE_THAN_ONE, TITLED, AHEAD, MANY_NOTES, LONG_NOTE)
+    weights = (COVERAGE, MORE_THAN_ONE, TITLED, LONG_NOTE)
     pairs = zip(weights, features(found), strict=True)
-    return 1.0 / (1.0 + math.exp(-INTERCEPT - sum(weight * value for weight, value in pairs)))
+    odds = INTERCEPT + by_size(found) + sum(weight * value for weight, value in pairs)
+    return 1.0 / (1.0 + math.exp(-odds))
 
 
-def features(found: Evidence) -> tuple[float, ...]:
-    """The numbers that the rule weighs, one for each weight: of coverage, notes and length the logarithms, for the
-    first tenth says more than the last. Being ahead by a single word says nothing: whoever alone holds it is ahead.
+def by_size(found: Evidence) -> float:
+    """What the size of the memory adds to the log odds: the more notes, the more one of them holds by chance."""
+    return _MANY_NOTES * math.log(min(max(found.notes, _FEW_NOTES), _LARGE) / _USUAL_NOTES)
+
+
+def features(found: Evidence) -> tuple[float, float, float, float]:
+    """The numbers that the rule weighs, one for each weight: of coverage and length the logarithms, for the first tenth
+    says more than the last.
     """
+    length = min(max(found.length, _USUAL_LENGTH), _LONG)
     return (
         math.log(found.coverage + _LEAST_COVERAGE),
         found.second,
         found.titled,
-        found.ahead * (found.second if found.ahead > 0 else 1.0),
-        math.log(max(found.notes, _FEW_NOTES) / _USUAL_NOTES),
-        math.log(max(found.length / _USUAL_LENGTH, 1.0)),
+        math.log(length / _USUAL_LENGTH),
     )
 
 
@@ -178,7 +173,7 @@ def _weighed(ranking: Ranking, term: Term) -> tuple[float, dict[str, float]]:
     else:
         rarity = max(_sureness(one) * _rarity(state, state.count(one.stem)) for one in own)
     general = _EVERYDAY if is_everyday(term.stem) else _COMMON if is_common(term.stem) else 1.0
-    if known:
+    if known and len(term.stem) > 1:
         general += (1.0 - general) * state.total / (state.total + _OWN_RARITY)
     weight = (_LEAST_WEIGHT + (1 - _LEAST_WEIGHT) * rarity) * general
     return weight, {one.stem: _sureness(one) for one in (*term.meanings, *own)}

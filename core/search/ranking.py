@@ -120,10 +120,6 @@ class Ranking:
     def _likelihood(self, row: int) -> float:
         return self.judge.likelihood(row)
 
-    def first_rows(self, count: int) -> list[int]:
-        """The rows of the best hits, best first, at most `count`."""
-        return self._ordered(count)
-
     def _above_the_line(self, rows: Sequence[int]) -> int:
         """How many of the best rows stand above the line: none unless the search found something; then the best one
         and those after it, up to the first that covers too little.

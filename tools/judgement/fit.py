@@ -24,14 +24,14 @@ from memories import SmallMemory, all_memories, drawn
 from numpy.typing import NDArray
 
 from core.search import SearchIndex
-from core.search.judging import features
+from core.search.judging import by_size, features
 from core.search.query import read_query
 from core.search.ranking import rank
 from core.search.results import Filters
 from core.settings import SearchSettings
 
-RIDGE, RIGHT_FOUND, LEFT_OUT = 1.0, 0.92, 0.01
-NAMES = ("INTERCEPT", "COVERAGE", "MORE_THAN_ONE", "TITLED", "AHEAD", "MANY_NOTES", "LONG_NOTE")
+RIDGE, RIGHT_FOUND, LEFT_OUT = 1.0, 0.925, 0.01
+NAMES = ("INTERCEPT", "COVERAGE", "MORE_THAN_ONE", "TITLED", "LONG_NOTE")
 # What the questions of a memory count for together. What is left out may be answered by another note.
 COUNTS = {"own": 100.0, "foreign": 50.0, "left out": 20.0}
 # Foreign to memories of other data are the questions of these.
@@ -40,7 +40,8 @@ FOREIGN = ("club", "friends", "household", "climbers")
 
 class Case(NamedTuple):
     """A question put to a memory. kind: "own", "foreign" or "left out". right: whether the best note answers. verbatim:
-    whether it holds the whole question, which leaves no doubt. features: () when nothing was found.
+    whether it holds the whole question, which leaves no doubt. features: () when nothing was found. offset: what the
+    size of the memory adds to the log odds, which is not fitted.
     """
 
     memory: SmallMemory
@@ -48,6 +49,7 @@ class Case(NamedTuple):
     right: bool
     verbatim: bool
     features: tuple[float, ...]
+    offset: float = 0.0
 
 
 def cases(memory: SmallMemory) -> list[Case]:
@@ -67,12 +69,14 @@ def _case(memory: SmallMemory, index: SearchIndex, kind: str, text: str, answers
     state = index._state
     assert state is not None
     ranking = rank(state, read_query(text, state.languages), Filters(), SearchSettings(), index.vectors())
-    rows = [] if ranking is None else ranking.first_rows(1)
-    if ranking is None or not rows:
+    hits = () if ranking is None else ranking.result(1).hits
+    if ranking is None or not hits:
         return Case(memory, kind, False, False, ())
-    verbatim = bool(ranking.text.title[rows[0]] or ranking.text.phrase[rows[0]])
-    right = state.notes[rows[0]].id in answers
-    return Case(memory, kind, right, verbatim, features(ranking.judge.evidence(rows[0])))
+    row = state.rows[hits[0].note.id]
+    verbatim = bool(ranking.text.title[row] or ranking.text.phrase[row])
+    found = ranking.judge.evidence(row)
+    right = hits[0].note.id in answers
+    return Case(memory, kind, right, verbatim, features(found), by_size(found))
 
 
 def fitted(some: Sequence[Case]) -> NDArray[np.float64]:
@@ -96,7 +100,8 @@ def likely(weights: NDArray[np.float64], case: Case) -> float:
     """What a rule makes of a case."""
     if case.verbatim:
         return 1.0
-    return float(1 / (1 + np.exp(-weights @ (1.0, *case.features)))) if case.features else 0.0
+    odds = weights @ (1.0, *case.features) + case.offset if case.features else -np.inf
+    return float(1 / (1 + np.exp(-odds)))
 
 
 def unseen(every: Sequence[Case]) -> list[tuple[Case, float]]:
