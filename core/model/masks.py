@@ -54,6 +54,8 @@ _WORD: Final = re.compile(r"[^\W_]+")
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{8,}={0,2}")
 _STANDARD: Final = str.maketrans("-_", "+/")
 _URL_SAFE: Final = bytes.maketrans(b"+/", b"-_")
+# A letter of a word in a vector's recipe.
+_TOKEN: Final = "[a-z0-9/_:-]"
 _NUMBER: Final = frozenset("0123456789+-.eE")
 # Escapes of letters and digits, and letters that nobody sees: what may tear any word apart.
 _DISGUISED: Final = re.compile(
@@ -258,10 +260,9 @@ class Masks:
 
     @cached_property
     def _basis(self) -> re.Pattern[str] | None:
-        if not self.fragments:
-            return None
-        words = "|".join(re.escape(word) for word in sorted(self.fragments, key=len, reverse=True))
-        return re.compile(rf'"(?:title|content|tag):({words})"')
+        words = [re.escape(word) for word in sorted(self.fragments, key=len, reverse=True)]
+        words += [f"{_TOKEN}*{re.escape(piece)}{_TOKEN}*" for piece in self._base64_in_lower_case]
+        return re.compile(rf'"(?:title|content|tag):({"|".join(words)})"') if words else None
 
     # Notes, facts, entries
 
@@ -365,7 +366,9 @@ class Masks:
             return True
         if b"\0" in data and (strange or any(anchor in data.replace(b"\0", b"") for anchor in anchors)):
             return True
-        return any(anchor in data for anchor in self._base64_anchors)
+        if any(anchor in data for anchor in self._base64_anchors):
+            return True
+        return any(piece.encode() in data for piece in self._base64_in_lower_case)
 
     @cached_property
     def _anchors(self) -> tuple[tuple[bytes, ...], bool, bool]:
@@ -387,6 +390,13 @@ class Masks:
         """What stands in base64 that says a value, as in `_anchors`."""
         words = {max(_WORD.findall(form), key=len, default="") for form in self._told}
         return tuple({piece for word in words for piece in _base64_of(word)})
+
+    @cached_property
+    def _base64_in_lower_case(self) -> tuple[str, ...]:
+        """What of it stands in the recipe of a vector, whose words are in lower case."""
+        runs = (re.findall(f"{_TOKEN}+", anchor.decode().lower()) for anchor in self._base64_anchors)
+        longest = (max(found, key=len, default="") for found in runs)
+        return tuple({run for run in longest if len(run) >= _LEAST_BROKEN})
 
     def holds(self, data: bytes) -> bool:
         """Whether a value that is masked wherever it stands, stands in these bytes."""

@@ -403,3 +403,25 @@ def test_a_database_that_was_set_aside_is_written_over_where_it_holds_it(outside
         assert after.endswith(b"tail")
         assert VALUE.encode() not in after
         assert pressed not in after
+
+
+@pytest.mark.parametrize("before", ["", "a", "ab"])
+def test_no_recipe_of_a_vector_keeps_the_base64_of_a_value(outside: Path, before: str) -> None:
+    value = "ghp_ZbCdEfGhIjKlMnOpQrStUvWxYz9876543210"
+    encoded = base64.b64encode(f"{before}{value}".encode()).decode()
+    home = outside / "home"
+    memory = Memory.open(home)
+    memory.change("plain", lambda draft: create_note(draft, "m", "plain", f"token {value}"))
+    memory.change("coded", lambda draft: create_note(draft, "m", "coded", f"header: {encoded}"))
+    copy = home / "graph" / "graph.sync-conflict-20261123-010101-ABCDEFG.json"
+    copy.write_bytes((home / "graph" / "graph.json").read_bytes())
+    broken = home / "graph" / "graph.sync-conflict-20261123-010102-ABCDEFG.json"
+    broken.write_bytes(copy.read_bytes()[:-20])
+    masking = memory.masking()
+    memory.mask_secrets(masking)
+    assert memory.masking_left(masking) == ()
+    kept = encoded.lower().rstrip("=")
+    for path in (copy, broken, home / "graph" / "graph.json"):
+        said = path.read_text(encoding="utf-8").lower()
+        assert kept[6:30] not in said, path.name
+    assert json.loads(copy.read_bytes())["notes"]
