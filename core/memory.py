@@ -500,7 +500,7 @@ class Memory:
         """
         moment = parse_iso(when)
         if moment is None:
-            raise InvalidInputError("is no time", where=repr(when[:80]), todo="give an ISO 8601 time")
+            raise InvalidInputError(f'can\'t read "{when[:80]}" as a time', todo="give an ISO 8601 time")
         timeline = self.timeline()
         return timeline.at(timeline.position_at(iso(moment)))
 

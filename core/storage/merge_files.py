@@ -45,6 +45,9 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
     NotFoundError, StorageError; nothing is written then.
     """
     rules = rules or InferenceSettings()
+    missing = [path for path in (base, ours, theirs) if not os.path.lexists(path)]
+    if {ours, theirs} & {*missing}:
+        raise NotFoundError("no such file", where=", ".join(map(str, missing)), kept=_KEPT)
     mine, other = _read(ours, rules), _read(theirs, rules)
     former = _read(base, rules) if _has_content(base) else _empty_like(mine)
     collect = Collect(take_ours)

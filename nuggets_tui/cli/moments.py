@@ -30,7 +30,7 @@ def moment(text: str, now: datetime, *, end_of_day: bool = False, zone: tzinfo |
     except (ValueError, OverflowError, OSError):
         found = None
     if found is None:
-        raise InvalidInputError("is no time", where=repr(text[:80]), todo=f"give {FORMS}")
+        raise InvalidInputError(f'can\'t read "{text[:80]}" as a time', todo=f"give {FORMS}")
     return found
 
 

@@ -18,7 +18,20 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-LIMIT: Final = click.IntRange(min=1)
+
+class WholeNumber(click.IntRange):
+    """A whole number within bounds, called so."""
+
+    name = "whole number"
+
+
+class Number(click.types.FloatParamType):
+    """A number, called so."""
+
+    name = "number"
+
+
+LIMIT: Final = WholeNumber(min=1)
 
 nugget_option = click.option("--nugget", type=TEXT, metavar="NAME", help="Only this nugget.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
@@ -86,9 +99,7 @@ def metadata_options(function: F) -> F:
             click.option("--scope", type=click.Choice(SCOPES), help="Whom it concerns."),
             click.option("--type", "type_", type=click.Choice(TYPES), help="What kind of memory it is."),
             click.option("--source", type=click.Choice(SOURCES), help="How it was learned."),
-            click.option(
-                "--confidence", type=float, metavar="0..1", help="How sure it is; brought into 0 to 1."
-            ),
+            click.option("--confidence", type=Number(), metavar="0..1", help="How sure it is."),
             click.option("--stability", type=click.Choice(STABILITIES), help="How long it is meant to last."),
             click.option("--subject", type=TEXT, metavar="TEXT", help="Who or what it is about."),
         ],
@@ -121,8 +132,14 @@ def unknown_where(unknown: Sequence[str], accepted: Sequence[str], refused: Sequ
 
 
 def meta_input(values: dict[str, Any]) -> MetaInput:
-    """What metadata options gave. Raises InvalidInputError for a confidence that is no number."""
+    """What metadata options gave. Raises InvalidInputError for a confidence that is no number from 0 to 1."""
     from core.model.infer import MetaInput
+
+    sure = values["confidence"]
+    if sure is not None and not 0.0 <= sure <= 1.0:
+        raise InvalidInputError(
+            "must be a number from 0 to 1", where="confidence", kept="nothing was written"
+        )
 
     return MetaInput(
         subject=values["subject"],

@@ -14,7 +14,7 @@ import click
 from core.errors import InvalidInputError, NotFoundError, NuggetsError
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, author, pass_call
-from nuggets_tui.cli.options import LIMIT, dry_run_option, yes_option
+from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
 from nuggets_tui.cli.output import Line, Look, Span, table, write_error
 from nuggets_tui.words import plural
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from core.pipeline.service import Pipeline
 
 NOT_FOUND: Final = 1
-_ID: Final = click.IntRange(min=1)
+_ID: Final = WholeNumber(min=1)
 _STATUSES: Final = ("held", "pending", "leased", "completed", "dead")
 _MODULE: Final = "nuggets_tui.cli.pipeline"
 

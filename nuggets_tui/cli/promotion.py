@@ -183,7 +183,8 @@ def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
 
 
 def _row(entry: Entry) -> tuple[Any, ...]:
-    detail = f"{entry.section} · {plural(entry.hits, 'recall')}"
+    # Of a note that is gone nobody knows.
+    detail = f"{entry.section} · {plural(entry.hits, 'recall')}" if entry.hits else entry.section
     return (
         Span(entry.id, "dim"),
         Span(entry.status, _LOOKS[entry.status]),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from core.errors import AmbiguousError, InvalidInputError, few_of
+from core.errors import AmbiguousError, InvalidInputError, NotFoundError, few_of
 from core.model.names import iso
 from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
@@ -146,7 +146,14 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
         return
     goal = _goal(memory.backups(), when)
     meant = known_note(memory, note) if note is not None else None
-    change_set = memory.restoration(goal, note=meant)
+    try:
+        change_set = memory.restoration(goal, note=meant)
+    except NotFoundError as error:
+        if error.where == goal:
+            # As it was typed.
+            error.where = when
+            error.args = (error.message,)
+        raise
     if dry_run or change_set.empty:
         call.answer(lambda: applied_document(memory, change_set), lambda: _would_lines(change_set, when))
         return

@@ -9,13 +9,14 @@ import click
 from core.errors import InvalidInputError
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
+from nuggets_tui.cli.options import WholeNumber
 from nuggets_tui.cli.output import write_document, write_lines
 
 
 @command("serve", epilog=example("nuggets serve", "nuggets serve --port 9000 --open"))
 @click.option(
     "--port",
-    type=click.IntRange(1, 65535),
+    type=WholeNumber(1, 65535),
     metavar="N",
     help="Listen at this port (else 8642 or the next free one).",
 )

@@ -116,7 +116,8 @@ def _page_lines(result: PromotionResult, width: int) -> list[Content]:
 
 
 def _entry_item(entry: Entry, limit: int, *, refused: bool = False) -> ReviewItem:
-    detail = [plural(entry.hits, "recall"), entry.section]
+    # Of a note that is gone nobody knows its recalls.
+    detail = [*([plural(entry.hits, "recall")] if entry.hits else []), entry.section]
     if refused:
         detail.insert(0, "refused before")
     elif entry.status == "edited":
@@ -132,7 +133,8 @@ def _entry_item(entry: Entry, limit: int, *, refused: bool = False) -> ReviewIte
 
 def _entry_lines(entry: Entry, refused: bool) -> Iterator[Content]:
     yield Content.assemble(content("Section ", MUTED), content(entry.section, "bold"))
-    yield content(f"Recalled {plural(entry.hits, 'time')}", MUTED)
+    if entry.hits:
+        yield content(f"Recalled {plural(entry.hits, 'time')}", MUTED)
     if entry.reason:
         yield content(f"Why: {entry.reason}", MUTED)
     if entry.status == "edited":

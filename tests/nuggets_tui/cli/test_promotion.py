@@ -130,3 +130,12 @@ def test_whether_the_daily_pass_promotes_is_said_once_and_taken_back(nuggets: An
     nuggets.ok("undo")
     assert not (nuggets.home / "settings.toml").exists()
     assert "--automatic" in nuggets.fails("promote", "--automatic", "never", "--all")
+
+
+def test_of_a_note_that_was_deleted_no_recalls_are_counted(recalled: Any, tmp_path: Path) -> None:
+    where = ("--memory-dir", str(tmp_path))
+    recalled.ok("promote", *where)
+    recalled.ok("note", "delete", "test cmd", "--yes")
+    shown = recalled.ok("promote", "--dry-run", *where)
+    assert "removed" in shown
+    assert "0 recalls" not in shown

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -94,3 +96,47 @@ def test_what_the_next_change_finishes_is_not_said_to_need_a_person(nuggets: Any
     (nuggets.home / "graph" / "graph.json.tmp-1").write_bytes(b"{}")
     said = nuggets("verify").stdout
     assert "person" not in said
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("restore", "tomorrow"), 'nuggets: can\'t read "tomorrow" as a time; give'),
+        (("log", "--since", "banana"), 'nuggets: can\'t read "banana" as a time; give'),
+        (("pipeline", "retry", "zz"), "'zz' is not a valid whole number"),
+        (("log", "--limit", "zz"), "'zz' is not a valid whole number"),
+        (("note", "edit", "db", "--confidence", "7"), "must be a number from 0 to 1"),
+        (("note", "edit", "db", "--confidence", "-0.5"), "must be a number from 0 to 1"),
+        (("note", "edit", "db", "--confidence", "nan"), "must be a number from 0 to 1"),
+        (("note", "edit", "db", "--confidence", "high"), "'high' is not a valid number"),
+        (("note", "show", "same"), "fits 6 notes: "),
+    ],
+)
+def test_what_cannot_be_read_or_is_not_clear_is_said_in_plain_words(
+    nuggets: Any, args: tuple[str, ...], said: str
+) -> None:
+    nuggets.ok("note", "add", "db", "postgres")
+    for number in range(6 if "same" in args else 0):
+        nuggets.ok("note", "add", "same", f"text {number}")
+    told = nuggets.fails(*args)
+    assert said in told
+    assert ("and 2 more" in told) is ("same" in args)
+    assert json.loads(nuggets.graph.read_bytes())["notes"][0]["confidence"] == 0.9
+
+
+def test_going_back_too_far_is_told_about_the_day_that_was_typed(nuggets: Any) -> None:
+    nuggets.ok("note", "add", "db", "postgres")
+    said = nuggets.fails("restore", "2020-01-01", "--yes", code=1)
+    assert said.startswith("nuggets: 2020-01-01: ")
+
+
+def test_of_three_versions_all_that_are_missing_are_named(nuggets: Any) -> None:
+    assert nuggets.fails("merge-file", "a", "b", "c", code=1).startswith("nuggets: a, b, c: no such file")
+
+
+def test_the_readme_names_each_file_once() -> None:
+    text = Path("README.md").read_text(encoding="utf-8")
+    section = text.partition("\n## Files\n")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
+    assert rows
+    assert len(rows) == len(set(rows))
