@@ -23,10 +23,10 @@ def test_a_note_is_added_in_the_shape_of_the_graph_file(nuggets: Any) -> None:
 def test_a_note_takes_metadata_by_hand(nuggets: Any) -> None:
     made = add(
         nuggets, "JWT format", "RS256.", "--scope", "user", "--type", "style", "--source", "system",
-        "--confidence", "7", "--stability", "temporary", "--subject", "user:anna",
+        "--confidence", "0.7", "--stability", "temporary", "--subject", "user:anna",
     )  # fmt: skip
     assert (made["scope"], made["type"], made["source"]) == ("user", "style", "system")
-    assert (made["confidence"], made["stability"], made["subject"]) == (1, "temporary", "user:anna")
+    assert (made["confidence"], made["stability"], made["subject"]) == (0.7, "temporary", "user:anna")
 
 
 def test_without_a_nugget_a_note_goes_to_memory(nuggets: Any) -> None:
