@@ -29,7 +29,7 @@ from core.storage.ledger_seen import (
     numbered,
 )
 from core.storage.lost_updates import same
-from core.storage.overwritten import is_overtaken, overwritten_facts, two_texts, ways_back
+from core.storage.overwritten import overwritten_facts, ways_back
 from core.storage.own import (
     item_names,
     known_versions,
@@ -202,7 +202,7 @@ def _keep_conflicts(trace: Trace, ledger: Ledger, conflicts: Iterable[tuple[Chan
 def _withdraw_conflicts(ledger: Ledger, loaded: Loaded) -> None:
     """Nobody is asked any more about a change that stands in the files again."""
     for id, change_set in ledger.restorations_in_conflict():
-        if _stands(change_set, loaded.snapshot) or is_overtaken(change_set, loaded.snapshot):
+        if _stands(change_set, loaded.snapshot):
             ledger.settle(id, "settled")
 
 
@@ -260,13 +260,12 @@ def _put_down(
         sets = (*sets[:-1], msgspec.structs.replace(sets[-1], mends=mine.mends))
         trace.attribution = replace(mine, mends=())
     overwritten = frozenset() if made_by else overwritten_facts(ledger, sets, loaded)
-    doubtful = two_texts(ledger, overwritten, loaded, trace.ids, trace.at()) if overwritten else {}
     newest = _newest(loaded)
     said: list[str] = []
     with ledger.transaction(durable=True) as connection:
         for change_set in sets:
             _, kept = ledger.record(connection, change_set, made_by, written_ns=newest)
-            said += ways_back(kept, overwritten - doubtful.keys()) if overwritten else ()
+            said += ways_back(kept, overwritten) if overwritten else ()
         _see_all(connection, trace, seen, loaded)
         connection.execute("DELETE FROM owed")
         _log_what_came_back(connection, trace, ledger, loaded, frozenset())
@@ -274,7 +273,7 @@ def _put_down(
         trace.notices.say(notice)
     trace.baseline.remember(loaded)
     _withdraw_conflicts(ledger, loaded)
-    _keep_conflicts(trace, ledger, (*verdict.conflicts, *doubtful.values()))
+    _keep_conflicts(trace, ledger, verdict.conflicts)
 
 
 def _see_all(

@@ -1,23 +1,17 @@
-"""Facts that another program changed right after us: its text stands, and a person is told or asked.
+"""Facts that another program changed right after us: its text stands, and a person is told how to bring theirs back.
 
 A program that holds its facts in memory may not have seen our text; one that was told something new has. Where the
-rest of what it saved does not tell the one from the other, the newer text stays and nobody is left unaware. Where the
-fact's note still says ours, the two texts stand beside each other: that is a conflict.
+rest of what it saved does not tell the one from the other, the newer text stays and nobody is left unaware.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from itertools import takewhile
 
-import msgspec
-
-from core.model.change import OURSELVES, ChangeSet, FactChange
-from core.model.compare import alike
-from core.model.entry import Conflict
+from core.model.change import ChangeSet
 from core.model.parts import parts
-from core.model.snapshot import Snapshot
-from core.storage.claims import ItemKey, facts_of
+from core.storage.claims import ItemKey
 from core.storage.ledger import Ledger
 from core.storage.lost_updates import HELD_SECONDS, same
 from core.storage.own import own_changes
@@ -51,52 +45,6 @@ def _knew_of_later(ledger: Ledger, entry: str, nugget: str, changed: Iterable[It
         for past in later
         if past.made_by
         for fact in past.change_set.facts
-    )
-
-
-def two_texts(
-    ledger: Ledger, overwritten: frozenset[ItemKey], loaded: Loaded, ids: Callable[[], str], at: str
-) -> dict[ItemKey, tuple[ChangeSet, Conflict]]:
-    """Those of the overwritten facts whose note still says what we made of them, each with its conflict and with what
-    brings our text back.
-    """
-    own_change = own_changes(ledger, loaded)
-    found: dict[ItemKey, tuple[ChangeSet, Conflict]] = {}
-    for item in overwritten:
-        _, nugget, key = item
-        own, note = own_change(item), loaded.snapshot.fact_notes.get((nugget, key))
-        ours = own.fact.after if own is not None and own.fact is not None else None
-        theirs = facts_of(loaded.snapshot, nugget).get(key)
-        if ours is None or theirs is None or note is None or note.hidden:
-            continue
-        if alike(note.content, ours.value):
-            before = own.fact.before if own is not None and own.fact is not None else None
-            wanted = msgspec.structs.replace(theirs, value=ours.value)
-            conflict = Conflict(
-                what="changed in two ways", where=f"{nugget}: {key}", field="value",
-                base=before.value if before is not None else "", ours=ours.value, theirs=theirs.value,
-            )  # fmt: skip
-            back = ChangeSet(
-                id=ids(), at=at, author=OURSELVES, kind="restore", reason=conflict.what,
-                facts=(FactChange(nugget=nugget, key=key, before=theirs, after=wanted),),
-            )  # fmt: skip
-            found[item] = back, conflict
-    return found
-
-
-def is_overtaken(waiting: ChangeSet, snapshot: Snapshot) -> bool:
-    """Whether the other text of such a conflict has reached the fact's note too: its program had only begun to save."""
-    return (
-        bool(waiting.facts)
-        and not waiting.notes
-        and all(
-            change.before is not None
-            and (note := snapshot.fact_notes.get((change.nugget, change.key))) is not None
-            and not note.hidden
-            and alike(note.content, change.before.value)
-            and same(facts_of(snapshot, change.nugget).get(change.key), change.before)
-            for change in waiting.facts
-        )
     )
 
 

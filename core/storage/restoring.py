@@ -12,7 +12,7 @@ from core.model.change import OURSELVES, PROGRAM, Author, ChangeKind, ChangeSet,
 from core.model.compare import Differences, alike, laid_over
 from core.model.entry import Conflict
 from core.model.fact import Fact
-from core.model.note import Note
+from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.storage.claims import Case, Claim, FactStep, ItemKey, OwnChange, fact_change_in, fact_keys, facts_of
 from core.storage.compare import outside_changes
@@ -177,10 +177,16 @@ def _take_along(bases: dict[ItemKey, Version], baseline: Snapshot, now: Snapshot
         if ("note", change.id) in bases and item not in bases and _says(held, change.after):
             bases[item] = held
         elif ("note", change.id) in bases and same(bases.get(item), held) and _says(held, change.after):
-            # A program that loads an old fact writes it into the note: no wish of its own for the note either.
-            bases["note", change.id] = change.after
+            # A program that loads an old fact writes it into the note: no wish of its own but for its recalls.
+            bases["note", change.id] = _with_hits_of(change.after, bases["note", change.id])
         elif item in bases and ("note", change.id) not in bases and _says(held, change.after):
             bases["note", change.id] = differing[change.id].after
+
+
+def _with_hits_of(note: Note | None, base: Version) -> Note | None:
+    if note is None or not isinstance(base, Note):
+        return note
+    return replace(note, hits=base.hits, last_hit_session=base.last_hit_session)
 
 
 def _says(fact: Fact | None, note: Note | None) -> bool:

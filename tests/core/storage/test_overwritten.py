@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Literal
 
 import pytest
 from beside import NUGGET, make_home, never_quiet, values_of, write_later
@@ -99,32 +98,14 @@ def _write_fact_alone(home: Path, key: str, value: str) -> None:
     write_later(home / NUGGET, lambda: write_nugget(home, "memory", kept))
 
 
-@pytest.mark.parametrize(("take", "text"), [("ours", "ours"), ("theirs", "theirs")])
-def test_a_fact_written_over_while_its_note_says_ours_is_a_conflict(
-    home: Path, take: Literal["ours", "theirs"], text: str
-) -> None:
+def test_a_fact_written_over_while_its_note_says_ours_is_told_and_found_by_verify(home: Path) -> None:
     memory, _ = _edited(home)
     _write_fact_alone(home, "user:a", "theirs")
     memory.refresh()
-    (waiting,) = memory.conflicts()
-    assert waiting.conflict is not None
-    assert (waiting.conflict.ours, waiting.conflict.theirs) == ("ours", "theirs")
-    assert memory.take_notices() == ()
-    memory.settle_conflict(waiting.id, take)
-    assert values_of(home)["user:a"] == text
-    assert memory.snapshot.fact_notes["memory", "user:a"].content == text
-    assert memory.conflicts() == ()
-    assert memory.verify() == ()
-
-
-def test_a_program_that_writes_the_note_after_the_fact_leaves_no_conflict(home: Path) -> None:
-    memory, partner = _edited(home)
-    _write_fact_alone(home, "user:a", "theirs")
-    memory.refresh()
-    partner.remember("user:a", "theirs")
-    memory.refresh()
-    assert values_of(home)["user:a"] == "theirs"
-    assert memory.conflicts() == ()
+    (notice,) = memory.take_notices()
+    assert [finding.kind for finding in memory.verify()] == ["value-differs"]
+    memory.undo(_way_back(notice))
+    assert values_of(home)["user:a"] == memory.snapshot.fact_notes["memory", "user:a"].content == "ours"
     assert memory.verify() == ()
 
 
