@@ -7,10 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-from memory_files import fact_object, facts_of, notes_of, write_graph, write_nugget
-from original_writer import Original, squeezed
+from kits.memory_files import fact_object, facts_of, notes_of, write_graph, write_nugget
+from kits.original_writer import Original, squeezed
 
-SCRIPT = Path(__file__).with_name("original_writer.py")
+SCRIPT = Path(__file__).parent / "kits" / "original_writer.py"
 
 
 def test_loading_leaves_what_the_original_left(store: Path, golden: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core import Memory
 from core.facts.edits import clear, forget, remember

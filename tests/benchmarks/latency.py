@@ -393,7 +393,7 @@ class Writer:
 def write(home: Path, pause: float, most: int, stop: Path) -> None:
     """What the process of a `Writer` does. Only the first save is reckoned as the original does it: the bytes of the
     notes that it does not touch are the same each time."""
-    from original_writer import new_note, read_graph, save_graph
+    from kits.original_writer import new_note, read_graph, save_graph
 
     path = home / "graph" / "graph.json"
     save_graph(home, read_graph(home))

@@ -12,8 +12,8 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from recall_keys import KINDS, STYLES, make_keys, measure, original_rule, resolved, write_memory
-from recall_questions import DEMO, PERSONAL, Questions, ask, recalled
+from kits.recall_keys import KINDS, STYLES, make_keys, measure, original_rule, resolved, write_memory
+from kits.recall_questions import DEMO, PERSONAL, Questions, ask, recalled
 
 from core import Memory
 

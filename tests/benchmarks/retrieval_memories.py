@@ -20,7 +20,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from benchmarks.retrieval_sets import Collection, DataSet, Query
-from memory_files import fact_object, write_graph, write_nugget
+from kits.memory_files import fact_object, write_graph, write_nugget
 
 from core import Memory
 from core.model.note import replace as change_note

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, write_graph
+from kits.memory_files import note_object, write_graph
 
 from core.daily import DailyResult, answer_promotion, run_daily_pass, waiting_promotion
 from core.memory import Memory

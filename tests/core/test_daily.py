@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import note_object, tree, write_graph
+from kits.memory_files import note_object, tree, write_graph
 
 from core import daily
 from core.daily import count_as_daily, counts_of, daily_state, run_daily_pass

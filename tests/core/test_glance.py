@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from app_kit import small_memory
+from kits.app_kit import small_memory
 
 from core import glance as module
 from core.glance import begin_glance, glance

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from beside import ONE, THREE, TWO, make_home
-from memory_files import (
+from kits.beside import ONE, THREE, TWO, make_home
+from kits.memory_files import (
     fact_object,
     facts_of,
     note_object,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, write_graph
+from kits.memory_files import note_object, write_graph
 
 from core import Memory
 from core.errors import InvalidInputError, NotFoundError

@@ -19,7 +19,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
-from memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core.errors import NuggetsError
 from core.facts.edits import remember

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from memory_files import (
+from kits.memory_files import (
     GRAPH,
     fact_object,
     facts_of,

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from memory_files import GRAPH, facts_of, note_object, notes_of, tree, write_graph, write_nugget
+from kits.memory_files import GRAPH, facts_of, note_object, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
 from core.errors import NotFoundError

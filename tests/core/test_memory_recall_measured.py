@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from recall_keys import make_keys, measure, write_memory
-from recall_questions import DEMO, PERSONAL, ask, recalled
+from kits.recall_keys import make_keys, measure, write_memory
+from kits.recall_questions import DEMO, PERSONAL, ask, recalled
 
 from core import Memory
 

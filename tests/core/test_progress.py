@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, write_graph
+from kits.memory_files import note_object, write_graph
 
 from core.graph.bulk import edit_each
 from core.graph.edits import edit_note, hide_note

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from memory_files import GRAPH, fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
+from kits.memory_files import GRAPH, fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
 
 from core import Memory
 from core.facts.edits import remember

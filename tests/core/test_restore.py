@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drafts import make_fact_note, make_link, make_note
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_files import fact_object, note_object, tree, write_graph, write_nugget
-from steps import SEQUENCES, Step, assert_facts_and_notes_are_one, make_folder, take_step
+from kits.drafts import make_fact_note, make_link, make_note
+from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
+from kits.steps import SEQUENCES, Step, assert_facts_and_notes_are_one, make_folder, take_step
 
 from core import Memory
 from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from beside import ONE, TWO, content_of, make_home
-from memory_files import (
+from kits.beside import ONE, TWO, content_of, make_home
+from kits.memory_files import (
     note_object,
     notes_of,
     replace_bytes,

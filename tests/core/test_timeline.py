@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import agent_on, small_memory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from steps import SEQUENCES, Step, make_folder, take_step
+from kits.app_kit import agent_on, small_memory
+from kits.steps import SEQUENCES, Step, make_folder, take_step
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note

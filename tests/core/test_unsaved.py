@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.errors import StorageError
 from core.graph.edits import create_note

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 
-from memory_files import tree
+from kits.memory_files import tree
 
 from core.facts.edits import remember
 from core.memory import Memory

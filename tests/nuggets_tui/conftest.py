@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import small_memory
+from kits.app_kit import small_memory
 
 from nuggets_tui import pace
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_kit import agent_on, opened
+from kits.app_kit import agent_on, opened
 from textual.command import CommandPalette
 from textual.events import Key
 from textual.widgets import Input

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NARROW, WIDE, assert_harmless, opened
-from hostile import HOSTILE, RAW
+from kits.app_kit import NARROW, WIDE, assert_harmless, opened
+from kits.hostile import HOSTILE, RAW
 
 from core.memory import Memory
 from nuggets_tui.screens.editor import EditorScreen

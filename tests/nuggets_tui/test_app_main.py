@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, agent_on, opened
-from memory_files import tree
+from kits.app_kit import NARROW, WIDE, agent_on, opened
+from kits.memory_files import tree
 
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
@@ -291,7 +291,7 @@ async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
     opening.first_look.set_result(look)
     app = NuggetsApp(opening)
     async with app.run_test(size=WIDE) as pilot:
-        from app_kit import Driver
+        from kits.app_kit import Driver
 
         driver = Driver(app, pilot)
         await driver.until(lambda: "Auth middleware" in driver.text)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, write_graph
+from kits.memory_files import note_object, write_graph
 
 from core import daily
 from core.daily import daily_state

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_ollama import FakeOllama
-from memory_files import note_object, write_graph
-from scripted_model import ScriptedModel
-from service_kit import Clock, Failing, configure, open_pipeline
-from writes_kit import parrot
+from kits.fake_ollama import FakeOllama
+from kits.memory_files import note_object, write_graph
+from kits.scripted_model import ScriptedModel
+from kits.service_kit import Clock, Failing, configure, open_pipeline
+from kits.writes_kit import parrot
 
 from core.memory import Memory
 from core.pipeline.models.provider import Answer, ModelTimeoutError, Provider, Schema

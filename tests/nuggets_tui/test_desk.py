@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NOW, small_memory
+from kits.app_kit import NOW, small_memory
 
 from core.facts.recall import Recaller
 from nuggets_tui.desk import Desk

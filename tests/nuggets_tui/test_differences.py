@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from drafts import make_draft, make_fact_note, make_note
-from hostile import HOSTILE, RAW
+from kits.drafts import make_draft, make_fact_note, make_note
+from kits.hostile import HOSTILE, RAW
 
 from core.facts.edits import remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from app_kit import small_memory
+from kits.app_kit import small_memory
 
 from nuggets_tui.widgets.panes import PANE_TITLES
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import agent_on, opened, small_memory
+from kits.app_kit import agent_on, opened, small_memory
 from textual.geometry import Size
 
 from core.errors import ConflictError

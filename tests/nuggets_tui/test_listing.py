@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from drafts import make_note
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.drafts import make_note
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import cast
 
 import pytest
-from app_kit import NOW, agent_on, small_memory
+from kits.app_kit import NOW, agent_on, small_memory
 
 from core.errors import StorageError
 from core.graph.edits import create_note, edit_note, hide_note

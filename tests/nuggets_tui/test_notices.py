@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NOW, Driver, small_memory
+from kits.app_kit import NOW, Driver, small_memory
 from textual.widgets._toast import Toast
 
 from core.errors import BrokenFileError

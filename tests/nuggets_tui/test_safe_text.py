@@ -7,9 +7,9 @@ import sys
 import unicodedata
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 from rich.cells import cell_len
 from textual.content import Content
 

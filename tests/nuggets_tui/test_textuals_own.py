@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app_kit import WIDE, opened, small_memory
-from hostile import HOSTILE, RAW
+from kits.app_kit import WIDE, opened, small_memory
+from kits.hostile import HOSTILE, RAW
 from textual import events
 from textual.command import CommandInput, CommandList
 from textual.widgets import Static

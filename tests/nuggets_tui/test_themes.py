@@ -6,7 +6,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from app_kit import opened
+from kits.app_kit import opened
 from textual.color import Color
 from textual.theme import Theme
 

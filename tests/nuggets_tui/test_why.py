@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from app_kit import NOW, small_memory
-from hostile import HOSTILE, RAW
+from kits.app_kit import NOW, small_memory
+from kits.hostile import HOSTILE, RAW
 
 from core.graph.edits import create_note
 from core.memory import Memory

@@ -10,8 +10,8 @@ from typing import Any
 
 import msgspec
 import pytest
-from app_kit import small_memory
-from drafts import make_note
+from kits.app_kit import small_memory
+from kits.drafts import make_note
 
 from core.facts.edits import forget, remember
 from core.graph.bulk import move_to_scope

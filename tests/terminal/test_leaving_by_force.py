@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from app_kit import small_memory
+from kits.app_kit import small_memory
 from terminal.test_terminal import Terminal
 
 from core.graph.edits import create_note

@@ -15,9 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from app_kit import small_memory
-from pseudo_terminal import EVIL, Terminal, evil_memory, obeyed
-from random_walk import Walk
+from kits.app_kit import small_memory
+from kits.pseudo_terminal import EVIL, Terminal, evil_memory, obeyed
+from kits.random_walk import Walk
 
 from core.graph.edits import create_note
 from core.memory import Memory
@@ -49,7 +49,7 @@ def other_memories() -> None:
 @contextmanager
 def beside(home: Path, seconds: float) -> Iterator[None]:
     """A program like the original that writes all along, from what it has read a moment ago."""
-    script = Path(__file__).parents[1] / "original_writer.py"
+    script = Path(__file__).parents[1] / "kits" / "original_writer.py"
     writer = subprocess.Popen(
         [sys.executable, str(script), str(home), "--seconds", str(seconds), "--pause", "700"],
         stdout=subprocess.DEVNULL,

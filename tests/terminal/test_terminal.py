@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from app_kit import small_memory
-from memory_files import tree
-from pseudo_terminal import Terminal, evil_memory, obeyed
+from kits.app_kit import small_memory
+from kits.memory_files import tree
+from kits.pseudo_terminal import Terminal, evil_memory, obeyed
 
 from core.memory import Memory
 

@@ -49,7 +49,7 @@ def written() -> tuple[SmallMemory, ...]:
 
 def of_the_tests() -> tuple[SmallMemory, ...]:
     """The demo memory and that of one person, both of people who write software."""
-    from recall_questions import DEMO, PERSONAL
+    from kits.recall_questions import DEMO, PERSONAL
 
     from core import Memory
 

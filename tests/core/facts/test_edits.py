@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from drafts import (
+from kits.drafts import (
     LONG_AGO,
     NOW_TEXT,
     changed_fields,
@@ -15,7 +15,7 @@ from drafts import (
     make_link,
     make_note,
 )
-from hostile import HOSTILE
+from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError
 from core.facts.edits import clear, forget, record_hit, remember

@@ -6,7 +6,7 @@ The rule of the original system stands beside ours as the baseline. python tests
 from __future__ import annotations
 
 import pytest
-from recall_keys import STYLES, make_keys, measure, original_rule, resolved
+from kits.recall_keys import STYLES, make_keys, measure, original_rule, resolved
 
 MOST_NONSENSE = 0.02
 SIZES = (50, 200, 512)

@@ -10,10 +10,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from counted_steps import steps_of
-from drafts import NOW, draft_over, facts_in, found, make_draft, make_fact_note, make_link, make_note
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.counted_steps import steps_of
+from kits.drafts import NOW, draft_over, facts_in, found, make_draft, make_fact_note, make_link, make_note
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.facts.edits import remember

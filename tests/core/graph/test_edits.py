@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from drafts import (
+from hypothesis import given
+from hypothesis import strategies as st
+from kits.drafts import (
     LONG_AGO,
     NOW_TEXT,
     changed_fields,
@@ -14,9 +16,7 @@ from drafts import (
     make_link,
     make_note,
 )
-from hostile import HOSTILE
-from hypothesis import given
-from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unlink_notes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from drafts import (
+from kits.drafts import (
     NOW_TEXT,
     changed_fields,
     draft_over,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from drafts import NOW_TEXT, facts_in, found, make_draft, make_fact_note, make_link, make_note
+from kits.drafts import NOW_TEXT, facts_in, found, make_draft, make_fact_note, make_link, make_note
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import hide_note, link_notes, unhide_note

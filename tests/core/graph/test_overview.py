@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hostile import HOSTILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.graph.overview import Overview, lay_out_overview
 from core.model.note import Link, Note, replace

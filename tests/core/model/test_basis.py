@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from drafts import make_fact_note, make_link, make_note
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.drafts import make_fact_note, make_link, make_note
 
 from core import Memory
 from core.model.basis import (

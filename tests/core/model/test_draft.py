@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from drafts import NOW_TEXT, draft_over, facts_in, found, make_draft, make_fact_note, make_link, make_note
+from kits.drafts import (
+    NOW_TEXT,
+    draft_over,
+    facts_in,
+    found,
+    make_draft,
+    make_fact_note,
+    make_link,
+    make_note,
+)
 
 from core.model.change import PERSON, Author, ChangeSet
 from core.model.draft_facts import DraftFacts, index_among_all, place_in_file

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drafts import draft_over, make_draft, make_note
+from kits.drafts import draft_over, make_draft, make_note
 
 from core.model.change import PERSON
 from core.model.draft_facts import DraftFacts

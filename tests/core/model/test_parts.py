@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import msgspec
-from drafts import NOW_TEXT, make_draft, make_fact_note, make_link, make_note
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.drafts import NOW_TEXT, make_draft, make_fact_note, make_link, make_note
 
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, edit_note, hide_note, link_notes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 
-from drafts import make_note
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.drafts import make_note
 
 from core.model.basis import vector_spec
 from core.model.change import PERSON, ChangeSet, FileChange, NoteChange

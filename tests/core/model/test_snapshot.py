@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from drafts import make_fact_note, make_link, make_note
+from kits.drafts import make_fact_note, make_link, make_note
 
 from core.errors import AmbiguousError, InvalidInputError, NotFoundError
 from core.model.fact import Fact, Nugget, NuggetMeta

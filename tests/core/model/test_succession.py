@@ -6,9 +6,9 @@ from dataclasses import replace as with_fields
 from typing import Any
 
 import pytest
-from drafts import make_fact_note, make_link, make_note
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.drafts import make_fact_note, make_link, make_note
 
 from core.model import compare
 from core.model.compare import differences

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_model import ScriptedModel
+from kits.scripted_model import ScriptedModel
 
 from core.pipeline.contradiction import (
     asks_model,

@@ -16,7 +16,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, notes_of, write_graph
+from kits.memory_files import note_object, notes_of, write_graph
 
 from core import Memory
 from core.pipeline.service import Pipeline
@@ -44,7 +44,7 @@ import hashlib, json, os, re, sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 sys.path.insert(0, "tests")
-from scripted_model import ScriptedModel
+from kits.scripted_model import ScriptedModel
 from core.pipeline.service import Pipeline
 
 def text_of(number):
@@ -82,7 +82,7 @@ AT_STEP = (
     SETTING
     + """
 import shutil, traceback
-from kill_steps import end_before_step
+from kits.kill_steps import end_before_step
 from core.pipeline.database.connection import Database
 from core.pipeline.writes import outbox, remember
 from core.pipeline.workers import extract_job, runner

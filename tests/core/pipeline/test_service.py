@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from service_kit import Clock, Failing, configure, drain, open_pipeline
+from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 
 from core.errors import InvalidInputError, NotFoundError, NuggetsError, ReadOnlyError
 from core.pipeline.config import Mode

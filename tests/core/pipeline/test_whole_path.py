@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_ollama import FakeOllama, Line, Reply
-from service_kit import Clock, configure, drain
-from writes_kit import parrot
+from kits.fake_ollama import FakeOllama, Line, Reply
+from kits.service_kit import Clock, configure, drain
+from kits.writes_kit import parrot
 
 from core.memory import Memory
 from core.pipeline.records import Job, Light

@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from graph_kit import draft_of, make_fact, make_note, memory_of
-from hostile import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.graph_kit import draft_of, make_fact, make_note, memory_of
+from kits.hostile import HOSTILE
 
 from core.errors import BrokenFileError
 from core.model.note import Note, replace

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections import Counter
 
-from graph_kit import draft_of, make_note, memory_of
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
+from kits.graph_kit import draft_of, make_note, memory_of
 
 from core.model.note import Note, replace
 from core.model.promoted import Target

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from graph_kit import draft_of, make_note, memory_of
+from kits.graph_kit import draft_of, make_note, memory_of
 
 from core.model.note import Note, replace
 from core.model.promoted import Target

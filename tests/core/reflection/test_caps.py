@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from graph_kit import applied, draft_of, make_note, memory_of
+from kits.graph_kit import applied, draft_of, make_note, memory_of
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from graph_kit import draft_of, make_note, memory_of
+from kits.graph_kit import draft_of, make_note, memory_of
 
 from core.graph.edits import create_note
 from core.memory import Memory

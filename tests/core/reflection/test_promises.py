@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from graph_kit import applied, draft_of, facts_of, linked, make_note, memory_of
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.graph_kit import applied, draft_of, facts_of, linked, make_note, memory_of
 
 from core.graph.edits import MERGED_INTO
 from core.model.note import HiddenFact, Note, replace

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from graph_kit import applied, draft_of, facts_of, make_fact, make_note, memory_of
+from kits.graph_kit import applied, draft_of, facts_of, make_fact, make_note, memory_of
 
 from core.graph.edits import create_note, edit_note
 from core.graph.merging import merge_notes

@@ -6,9 +6,9 @@ import itertools
 import random
 
 import pytest
-from graph_kit import draft_of, linked, make_fact, make_note, memory_of
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.graph_kit import draft_of, linked, make_fact, make_note, memory_of
 
 from core.model.note import Link, Note, replace
 from core.reflection.archive import low_value

@@ -10,10 +10,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from graph_kit import NOW, applied, draft_of, facts_of, linked, make_fact, make_note, memory_of
-from hostile import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.graph_kit import NOW, applied, draft_of, facts_of, linked, make_fact, make_note, memory_of
+from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError
 from core.model.note import Note, replace

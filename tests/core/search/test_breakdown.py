@@ -10,7 +10,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_graphs import FILTERS, QUERIES, close, index_of, notes, same
+from kits.search_graphs import FILTERS, QUERIES, close, index_of, notes, same
 
 from core.errors import InvalidInputError
 from core.model.note import Link, Note

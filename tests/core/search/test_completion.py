@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from drafts import make_fact_note, make_note
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.drafts import make_fact_note, make_note
+from kits.hostile import HOSTILE
 
 from core.model.snapshot import Snapshot
 from core.search.completion import MOST, Offers, complete, offers_of

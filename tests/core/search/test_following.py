@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_graphs import QUERIES, WORDS, histories, index_of, same
+from kits.search_graphs import QUERIES, WORDS, histories, index_of, same
 
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot

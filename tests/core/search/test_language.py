@@ -6,10 +6,10 @@ import time
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
-from drafts import LONG_AGO, NOW, make_fact_note, make_link, make_note
-from hostile import HOSTILE
 from hypothesis import example, given
 from hypothesis import strategies as st
+from kits.drafts import LONG_AGO, NOW, make_fact_note, make_link, make_note
+from kits.hostile import HOSTILE
 
 from core.model.names import iso
 from core.model.note import Note, replace

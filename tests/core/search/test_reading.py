@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from counted_steps import steps_of
-from drafts import make_note
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.counted_steps import steps_of
+from kits.drafts import make_note
 
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot

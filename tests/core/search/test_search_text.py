@@ -206,7 +206,7 @@ def test_no_query_is_an_error(index: SearchIndex, query: str) -> None:
 
 
 def test_hostile_notes_are_searched(make_note: MakeNote, make_index: MakeIndex) -> None:
-    from hostile import HOSTILE
+    from kits.hostile import HOSTILE
 
     index = make_index(
         *(make_note(text[:50], text + " kettle", confidence=float("nan"), tags=("",)) for text in HOSTILE)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from memory_files import tree
+from kits.memory_files import tree
 
 from core.memory import Memory
 from core.model.note import Note, replace

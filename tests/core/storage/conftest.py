@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core.storage import ledger
 

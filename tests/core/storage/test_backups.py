@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_files import GRAPH, fact_object, note_object, tree, write_graph, write_nugget
+from kits.memory_files import GRAPH, fact_object, note_object, tree, write_graph, write_nugget
 
 from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyError, StorageError
 from core.settings import InferenceSettings

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from beside import ONE, edit_text
-from memory_files import (
+from kits.beside import ONE, edit_text
+from kits.memory_files import (
     notes_of,
     tree,
 )

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from hostile import HOSTILE
+from kits.hostile import HOSTILE
 
 from core.storage import cache_folder as folders
 from core.storage.cache import read_cache, write_cache

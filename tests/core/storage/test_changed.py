@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from counted_steps import steps_of
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.counted_steps import steps_of
 
 from core.model.change import FactChange
 from core.model.fact import Fact, NuggetMeta

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from drafts import make_fact_note, make_link, make_note
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_files import fact_object, note_object, notes_of, tree, write_graph, write_nugget
-from original_writer import Original
+from kits.drafts import make_fact_note, make_link, make_note
+from kits.memory_files import fact_object, note_object, notes_of, tree, write_graph, write_nugget
+from kits.original_writer import Original
 
 from core import Memory
 from core.graph.edits import edit_note

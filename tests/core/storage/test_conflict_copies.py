@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from memory_files import GRAPH, fact_object, note_object, write_graph, write_nugget
+from kits.memory_files import GRAPH, fact_object, note_object, write_graph, write_nugget
 
 from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
 

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memory_files import fact_object, facts_of, note_object, notes_of, tree, write_graph, write_nugget
+from kits.memory_files import fact_object, facts_of, note_object, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
 from core.verify import findings
@@ -49,7 +49,7 @@ for turn in range(start, start + 100_000):
 AT_STEP = """
 import sys
 sys.path.insert(0, "tests")
-from kill_steps import end_before_step
+from kits.kill_steps import end_before_step
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import hide_note

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core import Memory
 from core.errors import ConflictError

@@ -10,8 +10,8 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from beside import ONE, edit_text
-from memory_files import GRAPH, fact_object, note_object, notes_of, tree, write_graph, write_nugget
+from kits.beside import ONE, edit_text
+from kits.memory_files import GRAPH, fact_object, note_object, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
 from core.facts.edits import remember

@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from beside import NUGGET
-from memory_files import (
+from kits.beside import NUGGET
+from kits.memory_files import (
     fact_object,
     facts_of,
     note_object,
@@ -21,13 +21,13 @@ from memory_files import (
     write_graph,
     write_nugget,
 )
-from original_writer import Original
-from steps import assert_facts_and_notes_are_one
+from kits.original_writer import Original
+from kits.steps import assert_facts_and_notes_are_one
 
 from core import Memory
 
 ROOT = Path(__file__).parents[3]
-WRITER = ROOT / "tests" / "original_writer.py"
+WRITER = ROOT / "tests" / "kits" / "original_writer.py"
 SECONDS = float(os.environ.get("NUGGETS_FOREIGN_SECONDS", "1.5"))
 FULL = SECONDS >= 20
 PROCESSES, EDITS = 4, 50 if FULL else 6

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_files import GRAPH, fact_object, javascript, note_object, tree, write_graph, write_nugget
-from mutations import damaged_bytes, damaged_shape, shape_of
+from kits.memory_files import GRAPH, fact_object, javascript, note_object, tree, write_graph, write_nugget
+from kits.mutations import damaged_bytes, damaged_shape, shape_of
 
 from core import Memory
 from core.errors import NuggetsError

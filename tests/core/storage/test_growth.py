@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from counted_steps import steps_of
-from drafts import draft_over, make_note
-from memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.counted_steps import steps_of
+from kits.drafts import draft_over, make_note
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core import Memory
 from core.facts.edits import clear, remember

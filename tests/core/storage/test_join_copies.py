@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_files import GRAPH, fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
+from kits.memory_files import GRAPH, fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
 
 from core import Memory
 from core.errors import ReadOnlyError

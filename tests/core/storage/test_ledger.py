@@ -9,9 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from beside import ONE, THREE, TWO, edit_text
-from hostile import HOSTILE
-from memory_files import (
+from kits.beside import ONE, THREE, TWO, edit_text
+from kits.hostile import HOSTILE
+from kits.memory_files import (
     fact_object,
     facts_of,
     note_object,

@@ -8,8 +8,8 @@ import random
 from pathlib import Path
 
 import pytest
-from beside import ONE, TWO, edit_text
-from memory_files import (
+from kits.beside import ONE, TWO, edit_text
+from kits.memory_files import (
     notes_of,
 )
 

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from drafts import make_note
-from memory_files import note_object, write_graph
+from kits.drafts import make_note
+from kits.memory_files import note_object, write_graph
 
 from core.graph.edits import create_note
 from core.memory import Memory

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from beside import edit_text
-from memory_files import note_object, write_graph
+from kits.beside import edit_text
+from kits.memory_files import note_object, write_graph
 
 from core import Memory
 from core.storage.ledger import Ledger

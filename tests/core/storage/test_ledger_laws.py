@@ -13,8 +13,8 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from memory_files import notes_of, write_graph
-from steps import (
+from kits.memory_files import notes_of, write_graph
+from kits.steps import (
     KEYS,
     SEQUENCES,
     STEPS,

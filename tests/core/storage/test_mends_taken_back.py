@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from memory_files import GRAPH, fact_object, graph_of, note_object, replace_bytes, write_graph, write_nugget
+from kits.memory_files import (
+    GRAPH,
+    fact_object,
+    graph_of,
+    note_object,
+    replace_bytes,
+    write_graph,
+    write_nugget,
+)
 
 from core import Memory
 from core.errors import ConflictError, InvalidInputError

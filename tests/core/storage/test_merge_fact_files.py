@@ -7,8 +7,8 @@ from typing import Any
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_files import fact_object
-from three_versions import Facts, facts_in, merged, nugget
+from kits.memory_files import fact_object
+from kits.three_versions import Facts, facts_in, merged, nugget
 
 from core.storage.merge_files import MergeResult
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_files import fact_object, note_object
-from three_versions import (
+from kits.memory_files import fact_object, note_object
+from kits.three_versions import (
     Facts,
     Notes,
     facts_in,

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 
 import pytest
-from hostile import HOSTILE
-from memory_files import (
+from kits.hostile import HOSTILE
+from kits.memory_files import (
     GRAPH,
     fact_object,
     facts_of,

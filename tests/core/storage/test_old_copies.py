@@ -12,8 +12,8 @@ from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from memory_files import GRAPH, fact_object, graph_of, note_object, write_graph, write_nugget
-from original_writer import new_note, squeezed, vector
+from kits.memory_files import GRAPH, fact_object, graph_of, note_object, write_graph, write_nugget
+from kits.original_writer import new_note, squeezed, vector
 
 from core import Memory
 from core.errors import NotFoundError

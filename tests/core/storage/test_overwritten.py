@@ -6,9 +6,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from beside import NUGGET, make_home, never_quiet, values_of, write_later
-from memory_files import facts_of, write_nugget
-from original_writer import Original
+from kits.beside import NUGGET, make_home, never_quiet, values_of, write_later
+from kits.memory_files import facts_of, write_nugget
+from kits.original_writer import Original
 
 from core import Memory
 from core.facts.edits import forget, remember

@@ -15,10 +15,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from beside import NUGGET, values_of
-from memory_files import GRAPH, fact_object, note_object, notes_of, replace_bytes, write_graph, write_nugget
-from original_writer import Original
-from partners import Change, changes_of, missing, start
+from kits.beside import NUGGET, values_of
+from kits.memory_files import (
+    GRAPH,
+    fact_object,
+    note_object,
+    notes_of,
+    replace_bytes,
+    write_graph,
+    write_nugget,
+)
+from kits.original_writer import Original
+from kits.partners import Change, changes_of, missing, start
 
 from core import Memory
 from core.facts.edits import remember

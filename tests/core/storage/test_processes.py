@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from memory_files import (
+from kits.memory_files import (
     GRAPH,
     fact_object,
     facts_of,

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError, NotFoundError, ReadOnlyError, StorageError
 from core.storage.quarantine import QUARANTINE, Record, record_bytes, records, set_aside

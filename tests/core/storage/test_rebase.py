@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_files import fact_object, note_object, tree, write_graph, write_nugget
+from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
 
 from core import Memory
 from core.errors import ConflictError

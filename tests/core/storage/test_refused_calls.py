@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from faults import Faults, failing
-from memory_files import fact_object, facts_of, note_object, notes_of, tree, write_graph, write_nugget
+from kits.faults import Faults, failing
+from kits.memory_files import fact_object, facts_of, note_object, notes_of, tree, write_graph, write_nugget
 
 from core import Memory
 from core.errors import NotSyncedError, StorageError, UnfinishedError

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import GRAPH, facts_of, notes_of, tree
+from kits.memory_files import GRAPH, facts_of, notes_of, tree
 
 from core import Memory
 from core.facts.edits import forget, record_hit

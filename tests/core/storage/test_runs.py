@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from memory_files import note_object, write_graph
+from kits.memory_files import note_object, write_graph
 
 from core.errors import ConflictError, StorageError
 from core.memory import Memory

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from memory_files import fact_object, javascript, note_object
+from kits.memory_files import fact_object, javascript, note_object
 
 from core.model.fact import FactConfig, NuggetMeta
 from core.settings import InferenceSettings

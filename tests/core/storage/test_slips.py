@@ -10,8 +10,19 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from beside import NUGGET, ONE, TWO, add_note, content_of, kinds, make_home, save_stale, slip_in, values_of
-from memory_files import (
+from kits.beside import (
+    NUGGET,
+    ONE,
+    TWO,
+    add_note,
+    content_of,
+    kinds,
+    make_home,
+    save_stale,
+    slip_in,
+    values_of,
+)
+from kits.memory_files import (
     GRAPH,
     fact_object,
     facts_of,
@@ -23,8 +34,8 @@ from memory_files import (
     write_graph,
     write_nugget,
 )
-from original_writer import Original, read_graph
-from steps import assert_facts_and_notes_are_one
+from kits.original_writer import Original, read_graph
+from kits.steps import assert_facts_and_notes_are_one
 
 from core import Memory
 from core.facts.edits import remember

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import note_object, write_graph
-from original_writer import read_graph, save_graph
-from scene import NAME, ONE, THREE, TWO, Scene, assert_sound, make_scene, reasons
+from kits.memory_files import note_object, write_graph
+from kits.original_writer import read_graph, save_graph
+from kits.scene import NAME, ONE, THREE, TWO, Scene, assert_sound, make_scene, reasons
 
 from core.facts.edits import record_hit, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes

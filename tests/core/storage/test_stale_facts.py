@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from memory_files import fact_object, replace_bytes, write_nugget
-from original_writer import read_graph, save_graph
-from scene import CITY, KEYS, ONE, VALUES, Scene, assert_sound, make_scene, reasons
+from kits.memory_files import fact_object, replace_bytes, write_nugget
+from kits.original_writer import read_graph, save_graph
+from kits.scene import CITY, KEYS, ONE, VALUES, Scene, assert_sound, make_scene, reasons
 
 from core.facts.edits import forget, record_hit, remember
 from core.graph.edits import delete_note, edit_note, hide_note, unhide_note

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from original_writer import read_graph, save_graph
-from scene import Scene
-from steps import KEYS, SEQUENCES, STEPS, Step, make_folder
+from kits.original_writer import read_graph, save_graph
+from kits.scene import Scene
+from kits.steps import KEYS, SEQUENCES, STEPS, Step, make_folder
 
 from core.errors import NuggetsError
 from core.model.note import Note

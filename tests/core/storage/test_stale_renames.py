@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from memory_files import fact_object, write_graph, write_nugget
-from original_writer import Original, read_graph, save_graph
-from scene import CITY, NAME, ONE, PET, THREE, TWO, Scene, assert_sound, make_scene, reasons
+from kits.memory_files import fact_object, write_graph, write_nugget
+from kits.original_writer import Original, read_graph, save_graph
+from kits.scene import CITY, NAME, ONE, PET, THREE, TWO, Scene, assert_sound, make_scene, reasons
 
 from core.facts.edits import remember
 from core.graph.edits import edit_note, hide_note, link_notes, unhide_note

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from beside import (
+from kits.beside import (
     NUGGET,
     ONE,
     TWO,
@@ -18,9 +18,17 @@ from beside import (
     values_of,
     write_later,
 )
-from memory_files import GRAPH, fact_object, note_object, notes_of, replace_bytes, write_graph, write_nugget
-from original_writer import Original, read_graph
-from steps import assert_facts_and_notes_are_one
+from kits.memory_files import (
+    GRAPH,
+    fact_object,
+    note_object,
+    notes_of,
+    replace_bytes,
+    write_graph,
+    write_nugget,
+)
+from kits.original_writer import Original, read_graph
+from kits.steps import assert_facts_and_notes_are_one
 
 from core import Memory
 from core.errors import ConflictError, NuggetsError

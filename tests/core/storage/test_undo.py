@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from memory_files import tree
-from steps import (
+from kits.memory_files import tree
+from kits.steps import (
     SEQUENCES,
     STEPS,
     Step,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_files import (
+from kits.memory_files import (
     GRAPH,
     LONG_AGO,
     fact_object,

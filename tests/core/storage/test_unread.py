@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import (
+from kits.memory_files import (
     GRAPH,
     fact_object,
     facts_of,

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import GRAPH, facts_of, graph_of, note_object, notes_of, tree, write_graph, write_nugget
+from kits.memory_files import (
+    GRAPH,
+    facts_of,
+    graph_of,
+    note_object,
+    notes_of,
+    tree,
+    write_graph,
+    write_nugget,
+)
 
 from core import Memory
 from core.errors import LockTimeoutError, NuggetsError, ReadOnlyError, StorageError

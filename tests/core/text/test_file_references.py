@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hostile import HOSTILE, RAW
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE, RAW
 
 from core.text.file_references import FileReference, file_references, is_path
 

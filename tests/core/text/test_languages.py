@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.text.languages import LANGUAGES, Language, language_of, respelt, stem_in, with_umlauts_spelt_out
 from core.text.tokens import fold, stem, words

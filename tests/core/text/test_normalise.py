@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.text.normalise import code_lines, normalise_content, normalise_line, squeeze
 

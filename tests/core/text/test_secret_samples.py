@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.secret_samples import HARMLESS, planted
 
 from core.text.secrets import find_secrets, looks_secret, masked
-from tests.core.text.secret_samples import HARMLESS, planted
 
 PLANTED = planted()
 AROUND = (

@@ -6,9 +6,9 @@ import sys
 import threading
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.text.tokens import basis_tokens, fold, stem, stems, words
 

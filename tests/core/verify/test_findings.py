@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from drafts import (
+from kits.drafts import (
     LONG_AGO,
     NOW_TEXT,
     draft_over,
@@ -16,7 +16,7 @@ from drafts import (
     make_link,
     make_note,
 )
-from hostile import HOSTILE
+from kits.hostile import HOSTILE
 
 from core import Memory
 from core.model.draft import Draft

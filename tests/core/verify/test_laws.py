@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import msgspec
-from damaged import snapshots
-from drafts import draft_over, make_draft, make_fact_note, make_link, make_note
 from hypothesis import given, settings
+from kits.damaged import snapshots
+from kits.drafts import draft_over, make_draft, make_fact_note, make_link, make_note
 
 from core.model.change import ChangeSet
 from core.model.note import Note, replace

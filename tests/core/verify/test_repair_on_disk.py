@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from damaged import second_files, snapshots
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from memory_files import (
+from kits.damaged import second_files, snapshots
+from kits.memory_files import (
     GRAPH,
     fact_object,
     facts_of,

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import fact_object, facts_of, tree, write_nugget
-from original_writer import Original
+from kits.memory_files import fact_object, facts_of, tree, write_nugget
+from kits.original_writer import Original
 
 from core import Memory
 from core.errors import ConflictError

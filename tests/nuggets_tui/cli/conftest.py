@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from memory_files import tree
+from kits.memory_files import tree
 
 from nuggets_tui.cli import program
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import note_object, write_graph
+from kits.memory_files import note_object, write_graph
 
 from core.errors import LockTimeoutError
 from core.memory import Memory

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import fact_object, note_object, tree, write_graph, write_nugget
-from service_kit import configure, drain, open_pipeline
+from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
+from kits.service_kit import configure, drain, open_pipeline
 
 from core import Memory
 from core.graph.edits import create_note, edit_note

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fault_kit import COMMANDS, Bench, sweep
-from faults import ERRORS, failing
+from kits.fault_kit import COMMANDS, Bench, sweep
+from kits.faults import ERRORS, failing
 
 FULL = bool(os.environ.get("NUGGETS_FAULTS"))
 COMMON = (

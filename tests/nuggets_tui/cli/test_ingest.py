@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import note_object, write_graph
-from scripted_model import ScriptedModel
+from kits.memory_files import note_object, write_graph
+from kits.scripted_model import ScriptedModel
 
 from core.pipeline.database.connection import Database
 from core.pipeline.service import Pipeline

@@ -7,8 +7,8 @@ import re
 from typing import Any
 
 import pytest
-from hostile import HOSTILE
-from memory_files import note_object, write_graph
+from kits.hostile import HOSTILE
+from kits.memory_files import note_object, write_graph
 
 from core.graph.edits import edit_note
 from core.memory import Memory

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from memory_files import fact_object, write_nugget
+from kits.memory_files import fact_object, write_nugget
 
 
 @pytest.fixture

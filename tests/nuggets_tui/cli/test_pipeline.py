@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from hostile import HOSTILE, RAW
-from service_kit import Clock, Failing, configure, drain, open_pipeline
-from writes_kit import fact, found
+from kits.hostile import HOSTILE, RAW
+from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
+from kits.writes_kit import fact, found
 
 from core.pipeline.models.provider import ModelHttpError, Provider
 from core.pipeline.service import Pipeline
@@ -96,7 +96,7 @@ def test_proposals_come_with_their_sentence_and_are_accepted_by_id(nuggets: Any,
 def test_all_above_a_confidence_are_accepted_at_once_and_can_be_looked_at_before(
     nuggets: Any, worked: Worked
 ) -> None:
-    from scripted_model import ScriptedModel
+    from kits.scripted_model import ScriptedModel
 
     sure, unsure = fact(FIRST, 0.9), fact(SECOND, 0.4)
     worked(f"{FIRST} {SECOND}", settings="shadowMode = true", model=ScriptedModel([found(sure, unsure)]))
@@ -144,7 +144,7 @@ def test_a_command_that_says_too_little_or_too_much_is_bad_input(
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_reaches_the_terminal_as_more_than_text(nuggets: Any, worked: Worked, text: str) -> None:
-    from scripted_model import ScriptedModel
+    from kits.scripted_model import ScriptedModel
 
     said = f"Anna said {text} to the whole team of the billing service."
     worked(said, settings="shadowMode = true", model=ScriptedModel([found(said)]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from memory_files import note_object, notes_of, write_graph
-from outbox_kit import learned, status_of
+from kits.memory_files import note_object, notes_of, write_graph
+from kits.outbox_kit import learned, status_of
 
 from core.pipeline.database.connection import Database
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
+from kits.memory_files import fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
 
 from core.errors import ConflictError
 from core.graph.edits import delete_note, edit_note

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hostile import HOSTILE, RAW
+from kits.hostile import HOSTILE, RAW
 
 FIELDS = {
     "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "associative", "links",

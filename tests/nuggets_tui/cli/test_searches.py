@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hostile import HOSTILE, RAW
+from kits.hostile import HOSTILE, RAW
 
 
 @pytest.fixture

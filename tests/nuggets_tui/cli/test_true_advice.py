@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import note_object, replace_bytes, write_graph
+from kits.memory_files import note_object, replace_bytes, write_graph
 
 from core import Memory
 from core.errors import StorageError

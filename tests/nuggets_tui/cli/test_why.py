@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hostile import HOSTILE, RAW
+from kits.hostile import HOSTILE, RAW
 
 QUESTION = "how do we roll back"
 # Of these words one note holds one: likely enough to be offered, not to be the answer.

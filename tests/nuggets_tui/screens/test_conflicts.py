@@ -6,8 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened
-from hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened
+from kits.hostile import HOSTILE
 from textual.widgets import TextArea
 
 from core.errors import ConflictError

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, NOW, opened, small_memory
+from kits.app_kit import NARROW, NOW, opened, small_memory
 
 from core.daily import Presence, daily_state
 from core.facts.edits import record_hit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app_kit import NARROW, opened
+from kits.app_kit import NARROW, opened
 from textual.widgets._toast import Toast, ToastHolder
 
 from nuggets_tui.notices import say, warn

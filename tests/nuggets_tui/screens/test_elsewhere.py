@@ -6,9 +6,9 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, NOW, Driver, agent_on, opened, small_memory
-from hostile import HOSTILE
-from memory_files import fact_object, write_nugget
+from kits.app_kit import NARROW, NOW, Driver, agent_on, opened, small_memory
+from kits.hostile import HOSTILE
+from kits.memory_files import fact_object, write_nugget
 from textual.content import Content
 
 from core.facts.edits import remember

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, opened
+from kits.app_kit import NARROW, opened
 from textual.content import Content
 
 from nuggets_tui.key_map import key_map

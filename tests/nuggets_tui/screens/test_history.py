@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, agent_on, opened
+from kits.app_kit import NARROW, WIDE, agent_on, opened
 
 from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
@@ -287,7 +287,7 @@ async def test_what_the_memory_has_to_tell_is_a_notice(home: Path) -> None:
 async def test_the_first_frame_does_not_wait_for_the_log(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import threading
 
-    from app_kit import NOW, Driver
+    from kits.app_kit import NOW, Driver
 
     from nuggets_tui.application import NuggetsApp
     from nuggets_tui.opening import Opening

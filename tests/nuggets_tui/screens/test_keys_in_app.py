@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, Driver, opened
+from kits.app_kit import NARROW, Driver, opened
 from textual import events
 from textual.widgets import Input
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from app_kit import agent_on, opened
+from kits.app_kit import agent_on, opened
 
 from core.graph.edits import create_note
 from nuggets_tui.palette import CommandProvider

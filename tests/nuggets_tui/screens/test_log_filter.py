@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, NOW, WIDE, Driver, agent_on, opened
-from hostile import HOSTILE
+from kits.app_kit import NARROW, NOW, WIDE, Driver, agent_on, opened
+from kits.hostile import HOSTILE
 
 from core.errors import StorageError
 from core.graph.edits import create_note, edit_note
@@ -97,7 +97,7 @@ async def test_the_header_tells_the_newest_change_whatever_is_filtered(home: Pat
 
 
 async def test_an_entry_of_ten_thousand_changes_opens_and_one_of_them_is_taken_back(tmp_path: Path) -> None:
-    from memory_files import note_object, write_graph
+    from kits.memory_files import note_object, write_graph
 
     write_graph(tmp_path, [note_object(number) for number in range(1, 10_001)])
     memory = Memory.open(tmp_path, clock=lambda: NOW)

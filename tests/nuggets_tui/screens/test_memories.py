@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NARROW, WIDE, agent_on, assert_harmless, opened, small_memory
-from hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, agent_on, assert_harmless, opened, small_memory
+from kits.hostile import HOSTILE
 from textual import events
 from textual.widgets import Input
 
@@ -187,7 +187,7 @@ def test_a_page_that_cannot_be_read_says_why() -> None:
 
 
 def test_names_of_found_memories_are_harmless() -> None:
-    from app_kit import NOW
+    from kits.app_kit import NOW
 
     screen = MemoriesScreen("/home", NOW)
     for text in HOSTILE:

@@ -6,8 +6,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
-from hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from kits.hostile import HOSTILE
 
 from core.facts.edits import remember
 from core.graph.edits import create_note

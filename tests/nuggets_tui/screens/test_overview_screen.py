@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
 
 from nuggets_tui.widgets.graph import GraphPane
 from nuggets_tui.widgets.graph_overview import GraphOverview

@@ -6,7 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from app_kit import Driver, agent_on, opened
+from kits.app_kit import Driver, agent_on, opened
 from textual.widgets import Input
 
 from core.facts.edits import remember

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, Driver, opened, small_memory
+from kits.app_kit import NARROW, Driver, opened, small_memory
 from textual.geometry import Offset
 
 from core.arrangement import kept_panes

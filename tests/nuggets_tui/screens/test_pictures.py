@@ -14,8 +14,8 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, opened, screen_text, small_memory
-from fake_pipeline import filled
+from kits.app_kit import NARROW, WIDE, Driver, opened, screen_text, small_memory
+from kits.fake_pipeline import filled
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 

@@ -7,9 +7,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
-from fake_pipeline import AT, CHOSEN, TEXT, FakePipeline, filled, make_job, make_proposal, make_raw
-from hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened, small_memory
+from kits.fake_pipeline import AT, CHOSEN, TEXT, FakePipeline, filled, make_job, make_proposal, make_raw
+from kits.hostile import HOSTILE
 from msgspec.structs import replace
 
 from core.errors import StorageError

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
-from app_kit import opened, small_memory
-from fake_ollama import FakeOllama
+from kits.app_kit import opened, small_memory
+from kits.fake_ollama import FakeOllama
 
 from core.daily import count_as_daily
 from core.memory import Memory

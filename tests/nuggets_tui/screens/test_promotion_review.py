@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, opened, small_memory
+from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 
 from core.memory import Memory
 from core.model.note import replace

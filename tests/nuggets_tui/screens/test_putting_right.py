@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened
-from hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
+from kits.hostile import HOSTILE
 
 from core.graph.edits import edit_note
 from core.memory import Memory

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, opened, small_memory
+from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 
 from core.graph.edits import create_note
 from core.memory import Memory

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import WIDE, opened, small_memory
+from kits.app_kit import WIDE, opened, small_memory
 
 from core.facts.edits import remember
 from core.graph.edits import create_note

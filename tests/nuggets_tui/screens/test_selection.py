@@ -8,8 +8,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened
-from hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, agent_on, assert_harmless, opened
+from kits.hostile import HOSTILE
 from rich.cells import cell_len
 
 from core.graph.edits import create_note, delete_note, edit_note

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, NOW, WIDE, Driver, agent_on, assert_harmless, opened
-from hostile import HOSTILE
+from kits.app_kit import NARROW, NOW, WIDE, Driver, agent_on, assert_harmless, opened
+from kits.hostile import HOSTILE
 from textual.widgets import Input
 
 from core.graph.edits import create_note, delete_note, edit_note
@@ -259,7 +259,7 @@ async def test_who_searches_before_the_slider_is_there_goes_on_typing(home: Path
 
 
 async def test_without_a_log_there_is_no_past_and_it_is_said(tmp_path: Path) -> None:
-    from memory_files import note_object, write_graph
+    from kits.memory_files import note_object, write_graph
 
     write_graph(tmp_path, [note_object(1)])
     async with opened(tmp_path) as app:

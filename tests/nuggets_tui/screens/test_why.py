@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, assert_harmless, opened
-from hostile import HOSTILE
+from kits.app_kit import NARROW, WIDE, Driver, assert_harmless, opened
+from kits.hostile import HOSTILE
 
 from core.graph.edits import create_note, delete_note
 from core.memory import Memory

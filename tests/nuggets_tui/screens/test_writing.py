@@ -6,7 +6,7 @@ import base64
 from pathlib import Path
 
 import pytest
-from app_kit import NARROW, WIDE, Driver, opened
+from kits.app_kit import NARROW, WIDE, Driver, opened
 
 from core.graph.edits import create_note
 from core.memory import Memory

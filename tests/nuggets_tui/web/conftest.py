@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from app_kit import small_memory
+from kits.app_kit import small_memory
 
 ROOT = Path(__file__).parents[3]
 

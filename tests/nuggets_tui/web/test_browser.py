@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyte
 import pytest
-from browser import Browser, chromium
+from kits.browser import Browser, chromium
 
 _SCREEN = (400, 120)
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from app_kit import small_memory
+from kits.app_kit import small_memory
 
 _PATIENCE = 30.0
 _NOBODY = "1"

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 import pytest
-from memory_files import tree
+from kits.memory_files import tree
 
 from core.errors import InvalidInputError
 from nuggets_tui.web.server import HOST, listening

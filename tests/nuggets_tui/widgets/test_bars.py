@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 from rich.cells import cell_len
 from textual.content import Content
 

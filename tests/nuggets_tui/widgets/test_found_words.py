@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hostile import HOSTILE, RAW
+from kits.hostile import HOSTILE, RAW
 from rich.cells import cell_len
 
 from core.model.note import Note

@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 from rich.cells import cell_len
 
 from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from hostile import HOSTILE, RAW
+from kits.hostile import HOSTILE, RAW
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.pilot import Pilot

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from hostile import HOSTILE, RAW
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE, RAW
 from rich.cells import cell_len
 
 from core.graph.overview import lay_out_overview

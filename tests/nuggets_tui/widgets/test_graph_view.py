@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import pytest
-from hostile import HOSTILE
+from kits.hostile import HOSTILE
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.message import Message

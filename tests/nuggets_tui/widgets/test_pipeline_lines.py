@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any, get_args
 
 import pytest
-from app_kit import NOW
-from fake_pipeline import AT, CHOSEN, MINUTE, TEXT, make_health, make_job, make_proposal, make_raw
-from hostile import HOSTILE, RAW
+from kits.app_kit import NOW
+from kits.fake_pipeline import AT, CHOSEN, MINUTE, TEXT, make_health, make_job, make_proposal, make_raw
+from kits.hostile import HOSTILE, RAW
 from textual.content import Content
 
 from core.pipeline.config import ConfigurationWarning, Mode, Why

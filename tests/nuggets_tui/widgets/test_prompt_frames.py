@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from app_kit import opened
+from kits.app_kit import opened
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 

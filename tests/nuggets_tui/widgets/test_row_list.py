@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 from rich.cells import cell_len
 from textual.app import App, ComposeResult
 from textual.content import Content

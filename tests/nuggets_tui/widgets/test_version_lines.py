@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hostile import HOSTILE, RAW
+from kits.hostile import HOSTILE, RAW
 
 from nuggets_tui.widgets.version_lines import CAME, WENT, plain_lines, version_lines
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from service_kit import configure, drain, open_pipeline
+from kits.service_kit import configure, drain, open_pipeline
 
 from core.errors import BrokenFileError, NuggetsError
 from core.memory import Memory

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from knowledge_kit import Knowledge
+from kits.knowledge_kit import Knowledge
 
 from core.pipeline.database import facts
 from core.pipeline.database.facts import Counted, Fact

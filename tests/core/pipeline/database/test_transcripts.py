@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.errors import BrokenFileError
 from core.pipeline.config import PipelineConfiguration

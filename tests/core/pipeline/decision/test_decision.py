@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_model import Line, ScriptedModel
+from kits.scripted_model import Line, ScriptedModel
 
 from core.pipeline.decision.candidates import hybrid_score, match_query, normalised_bm25, ranked
 from core.pipeline.decision.result import ACTIONS, Candidate, Decisions

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scripted_model import ScriptedModel
+from kits.scripted_model import ScriptedModel
 
 from core.pipeline.extraction.prompt import PROMPT_VERSION, TRUNCATION_MARK
 from core.pipeline.extraction.result import FACT_TYPES, Extraction, Limits

@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.pipeline.intake.bearing import bearing, source_of
 

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from knowledge_kit import Knowledge, triple
+from kits.knowledge_kit import Knowledge, triple
 
 from core.pipeline.database import links
 from core.pipeline.extraction.result import ExtractedRelation

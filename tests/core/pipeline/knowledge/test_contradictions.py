@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_model import ScriptedModel
+from kits.scripted_model import ScriptedModel
 
 from core.pipeline.config import PipelineConfiguration
 from core.pipeline.knowledge.contradictions import Contradiction, check

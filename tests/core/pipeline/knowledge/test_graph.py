@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile import HOSTILE
-from knowledge_kit import Knowledge, triple
+from kits.hostile import HOSTILE
+from kits.knowledge_kit import Knowledge, triple
 
 from core.pipeline.config.parts import GraphPart, PipelineConfiguration
 from core.pipeline.database import entities, facts, found_relations

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from knowledge_kit import Knowledge, triple
+from kits.knowledge_kit import Knowledge, triple
 
 from core.errors import InvalidInputError, NotFoundError
 from core.pipeline.database import entities

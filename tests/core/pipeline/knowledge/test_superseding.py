@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from knowledge_kit import DAY, Knowledge, triple
+from kits.knowledge_kit import DAY, Knowledge, triple
 
 from core.pipeline.database import attributes
 from core.pipeline.knowledge.superseding import flag_outdated, settle

@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from scripted_model import Line, ScriptedModel
-from service_kit import Clock, configure, drain, open_pipeline
+from kits.scripted_model import Line, ScriptedModel
+from kits.service_kit import Clock, configure, drain, open_pipeline
 
 from core.errors import NotFoundError
 from core.pipeline.models.provider import ModelTimeoutError

@@ -14,9 +14,9 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from fake_ollama import FakeOllama, Reply
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.fake_ollama import FakeOllama, Reply
 
 from core.errors import NuggetsError
 from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction

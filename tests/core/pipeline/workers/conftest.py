@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from service_kit import Clock, Opened, configure, open_pipeline
+from kits.service_kit import Clock, Opened, configure, open_pipeline
 
 from core.pipeline.models.provider import Provider
 from core.pipeline.service import Pipeline

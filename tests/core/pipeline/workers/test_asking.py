@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fake_ollama import FakeOllama, Reply
-from scripted_model import ScriptedModel
+from kits.fake_ollama import FakeOllama, Reply
+from kits.scripted_model import ScriptedModel
 
 from core.pipeline.config import read_configuration
 from core.pipeline.database import calls

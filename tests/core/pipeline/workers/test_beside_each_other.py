@@ -7,9 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from scripted_model import ScriptedModel
-from service_kit import Clock, Failing, Opened, drain, note_texts, only_job
-from writes_kit import decision, found, parrot
+from kits.scripted_model import ScriptedModel
+from kits.service_kit import Clock, Failing, Opened, drain, note_texts, only_job
+from kits.writes_kit import decision, found, parrot
 
 from core.pipeline.database import jobs
 from core.pipeline.models.provider import Answer, Schema

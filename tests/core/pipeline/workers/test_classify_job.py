@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile import HOSTILE
-from knowledge_kit import Knowledge, triple
-from scripted_model import ScriptedModel
+from kits.hostile import HOSTILE
+from kits.knowledge_kit import Knowledge, triple
+from kits.scripted_model import ScriptedModel
 
 from core.pipeline.config.parts import PipelineConfiguration, StructuralPart
 from core.pipeline.database import attributes, jobs

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scripted_model import ScriptedModel
-from writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
+from kits.scripted_model import ScriptedModel
+from kits.writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
 
 from core.graph.edits import edit_note
 from core.pipeline.config import PipelineConfiguration

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from service_kit import Clock, drain, open_pipeline
+from kits.service_kit import Clock, drain, open_pipeline
 
 from core.pipeline.service import Pipeline
 
@@ -25,7 +25,7 @@ def worker(home: Path, name: str, now: int, *flags: str) -> Iterator[subprocess.
     """A worker that is ready, and begins when it is sent a line; it does not outlive the test."""
     paths = os.pathsep.join((str(TESTS), str(TESTS.parent)))
     process = subprocess.Popen(
-        [sys.executable, str(TESTS / "worker_process.py"), str(home), name, str(now), *flags],
+        [sys.executable, str(TESTS / "kits" / "worker_process.py"), str(home), name, str(now), *flags],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": paths},
     )  # fmt: skip
     try:

@@ -7,9 +7,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from scripted_model import ScriptedModel
-from service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
-from writes_kit import found, parrot
+from kits.scripted_model import ScriptedModel
+from kits.service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
+from kits.writes_kit import found, parrot
 
 from core.folder import GRAPH_FILE
 from core.pipeline.database import jobs

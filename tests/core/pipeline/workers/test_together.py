@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_model import ScriptedModel
-from service_kit import Clock, configure, open_pipeline
-from writes_kit import parrot
+from kits.scripted_model import ScriptedModel
+from kits.service_kit import Clock, configure, open_pipeline
+from kits.writes_kit import parrot
 
 from core.memory import Memory
 from core.pipeline.database.connection import Database

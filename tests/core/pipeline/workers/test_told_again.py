@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_model import ScriptedModel
-from writes_kit import CONTROLLED, SHADOW, Writes, decision, found
+from kits.scripted_model import ScriptedModel
+from kits.writes_kit import CONTROLLED, SHADOW, Writes, decision, found
 
 from core.graph.edits import hide_note
 from core.pipeline.workers import extract_job

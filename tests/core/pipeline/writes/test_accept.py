@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from scripted_model import ScriptedModel
-from writes_kit import CONTROLLED, FULL, SHADOW, Writes, decision, fact, found
+from kits.scripted_model import ScriptedModel
+from kits.writes_kit import CONTROLLED, FULL, SHADOW, Writes, decision, fact, found
 
 from core.graph.edits import edit_note, hide_note
 from core.pipeline.database import facts

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hostile import HOSTILE
-from writes_kit import Writes, found
+from kits.hostile import HOSTILE
+from kits.writes_kit import Writes, found
 
 from core.graph.edits import edit_note, hide_note
 from core.model.draft import Draft

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from writes_kit import CONTROLLED, FULL, SHADOW
+from kits.writes_kit import CONTROLLED, FULL, SHADOW
 
 from core.pipeline.config import Mode, PipelineConfiguration
 from core.pipeline.config.modes import mode

@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, notes_of, write_graph
-from outbox_kit import NOW, Handed, decided, events, learned, outbox_rows, status_of
+from kits.memory_files import note_object, notes_of, write_graph
+from kits.outbox_kit import NOW, Handed, decided, events, learned, outbox_rows, status_of
 
 from core import Memory
 from core.errors import LockTimeoutError, NotFoundError

@@ -9,8 +9,8 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, notes_of, write_graph
-from outbox_kit import NOW, learned
+from kits.memory_files import note_object, notes_of, write_graph
+from kits.outbox_kit import NOW, learned
 
 from core import Memory
 from core.pipeline.database.connection import Database

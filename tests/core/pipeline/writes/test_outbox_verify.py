@@ -8,8 +8,8 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from memory_files import note_object, notes_of, write_graph
-from outbox_kit import NOW, decided, events, learned, status_of
+from kits.memory_files import note_object, notes_of, write_graph
+from kits.outbox_kit import NOW, decided, events, learned, status_of
 
 from core import Memory
 from core.graph.edits import delete_note, edit_note, hide_note, unhide_note

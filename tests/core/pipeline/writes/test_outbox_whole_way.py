@@ -9,9 +9,9 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hostile import HOSTILE
-from memory_files import note_object, notes_of, write_graph
-from scripted_model import ScriptedModel
+from kits.hostile import HOSTILE
+from kits.memory_files import note_object, notes_of, write_graph
+from kits.scripted_model import ScriptedModel
 
 from core.graph.edits import delete_note, edit_note, hide_note
 from core.model.change import PERSON

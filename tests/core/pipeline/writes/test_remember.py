@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError
 from core.pipeline.config import PipelineConfiguration

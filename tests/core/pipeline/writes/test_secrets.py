@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scripted_model import Line, ScriptedModel
-from service_kit import Clock, configure, drain, note_texts, open_pipeline
-from writes_kit import fact, found
+from kits.scripted_model import Line, ScriptedModel
+from kits.service_kit import Clock, configure, drain, note_texts, open_pipeline
+from kits.writes_kit import fact, found
 
 from core.errors import LockTimeoutError, StorageError
 from core.graph.edits import create_note

@@ -1,9 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from hostile import HOSTILE
 from hypothesis import given
 from hypothesis import strategies as st
+from kits.hostile import HOSTILE
 
 from core.pipeline.writes.source_sentence import source_spans
 

@@ -15,10 +15,6 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from click.testing import CliRunner, Result
-from faults import Faults, failing
-from memory_files import fact_object, note_object, write_graph, write_nugget
-from outbox_kit import learned
-from service_kit import Clock, Failing, drain, open_pipeline
 
 from core import Memory
 from core.errors import ConflictError, NuggetsError
@@ -27,6 +23,10 @@ from core.model.change import Author
 from core.pipeline.database.connection import Database
 from core.pipeline.models.provider import ModelHttpError
 from core.pipeline.service import Pipeline
+from kits.faults import Faults, failing
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.outbox_kit import learned
+from kits.service_kit import Clock, Failing, drain, open_pipeline
 from nuggets_tui.cli import program
 
 SECRET: Final = "Blau3" + "Katze!77"

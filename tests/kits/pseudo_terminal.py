@@ -14,7 +14,7 @@ from typing import Any
 import pexpect
 import pyte
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 _RUN = "import sys; from nuggets_tui.app import run_app; sys.exit(run_app(sys.argv[1]))"
 _PATIENCE = 30.0
 # What Textual itself sends: control sequences, the mouse pointer's shape, keypad modes.

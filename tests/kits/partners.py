@@ -1,7 +1,7 @@
 """Programs without a lock that write a memory beside ours, each in its own careless way, and writers of ours.
 
 Each writer prints what it did, a JSON line a change, once that is in the file; `missing` tells what of it is gone.
-As a script it is one such writer: python tests/partners.py HOME ROLE NUMBER SECONDS
+As a script it is one such writer: python tests/kits/partners.py HOME ROLE NUMBER SECONDS
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memory_files import facts_of, graph_of
-from original_writer import Original, new_note, squeezed, vector
+from kits.memory_files import facts_of, graph_of
+from kits.original_writer import Original, new_note, squeezed, vector
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 NUGGET = "memory.nugget.json"
 Change = dict[str, Any]
 

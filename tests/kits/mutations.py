@@ -7,7 +7,7 @@ import json
 from random import Random
 from typing import Any
 
-from memory_files import javascript
+from kits.memory_files import javascript
 
 _TOKENS = (
     b"\x00", b"\xff", b"\xed\xa0\x80", b"\\ud800", b'"', b"'", b"{", b"}", b"[", b"]", b",", b":", b"null", b"NaN",

@@ -9,9 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-from drafts import make_fact_note
-from memory_files import fact_object, note_object, write_graph, write_nugget
-from original_writer import Original
 
 from core.model.basis import settled
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
@@ -27,6 +24,9 @@ from core.storage.compare import outside_changes
 from core.storage.reading import read_folder
 from core.storage.rebase import rebase
 from core.storage.stale import Verdict, judge
+from kits.drafts import make_fact_note
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
+from kits.original_writer import Original
 
 PROGRAM = Author("program")
 VALUES = {"user:name": "Ada", "user:city": "Paris", "user:pet": "a cat"}

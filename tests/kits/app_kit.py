@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TypeVar
 
-from hostile import RAW
 from textual.pilot import Pilot
 from textual.widgets import Input
 
@@ -19,6 +18,7 @@ from core.graph.edits import create_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.change import Author
 from core.model.draft import Draft
+from kits.hostile import RAW
 from nuggets_tui.application import NuggetsApp
 from nuggets_tui.log import LogLine
 from nuggets_tui.opening import Opening

@@ -10,10 +10,9 @@ import threading
 from datetime import UTC, datetime
 from pathlib import Path
 
-from service_kit import Clock, open_pipeline
-from writes_kit import parrot
-
 from core.pipeline.models.provider import Answer, Schema
+from kits.service_kit import Clock, open_pipeline
+from kits.writes_kit import parrot
 
 
 class _Hanging:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hypothesis import strategies as st
-from memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core import Memory
 from core.errors import NuggetsError
@@ -28,6 +27,7 @@ from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput
 from core.model.snapshot import Snapshot
+from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 KEYS = ["a", "b", "c", "d"]
 EXTRA = {"later": {"deep": [1.5, "\ud800", None]}, "extra": 5}

@@ -6,7 +6,7 @@ gives unscoped keys a scope, saves, and makes the notes of facts anew, which mov
 
 As a script it is the naive writer that runs beside others:
 
-    python tests/original_writer.py HOME --seconds 20 --pause 10 --hold
+    python tests/kits/original_writer.py HOME --seconds 20 --pause 10 --hold
 """
 
 from __future__ import annotations

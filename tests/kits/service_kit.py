@@ -8,12 +8,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from writes_kit import parrot
-
 from core.model.change import PERSON
 from core.pipeline.models.provider import Answer, Provider, Schema
 from core.pipeline.records import Job, Ticked
 from core.pipeline.service import Pipeline
+from kits.writes_kit import parrot
 
 # Opens pipelines of one memory: model, lines of its settings, name of the worker.
 Opened = Callable[..., Pipeline]

@@ -8,8 +8,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from scripted_model import Line, ScriptedModel
-
 from core.memory import Memory
 from core.model.change import Author
 from core.pipeline.config import PipelineConfiguration
@@ -26,6 +24,7 @@ from core.pipeline.writes.committing import Committed
 from core.pipeline.writes.outbox import bring_over
 from core.pipeline.writes.planned import ExtractPlan
 from core.pipeline.writes.remember import HandedIn, remember
+from kits.scripted_model import Line, ScriptedModel
 
 NOW = 1_790_000_000_000
 CONTROLLED = PipelineConfiguration()

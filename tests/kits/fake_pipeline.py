@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app_kit import NOW
-
 from core.errors import NotFoundError
 from core.graph.edits import create_note
 from core.memory import Memory
@@ -31,6 +29,7 @@ from core.pipeline.records import (
     RawMemory,
     StoredProposal,
 )
+from kits.app_kit import NOW
 
 MINUTE = 60_000
 AT = int(NOW.timestamp() * 1000)

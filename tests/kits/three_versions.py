@@ -8,9 +8,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from memory_files import javascript
-
 from core.storage.merge_files import MergeResult, merge_file
+from kits.memory_files import javascript
 
 Notes = list[dict[str, Any]]
 Facts = list[dict[str, Any]]

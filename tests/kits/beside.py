@@ -8,7 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from memory_files import (
+
+from core import Memory
+from core.graph.edits import edit_note
+from core.storage import exchange, outside, store
+from kits.memory_files import (
     GRAPH,
     fact_object,
     facts_of,
@@ -18,11 +22,7 @@ from memory_files import (
     write_graph,
     write_nugget,
 )
-from original_writer import read_graph, save_graph
-
-from core import Memory
-from core.graph.edits import edit_note
-from core.storage import exchange, outside, store
+from kits.original_writer import read_graph, save_graph
 
 ONE, TWO, THREE = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 NUGGET = "memory.nugget.json"

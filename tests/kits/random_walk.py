@@ -9,9 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from hostile import HOSTILE
-from pseudo_terminal import Terminal
-
+from kits.hostile import HOSTILE
+from kits.pseudo_terminal import Terminal
 from nuggets_tui.commands import COMMANDS
 
 _NAMED: Final = {
