@@ -19,6 +19,7 @@ from core.memory import Memory
 from core.model.change import Author
 from core.model.draft import Draft
 from kits.hostile import RAW
+from kits.idle import rests_soon
 from nuggets_tui.application import NuggetsApp
 from nuggets_tui.log import LogLine
 from nuggets_tui.opening import Opening
@@ -161,6 +162,7 @@ async def opened(
     opening = Opening(home, clock or (lambda: NOW))
     opening.open()
     app = NuggetsApp(opening, notice=notice)
+    rests_soon(app)
     async with app.run_test(size=size) as pilot:
         driver = Driver(app, pilot)
         await pilot.pause()

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from kits.app_kit import small_memory
+from kits.idle import shorten_waits
 
 from nuggets_tui import pace
 
@@ -15,6 +16,11 @@ def home(tmp_path: Path) -> Path:
     """A small memory."""
     small_memory(tmp_path / "memory")
     return tmp_path / "memory"
+
+
+@pytest.fixture(autouse=True)
+def _at_rest_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    shorten_waits(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

@@ -34,7 +34,8 @@ def test_offers_are_what_visible_notes_have_most_frequent_first() -> None:
     assert OFFERS.tag == (("auth", 2), ("audit", 1), ("deploy", 1), ("tea-time", 1))
     assert OFFERS.nugget == (("memory", 3), ("web", 1))
     assert OFFERS.scope == (("user", 3), ("project", 1))
-    assert offers_of(SNAPSHOT) is OFFERS
+    assert offers_of(SNAPSHOT) is offers_of(SNAPSHOT)
+    assert offers_of(SNAPSHOT) == OFFERS
     assert offers_of(Snapshot()) == Offers()
 
 
