@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from kits.memory_files import fact_object, facts_of, notes_of, write_graph, write_nugget
 from kits.original_writer import Original, squeezed
 
@@ -46,6 +47,7 @@ def test_white_space_is_squeezed_as_the_original_squeezes_it() -> None:
     assert squeezed("   \n\n  ") == ""
 
 
+@pytest.mark.slow
 def test_the_script_says_which_notes_it_added(tmp_path: Path) -> None:
     write_graph(tmp_path, [])
     write_nugget(tmp_path, "memory", [fact_object("user:a")])

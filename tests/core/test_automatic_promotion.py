@@ -63,6 +63,7 @@ def test_an_answer_is_remembered_and_followed_by_the_next_pass(
     assert done.problems == ()
 
 
+@pytest.mark.slow
 def test_for_this_project_means_no_other_file(home: Path, goal: Path, tmp_path: Path) -> None:
     memory = Memory.open(home)
     memory.promote(memory_dir=tmp_path / "other")

@@ -276,6 +276,7 @@ print(done.ran, done.why_not)
 """
 
 
+@pytest.mark.slow
 def test_of_twenty_processes_at_once_exactly_one_runs_it(home: Path) -> None:
     write_graph(home, [note_object(number, content=f"{number} {UNTIDY}") for number in range(30)])
     workers = [

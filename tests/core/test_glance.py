@@ -78,6 +78,7 @@ except ChildProcessError:
 """
 
 
+@pytest.mark.slow
 def test_begun_in_a_copy_of_the_process_it_sees_the_same_and_leaves_no_process(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     small_memory(home)

@@ -55,6 +55,7 @@ def _texts(home: Path) -> dict[str, str]:
 # Back and forth
 
 
+@pytest.mark.slow
 def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: Path) -> None:
     for content in ("A.", "B.", "C."):
         _write(Memory.open(home), content)
@@ -73,6 +74,7 @@ def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: 
     assert _content(home) == "B."
 
 
+@pytest.mark.slow
 def test_files_are_byte_for_byte_as_they_were(home: Path) -> None:
     memory = Memory.open(home)
     states = [tree(home)]
@@ -143,6 +145,7 @@ def test_redo_does_again_what_was_taken_back_last_first(home: Path) -> None:
     assert _content(home) == "C."
 
 
+@pytest.mark.slow
 def test_each_change_is_taken_back_and_done_again_however_many_there_are(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

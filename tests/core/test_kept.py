@@ -221,6 +221,7 @@ def test_judging_ends_when_nobody_waits_for_it(memory: Memory) -> None:
     assert len(judged) == 3
 
 
+@pytest.mark.slow
 def test_building_an_index_tells_how_far_it_is_and_can_be_given_up(tmp_path: Path) -> None:
     memory = Memory.open(tmp_path / "more")
 

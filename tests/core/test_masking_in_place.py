@@ -19,6 +19,8 @@ from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 
+pytestmark = pytest.mark.slow
+
 VALUE = "Tr0ub4dor&3/Ä\\z9"
 TOKEN = "ghp" + "_16C7e42F292c6912E7710c838347Ae178B4a"
 
@@ -246,6 +248,7 @@ def _mask_until_killed(home: str, call: int) -> None:
     memory.mask_secrets(plan)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="kills a process")
 @pytest.mark.parametrize("call", range(1, 6))
 def test_killed_at_any_step_it_is_finished_by_doing_it_again(tmp_path: Path, call: int) -> None:

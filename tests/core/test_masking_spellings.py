@@ -19,6 +19,7 @@ from urllib.parse import quote, quote_plus
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 
 from core.errors import NuggetsError
@@ -125,6 +126,7 @@ STYLES: tuple[Callable[[str], str], ...] = (
 )
 
 
+@pytest.mark.slow
 @given(VALUES, st.text(ALPHABET, max_size=6), st.lists(st.sampled_from(STYLES), min_size=1, max_size=3))
 @example('Q7"a\\', "", [STYLES[0], STYLES[0]])
 @example("Q7a/bx", "\\", [STYLES[2]])
@@ -145,6 +147,7 @@ def test_a_value_is_masked_in_any_layers_of_json_and_the_json_stays_sound(
     assert Masks([Held("password", value)]).data(told) == told
 
 
+@pytest.mark.slow
 @given(VALUES, st.sampled_from(STYLES), st.integers(0, 8), st.integers(0, 8))
 def test_a_value_is_masked_in_json_that_is_cut_off(
     value: str, style: Callable[[str], str], before: int, after: int
@@ -274,6 +277,7 @@ def put_everywhere(home: Path, value: str) -> None:
     (folder / "0123456789abcdef-0123456789abcdef.json").write_text(json.dumps(value)[:-1] + '\\n", broken')
 
 
+@pytest.mark.slow
 def test_no_file_of_folder_cache_or_state_holds_it_afterwards(outside: Path) -> None:
     home = outside / "memory"
     put_everywhere(home, VALUE)
@@ -290,6 +294,7 @@ def test_no_file_of_folder_cache_or_state_holds_it_afterwards(outside: Path) -> 
         assert not [problem for problem in again.snapshot.problems if "graph.json:" in problem.where]
 
 
+@pytest.mark.slow
 def test_nothing_that_can_be_undone_brings_it_back(outside: Path) -> None:
     home = outside / "memory"
     put_everywhere(home, VALUE)
@@ -303,7 +308,8 @@ def test_nothing_that_can_be_undone_brings_it_back(outside: Path) -> None:
         assert holding(outside, VALUE) == []
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
+@settings(max_examples=examples(3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(VALUES.filter(lambda value: is_distinctive(value) and "\n" not in value and '"' not in value[:3]))
 def test_whatever_the_value_is_no_file_holds_it_afterwards(
     tmp_path_factory: pytest.TempPathFactory, value: str

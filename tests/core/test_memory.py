@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable
 from datetime import datetime
@@ -30,11 +29,6 @@ from core.model.change import Author
 from core.model.draft import Draft
 
 FIRST, SECOND = "note-memory-00000001", "note-memory-00000002"
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 @pytest.fixture
@@ -191,6 +185,7 @@ def test_an_edit_that_fails_changes_nothing(home: Path) -> None:
     assert memory.history == ()
 
 
+@pytest.mark.slow
 def test_eight_threads_that_change_different_notes_lose_nothing(tmp_path: Path) -> None:
     write_graph(tmp_path, [note_object(number) for number in range(8)])
     memory = Memory.open(tmp_path)

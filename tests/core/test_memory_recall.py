@@ -19,11 +19,6 @@ from core.storage import files
 FACT_NOTE = "fact-memory-00000001"
 
 
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
 def _hits(store: Path) -> tuple[int, int]:
     return facts_of(store, "memory.donna.json")[0]["hits"], notes_of(store)[FACT_NOTE]["hits"]
 

@@ -10,6 +10,8 @@ from kits.recall_questions import DEMO, PERSONAL, ask, recalled
 
 from core import Memory
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("style", "size"), [("scoped", 50), ("scoped", 200), ("lone", 200), ("crowded", 200), ("sentence", 512)]

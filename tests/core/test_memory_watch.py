@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
@@ -32,7 +31,6 @@ PATIENCE = 30
 
 @pytest.fixture(autouse=True)
 def _often(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
     monkeypatch.setattr(watch, "_CHECK_MS", 100)
     monkeypatch.setattr(watch, "_MISSING_SECONDS", 0.02)
 
@@ -112,6 +110,7 @@ async def test_a_folder_that_is_deleted_and_made_again_is_still_watched(home: Pa
         assert told.note(FIRST).content == "Again."
 
 
+@pytest.mark.slow
 async def test_a_folder_that_does_not_exist_yet_is_waited_for_and_not_made(tmp_path: Path) -> None:
     home = tmp_path / "later"
     memory = Memory.open(home)

@@ -58,6 +58,7 @@ def test_what_is_told_grows_within_the_whole(memory: Memory, name: str) -> None:
         assert counts == sorted(counts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WORKS)
 def test_stopped_at_any_report_it_leaves_everything_as_it_was(
     memory: Memory, name: str, tmp_path: Path

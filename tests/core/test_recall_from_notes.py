@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 
 from core import Memory
 from core.facts.edits import remember
@@ -137,7 +138,7 @@ def test_a_key_that_is_meant_answers_before_any_note(memory: Memory) -> None:
 
 
 @given(st.text(st.characters(), max_size=40), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 def test_any_text_may_be_asked(memory: Memory, query: str, syntax: bool) -> None:
     memory.recall(query, record=False, syntax=syntax)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
@@ -12,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.drafts import make_fact_note, make_link, make_note
+from kits.laws import examples
 from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
 from kits.steps import SEQUENCES, Step, assert_facts_and_notes_are_one, make_folder, take_step
 
@@ -27,12 +27,7 @@ from core.model.unwind import at_moment
 from core.restore import restoration
 
 AT = "2026-05-05T12:00:00.000Z"
-FEW = settings(max_examples=25)
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
+FEW = settings(max_examples=examples(25))
 
 
 def _back(current: Snapshot, wanted: Snapshot, note: str | None = None) -> ChangeSet:
@@ -76,6 +71,7 @@ def _two_moments(memory: Memory, before: list[Step], since: list[Step]) -> tuple
 # The laws
 
 
+@pytest.mark.slow
 @FEW
 @given(before=SEQUENCES, since=SEQUENCES)
 def test_going_back_gives_the_memory_as_it_was_and_taking_that_back_the_one_before(
@@ -95,6 +91,7 @@ def test_going_back_gives_the_memory_as_it_was_and_taking_that_back_the_one_befo
         assert _facts(memory.snapshot) == _facts(newest)
 
 
+@pytest.mark.slow
 @FEW
 @given(before=SEQUENCES, since=SEQUENCES, data=st.data())
 def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
@@ -133,6 +130,7 @@ def test_one_note_comes_back_as_it_was_and_everything_else_stays_sound(
         assert _facts(memory.snapshot) == _facts(newest)
 
 
+@pytest.mark.slow
 @FEW
 @given(steps=SEQUENCES, data=st.data())
 def test_unwinding_the_log_gives_every_state_that_ever_was(steps: list[Step], data: st.DataObject) -> None:
@@ -153,6 +151,7 @@ def test_unwinding_the_log_gives_every_state_that_ever_was(steps: list[Step], da
             assert [(n.name, n.facts) for n in found.nuggets] == [(n.name, n.facts) for n in before.nuggets]
 
 
+@pytest.mark.slow
 @FEW
 @given(steps=SEQUENCES)
 def test_a_log_that_does_not_fit_is_unwound_as_far_as_it_does(steps: list[Step]) -> None:

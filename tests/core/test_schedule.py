@@ -207,6 +207,7 @@ def test_what_is_due_next_is_due_then_and_not_before(
         assert not due((then.astimezone(UTC) - timedelta(seconds=1)).astimezone(zone), last, set_time)
 
 
+@pytest.mark.slow
 @given(zones, times, instants)
 def test_whoever_always_looks_runs_it_once_a_day_at_the_set_time(
     zone: tzinfo, set_time: Settings, instant: datetime

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kits.app_kit import agent_on, small_memory
+from kits.laws import examples
 from kits.steps import SEQUENCES, Step, make_folder, take_step
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
@@ -20,7 +21,9 @@ from core.model.snapshot import Snapshot
 from core.storage.ledger_archive import archive_oldest
 from core.timeline import Timeline
 
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(
+    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def state(snapshot: Snapshot) -> tuple[object, ...]:
@@ -48,6 +51,7 @@ def files(home: Path) -> dict[str, bytes]:
     return {str(path.relative_to(home)): path.read_bytes() for path in found}
 
 
+@pytest.mark.slow
 @FEW
 @given(steps=SEQUENCES, data=st.data())
 def test_every_state_that_ever_was_is_there_at_its_time(steps: list[Step], data: st.DataObject) -> None:
@@ -65,6 +69,7 @@ def test_every_state_that_ever_was_is_there_at_its_time(steps: list[Step], data:
         assert state(timeline.at(0)) == state(memory.snapshot)
 
 
+@pytest.mark.slow
 @FEW
 @given(steps=SEQUENCES, walk=st.lists(st.integers(0, 12), max_size=12), stride=st.sampled_from((1, 3, 64)))
 def test_sliding_back_and_forth_ends_where_it_began(steps: list[Step], walk: list[int], stride: int) -> None:
@@ -80,6 +85,7 @@ def test_sliding_back_and_forth_ends_where_it_began(steps: list[Step], walk: lis
         assert timeline.at(0) is memory.snapshot
 
 
+@pytest.mark.slow
 @FEW
 @given(steps=SEQUENCES, data=st.data())
 def test_going_back_and_undoing_it_gives_the_same_bytes(steps: list[Step], data: st.DataObject) -> None:
@@ -205,6 +211,7 @@ def test_one_note_comes_back_as_it_was_and_nothing_else_changes(memory: Memory) 
     assert memory.log(limit=1)[0].change_set.kind == "restore"
 
 
+@pytest.mark.slow
 def test_states_asked_for_at_once_by_several_threads_are_the_same(memory: Memory) -> None:
     from concurrent.futures import ThreadPoolExecutor
 

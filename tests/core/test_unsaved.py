@@ -82,6 +82,7 @@ def test_the_text_of_a_living_process_is_offered_to_nobody(home: Path, state: di
     assert offered(other) == [TEXT]
 
 
+@pytest.mark.slow
 def test_a_killed_process_leaves_its_text(home: Path, state: dict[str, str]) -> None:
     code = f"""
 import os, signal

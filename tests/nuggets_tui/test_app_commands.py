@@ -28,6 +28,8 @@ from nuggets_tui.widgets.fact_rows import fact_key
 from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.notes import NotesPane
 
+pytestmark = pytest.mark.slow
+
 
 def stored(home: Path, title: str) -> Note:
     """A note as it stands in the files."""

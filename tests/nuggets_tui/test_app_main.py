@@ -18,6 +18,7 @@ from nuggets_tui.widgets.panes import PANES, Panes
 _NUMBERED = list(enumerate(PANES, 1))
 
 
+@pytest.mark.slow
 async def test_everything_stands_on_one_screen(home: Path) -> None:
     async with opened(home) as app:
         await app.until(lambda: "uses JWT tokens" in app.text or app.view.note_id)
@@ -40,6 +41,7 @@ async def test_opening_and_closing_leaves_every_byte_as_it_was(store: Path) -> N
     assert tree(store) == before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [WIDE, NARROW, (170, 50)])
 @pytest.mark.parametrize(("number", "pane"), _NUMBERED)
 async def test_number_keys_reach_every_pane_at_every_size(
@@ -57,6 +59,7 @@ async def test_number_keys_reach_every_pane_at_every_size(
         assert app.app.screen.region.contains_region(region)
 
 
+@pytest.mark.slow
 async def test_the_tab_key_goes_round_all_panes_when_one_is_shown_at_a_time(home: Path) -> None:
     async with opened(home, NARROW) as app:
         await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
@@ -68,6 +71,7 @@ async def test_the_tab_key_goes_round_all_panes_when_one_is_shown_at_a_time(home
         assert set(seen) == {"search", *PANES}
 
 
+@pytest.mark.slow
 async def test_panes_never_overlap_and_stay_on_screen(home: Path) -> None:
     async with opened(home) as app:
         panes = [widget for widget in app.main.query_one(Panes).children if widget.display and widget.region]
@@ -88,6 +92,7 @@ async def test_moving_in_notes_shows_each_note(home: Path) -> None:
         assert app.view.note_id == second
 
 
+@pytest.mark.slow
 async def test_moving_in_facts_shows_the_note_of_the_fact(home: Path) -> None:
     async with opened(home) as app:
         await app.press("1")
@@ -97,6 +102,7 @@ async def test_moving_in_facts_shows_the_note_of_the_fact(home: Path) -> None:
         assert app.view.note.title == "deploy command"
 
 
+@pytest.mark.slow
 async def test_following_a_neighbour_and_going_back(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Auth middleware")
@@ -108,6 +114,7 @@ async def test_following_a_neighbour_and_going_back(home: Path) -> None:
         assert app.view.note.title == "Auth middleware"
 
 
+@pytest.mark.slow
 async def test_enter_on_a_note_opens_its_text_and_backspace_comes_back(home: Path) -> None:
     async with opened(home, NARROW) as app:
         await app.press("enter")
@@ -117,6 +124,7 @@ async def test_enter_on_a_note_opens_its_text_and_backspace_comes_back(home: Pat
         assert app.view.note.content.split("`")[0][:10] in app.text
 
 
+@pytest.mark.slow
 async def test_letters_never_act_while_the_search_box_has_the_cursor(home: Path) -> None:
     async with opened(home) as app:
         before = app.main.desk.snapshot
@@ -127,6 +135,7 @@ async def test_letters_never_act_while_the_search_box_has_the_cursor(home: Path)
         assert app.main.query_one("#search").value == "xXqurlmPynft123"  # type: ignore[attr-defined]
 
 
+@pytest.mark.slow
 async def test_hidden_notes_come_and_go_and_are_marked(home: Path) -> None:
     async with opened(home) as app:
         await app.press("v")
@@ -136,6 +145,7 @@ async def test_hidden_notes_come_and_go_and_are_marked(home: Path) -> None:
         assert "Old scratch" not in app.text
 
 
+@pytest.mark.slow
 async def test_sorting_goes_through_four_orders(home: Path) -> None:
     async with opened(home) as app:
         seen = [app.view.order]
@@ -145,6 +155,7 @@ async def test_sorting_goes_through_four_orders(home: Path) -> None:
         assert seen == ["newest", "recalls", "title", "care", "newest"]
 
 
+@pytest.mark.slow
 async def test_a_pane_can_be_maximised_and_brought_back(home: Path) -> None:
     async with opened(home) as app:
         await app.press("2", "z")
@@ -157,6 +168,7 @@ async def test_a_pane_can_be_maximised_and_brought_back(home: Path) -> None:
         assert app.main.query_one(NotesPane).region.width < WIDE[0]
 
 
+@pytest.mark.slow
 async def test_the_graph_key_fills_the_screen_and_brings_it_back(home: Path) -> None:
     async with opened(home) as app:
         await app.until(lambda: type(app.main.query_one("#graph")).__name__ == "GraphPane")
@@ -183,6 +195,7 @@ async def test_another_programs_note_appears_by_itself_and_the_cursor_stays(home
         await app.until(lambda: "claude added Written elsewhere" in app.text, "the header")
 
 
+@pytest.mark.slow
 async def test_another_programs_fact_appears_and_the_note_shown_follows_an_edit(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")
@@ -204,6 +217,7 @@ async def test_a_note_deleted_elsewhere_leaves_no_broken_pane(home: Path) -> Non
         assert app.app.is_running
 
 
+@pytest.mark.slow
 async def test_a_file_that_breaks_leaves_the_last_good_state_and_says_so(home: Path) -> None:
     graph = home / "graph" / "graph.json"
     good = graph.read_bytes()
@@ -218,6 +232,7 @@ async def test_a_file_that_breaks_leaves_the_last_good_state_and_says_so(home: P
         assert "● live" in app.text
 
 
+@pytest.mark.slow
 async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mended(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -237,6 +252,7 @@ async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mende
         await app.until(lambda: "Auth middleware" in app.text, "opened by itself")
 
 
+@pytest.mark.slow
 async def test_a_missing_folder_shows_how_to_begin_and_writes_nothing(tmp_path: Path) -> None:
     home = tmp_path / "none"
     async with opened(home) as app:
@@ -257,6 +273,7 @@ async def test_the_first_note_of_an_agent_replaces_the_welcome(tmp_path: Path) -
         assert app.main.query_one(Panes).display
 
 
+@pytest.mark.slow
 async def test_the_demo_opens_from_the_welcome_and_its_copy_goes_afterwards(tmp_path: Path) -> None:
     async with opened(tmp_path / "none") as app:
         await app.until(lambda: "There is no such folder" in app.text)
@@ -269,6 +286,7 @@ async def test_the_demo_opens_from_the_welcome_and_its_copy_goes_afterwards(tmp_
     assert not copy.exists()
 
 
+@pytest.mark.slow
 async def test_a_hidden_last_note_tells_how_to_see_it(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     memory = Memory.open(home)
@@ -278,6 +296,7 @@ async def test_a_hidden_last_note_tells_how_to_see_it(tmp_path: Path) -> None:
         assert "Every note is hidden" in app.text
 
 
+@pytest.mark.slow
 async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,6 +323,7 @@ async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
         await driver.until(lambda: "RS256" in driver.text or "recalled" in driver.text)
 
 
+@pytest.mark.slow
 async def test_the_mouse_alone_reaches_panes_rows_and_commands(home: Path) -> None:
     async with opened(home) as app:
         notes = app.main.query_one(NotesPane)
@@ -318,6 +338,7 @@ async def test_the_mouse_alone_reaches_panes_rows_and_commands(home: Path) -> No
         await app.until(lambda: "Keys, words and signs" in app.text)
 
 
+@pytest.mark.slow
 async def test_tabs_answer_to_the_mouse(home: Path) -> None:
     async with opened(home, NARROW) as app:
         line = str(app.main.query_one("#tabs").render())
@@ -325,6 +346,7 @@ async def test_tabs_answer_to_the_mouse(home: Path) -> None:
         assert app.main.focused is app.main.query_one(FactsPane)
 
 
+@pytest.mark.slow
 async def test_a_resize_keeps_the_cursor_on_a_pane_that_is_shown(home: Path) -> None:
     async with opened(home) as app:
         await app.press("4")

@@ -98,6 +98,7 @@ def test_it_waits_for_the_set_time_and_runs_just_then(rig: Rig) -> None:
     assert newest.author.kind == "reflection"
 
 
+@pytest.mark.slow
 def test_it_runs_each_day_once_and_says_nothing_in_between(rig: Rig) -> None:
     rig = Rig(rig.home, interval=600.0)
     rig.look(6 * 24 * 2)
@@ -107,6 +108,7 @@ def test_it_runs_each_day_once_and_says_nothing_in_between(rig: Rig) -> None:
     assert set(rig.chat) >= {"next pass 2026-11-23 09:00 UTC"}
 
 
+@pytest.mark.slow
 def test_after_a_suspend_it_catches_up_in_waking_hours(rig: Rig) -> None:
     rig.at_look(1, rig.sleep(hours=22))
     rig.look(2)
@@ -116,6 +118,7 @@ def test_after_a_suspend_it_catches_up_in_waking_hours(rig: Rig) -> None:
     assert days(rig.home) == ["2026-11-21", "2026-11-23"]
 
 
+@pytest.mark.slow
 def test_a_clock_set_back_brings_no_second_pass(rig: Rig) -> None:
     rig.at_look(5, rig.sleep(hours=-3))
     rig.look(200)
@@ -145,6 +148,7 @@ def test_a_folder_that_goes_and_comes_back_is_served_again(rig: Rig, tmp_path: P
     assert days(rig.home) == ["2026-11-21", "2026-11-22"]
 
 
+@pytest.mark.slow
 def test_settings_that_change_hold_from_the_next_look_on(rig: Rig) -> None:
     settings = rig.home / "settings.toml"
     rig.at_look(1, lambda: settings.write_text("[reflection]\nhour = 10\n"))
@@ -155,6 +159,7 @@ def test_settings_that_change_hold_from_the_next_look_on(rig: Rig) -> None:
     assert runs(rig.home)[-1].at == "2026-11-22T09:30:00.000Z"
 
 
+@pytest.mark.slow
 def test_where_it_may_not_apply_it_runs_nothing_and_says_so_once(rig: Rig) -> None:
     (rig.home / "settings.toml").write_text("[schedule]\ndaemon_applies = false\n")
     rig.look(100)
@@ -164,6 +169,7 @@ def test_where_it_may_not_apply_it_runs_nothing_and_says_so_once(rig: Rig) -> No
     assert daily_state(rig.home, rig.now, UTC).waits_for_a_person
 
 
+@pytest.mark.slow
 def test_what_nobody_thought_of_ends_no_daemon(rig: Rig, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: Memory, **_: object) -> None:
         raise ZeroDivisionError("oh")
@@ -182,6 +188,7 @@ def test_between_runs_it_holds_neither_lock_nor_log(rig: Rig) -> None:
     assert daily_state(rig.home, rig.now, UTC).running is None
 
 
+@pytest.mark.slow
 def test_one_daemon_has_a_folder(home: Path) -> None:
     first, second = Rig(home), Rig(home)
 

@@ -25,6 +25,8 @@ from core.pipeline.service import Pipeline
 from nuggets_tui.daemon import Daemon
 from nuggets_tui.daemon_pipeline import PipelineBeside
 
+pytestmark = pytest.mark.slow
+
 TEXT = "Anna moved the billing service to PostgreSQL."
 ROOT = Path(__file__).parents[2]
 

@@ -45,6 +45,7 @@ def test_everything_else_is_left_to_the_command_line(arguments: list[str]) -> No
     assert home_of_app(arguments) is None
 
 
+@pytest.mark.slow
 def test_without_a_terminal_there_is_help_and_exit_code_two() -> None:
     done = subprocess.run(
         [sys.executable, "-m", "nuggets_tui.entry"],

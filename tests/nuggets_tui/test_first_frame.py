@@ -7,9 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from kits.app_kit import small_memory
 
 from nuggets_tui.widgets.panes import PANE_TITLES
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[2]
 # What the first frame does without; it is loaded afterwards, or when somebody asks for it.

@@ -13,6 +13,8 @@ from core.graph.edits import edit_note
 from core.memory import Memory
 from nuggets_tui.widgets.header import HeaderLine
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

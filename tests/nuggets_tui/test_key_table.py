@@ -58,6 +58,7 @@ def literals(path: Path) -> list[str]:
     return [str(node.value) for node in texts if id(node) not in parts]
 
 
+@pytest.mark.slow
 def test_what_names_a_command_in_braces_names_one_that_there_is() -> None:
     front = README.parent / "nuggets_tui"
     named = {

@@ -257,6 +257,7 @@ def test_days_begin_at_midnight_on_the_local_clock() -> None:
     assert since_days(scope, 0, NOW) == Scope()
 
 
+@pytest.mark.slow
 def test_the_newest_change_is_known_whatever_the_filter_leaves_out(memory: Memory) -> None:
     ids = filled(memory)
     log = read(memory, scope=Scope(authors=("agent",)))
@@ -269,6 +270,7 @@ def test_the_newest_change_is_known_whatever_the_filter_leaves_out(memory: Memor
     assert "added newest" not in reasons(log)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("scope", [Scope(text="added"), Scope(deeds=("added",)), Scope(authors=("person",))])
 def test_filtered_pages_join_to_the_whole_and_go_on_with_what_is_new(
     memory: Memory, scope: Scope, monkeypatch: pytest.MonkeyPatch

@@ -65,6 +65,7 @@ def shown(app: Driver, text: str) -> bool:
     return said and all(toast.region.height for toast in toasts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [(80, 24), (120, 40), (180, 50)])
 async def test_notices_cover_no_head_of_a_pane(tmp_path: Path, size: tuple[int, int]) -> None:
     small_memory(tmp_path / "memory")

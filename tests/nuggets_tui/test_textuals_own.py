@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from kits.app_kit import WIDE, opened, small_memory
 from kits.hostile import HOSTILE, RAW
 from textual import events
@@ -13,6 +14,8 @@ from textual.widgets import Static
 from nuggets_tui.palette import Palette
 from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.help import HelpScreen
+
+pytestmark = pytest.mark.slow
 
 
 async def test_what_was_just_taken_away_may_be_clicked_again(tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from textual.theme import Theme
 
 from nuggets_tui.themes import DARK, LIGHT, ansi_themes
 
+pytestmark = pytest.mark.slow
+
 # What WCAG 2.1 asks for text, and for what is there to be overlooked at first (a field's placeholder).
 READABLE, FAINT = 4.5, 3.0
 

@@ -28,6 +28,7 @@ async def test_a_result_that_nobody_waits_for_any_more_is_dropped() -> None:
         await asked
 
 
+@pytest.mark.slow
 def test_the_program_ends_without_waiting_for_it() -> None:
     program = (
         "import asyncio, threading\n"

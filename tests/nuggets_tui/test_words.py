@@ -81,6 +81,7 @@ def said(change_set: ChangeSet) -> str:
     return f"{told.verb} {told.what}"
 
 
+@pytest.mark.slow
 def test_each_kind_of_change_has_its_words(memory: Memory) -> None:
     def change(edit: object, **named: object) -> str:
         return said(memory.change("why", partial(edit, **named))[1])  # type: ignore[operator]

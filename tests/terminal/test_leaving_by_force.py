@@ -19,7 +19,7 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.unsaved import UnsavedTexts
 
-pytestmark = pytest.mark.terminal
+pytestmark = [pytest.mark.terminal, pytest.mark.slow]
 
 _PATIENCE = 30.0
 

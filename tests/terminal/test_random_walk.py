@@ -30,7 +30,7 @@ SEED = int(os.environ.get("NUGGETS_WALK_SEED", "1"))
 # The clipboard is written by the copy command, as base64: nothing in it can be obeyed.
 _CLIPBOARD = re.compile(rb"\x1b\]52;c;[A-Za-z0-9+/=]*\x07")
 
-pytestmark = [pytest.mark.terminal, pytest.mark.timeout(240 + SECONDS)]
+pytestmark = [pytest.mark.terminal, pytest.mark.timeout(240 + SECONDS), pytest.mark.slow]
 
 
 def demo_memory(home: Path) -> None:

@@ -12,7 +12,7 @@ from kits.pseudo_terminal import Terminal, evil_memory, obeyed
 
 from core.memory import Memory
 
-pytestmark = pytest.mark.terminal
+pytestmark = [pytest.mark.terminal, pytest.mark.slow]
 
 
 def test_hostile_notes_never_reach_the_terminal_raw(tmp_path: Path) -> None:

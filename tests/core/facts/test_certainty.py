@@ -82,6 +82,7 @@ def calibration_error(certainty: np.ndarray, right: np.ndarray, bins: int = 10) 
     return error
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setup", SETUPS, ids=str)
 def test_nine_in_ten_answers_of_certainty_nine_tenths_are_right(setup: Setup) -> None:
     for load in LOADS:
@@ -98,6 +99,7 @@ def test_right_answers_below_four_fifths_of_the_capacity_are_certain(setup: Setu
             assert (certainty[right] >= 0.9).mean() >= 0.9, load
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setup", SETUPS, ids=str)
 def test_the_certainty_of_overloaded_nuggets_is_calibrated(setup: Setup) -> None:
     for load in LOADS:
@@ -105,6 +107,7 @@ def test_the_certainty_of_overloaded_nuggets_is_calibrated(setup: Setup) -> None
             assert calibration_error(*simulate(setup, load)) <= 0.05, load
 
 
+@pytest.mark.slow
 def test_a_nugget_of_the_default_size_is_certain_when_full() -> None:
     certainty, right = simulate(Setup(16_384, 4, nuggets=1), 0.79)
     assert right.all()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 
 from core.errors import InvalidInputError
 from core.facts import decode as decoding
@@ -36,6 +37,7 @@ def meta_of(nugget: dict[str, Any]) -> NuggetMeta:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NUGGETS)
 def test_every_resolved_query_is_answered_as_by_the_original(name: str) -> None:
     nugget = golden(name)
@@ -50,6 +52,7 @@ def test_every_resolved_query_is_answered_as_by_the_original(name: str) -> None:
         assert decoded.margin[place] == pytest.approx(wanted["margin"], abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NUGGETS)
 def test_all_similarities_and_probabilities_are_those_of_the_original(name: str) -> None:
     nugget = golden(name)
@@ -78,6 +81,7 @@ def test_nuggets_recalled_together_are_answered_as_by_the_original() -> None:
         assert decoded.margin[place] == pytest.approx(wanted["margin"], abs=1e-6)
 
 
+@pytest.mark.slow
 def test_a_full_nugget_of_512_facts_recalls_every_one() -> None:
     values = [f"value {number}" for number in range(512)]
     decoded = decode(NuggetMeta(name="full"), values)
@@ -122,7 +126,7 @@ def test_the_quick_ways_of_comparing_agree(banks: int, monkeypatch: pytest.Monke
         orth_iters=st.integers(-1, 3),
     ),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_no_odd_number_in_a_file_breaks_decoding(
     dimension: int, banks: int, ensembles: int, values: list[str], config: FactConfig
 ) -> None:

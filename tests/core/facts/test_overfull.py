@@ -96,6 +96,7 @@ def test_whatever_the_vectors_give_the_answer_is_what_the_file_holds(
     assert wrong > 0 or dimension == 512
 
 
+@pytest.mark.slow
 def test_answers_of_the_original_keep_its_numbers_through_a_recall() -> None:
     recaller, compared = Recaller(), 0
     for case in json.loads(GOLDEN.read_text("utf-8"))["nuggets"]:
@@ -159,6 +160,7 @@ def test_keys_that_are_known_to_the_letter_are_not_read_by_their_words(
     assert found.answer == "value 9"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("numbers", "count", "values"),
     [

@@ -9,6 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 
 from core.errors import InvalidInputError, NotFoundError
 from core.facts import decode as decoding
@@ -170,7 +171,7 @@ def test_golden_queries_that_the_original_answered_rightly_are_answered_alike() 
 
 
 @given(st.text(st.characters(), max_size=60))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 def test_no_query_raises(query: str) -> None:
     answer = Recaller().recall(SNAPSHOT, query)
     assert answer.found == (answer.answer is not None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 
 from core.facts.resolve import KeyIndex, Match, stands_alone
 from core.facts.wording import likeness, read_key, read_query
@@ -247,7 +248,7 @@ def test_no_keys_find_nothing() -> None:
 
 
 @given(st.text(st.characters(), max_size=40), st.lists(st.text(st.characters(), max_size=12), max_size=6))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 def test_any_text_may_be_asked_of_any_keys(query: str, keys: list[str]) -> None:
     resolved = KeyIndex(keys).resolve(query)
     if resolved is not None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import pytest
 from kits.recall_keys import STYLES, make_keys, measure, original_rule, resolved
 
+pytestmark = pytest.mark.slow
+
 MOST_NONSENSE = 0.02
 SIZES = (50, 200, 512)
 CASES = [(style, 200) for style in STYLES] + [

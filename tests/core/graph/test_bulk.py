@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.counted_steps import steps_of
 from kits.drafts import NOW, draft_over, facts_in, found, make_draft, make_fact_note, make_link, make_note
+from kits.laws import examples
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.facts.edits import remember
@@ -57,7 +58,8 @@ def files(home: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in (*home.glob("*.json"), *home.glob("graph/*.json"))}
 
 
-@settings(max_examples=25, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(25), deadline=None)
 @given(name=st.sampled_from(sorted(EDITS)), places=st.sets(st.integers(0, NOTES + FACTS - 1), min_size=1))
 def test_what_was_done_to_many_is_taken_back_to_the_byte_as_one_entry(name: str, places: set[int]) -> None:
     with TemporaryDirectory() as folder:
@@ -82,7 +84,7 @@ def test_what_was_done_to_many_is_taken_back_to_the_byte_as_one_entry(name: str,
         memory.close()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     name=st.sampled_from(sorted(EDITS)),
     hidden=st.sets(st.integers(0, 7)),

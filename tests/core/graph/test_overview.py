@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
+from kits.laws import examples
 
 from core.graph.overview import Overview, lay_out_overview
 from core.model.note import Link, Note, replace
@@ -68,7 +69,8 @@ def away(one: Overview, other: Overview) -> np.ndarray:
     return apart
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(30), deadline=None)
 @given(memories())
 def test_every_note_has_a_place_in_the_disc_of_its_community(snapshot: Snapshot) -> None:
     overview = lay_out_overview(snapshot)
@@ -83,7 +85,8 @@ def test_every_note_has_a_place_in_the_disc_of_its_community(snapshot: Snapshot)
     assert all(a != b for a, b in overview.links.tolist())
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(30), deadline=None)
 @given(memories())
 def test_discs_do_not_overlap(snapshot: Snapshot) -> None:
     discs = lay_out_overview(snapshot).communities
@@ -92,7 +95,8 @@ def test_discs_do_not_overlap(snapshot: Snapshot) -> None:
             assert np.hypot(one.x - other.x, one.y - other.y) >= (one.radius + other.radius) * 0.97
 
 
-@settings(max_examples=20, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(20), deadline=None)
 @given(memories())
 def test_the_same_memory_lies_the_same_each_time_and_after_itself(snapshot: Snapshot) -> None:
     first = lay_out_overview(snapshot)
@@ -198,6 +202,7 @@ class Stop(Exception):
     """Nobody waits any more."""
 
 
+@pytest.mark.slow
 def test_the_work_pauses_often_and_ends_when_nobody_waits() -> None:
     pauses = 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.drafts import make_note
@@ -88,6 +89,7 @@ def test_a_change_set_is_masked_on_both_sides() -> None:
     assert VALUE not in repr(MASKS.change_set(change_set))
 
 
+@pytest.mark.slow
 @given(st.text(min_size=5, max_size=30).filter(is_distinctive), st.text(max_size=20), st.booleans())
 def test_bytes_in_every_spelling_are_masked(value: str, around: str, ascii_only: bool) -> None:
     value = "Q7" + value.encode("utf-8", "ignore").decode()

@@ -23,6 +23,8 @@ from core.pipeline.service import Pipeline
 from core.pipeline.writes.verify import drift
 from core.verify import findings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 KILLS = int(os.environ.get("NUGGETS_KILLS", "5"))
 OLD_NOTES = 3

@@ -182,6 +182,7 @@ def test_a_question_that_the_server_cannot_understand_is_not_asked_again(tmp_pat
         assert pipeline.raw(raw).content == TEXT
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_keeps_all_work_waiting_without_an_attempt(tmp_path: Path) -> None:
     clock = Clock()
     with FakeOllama() as gone:
@@ -201,6 +202,7 @@ def test_a_server_that_is_not_there_keeps_all_work_waiting_without_an_attempt(tm
         assert notes(tmp_path) == sorted(FACTS)
 
 
+@pytest.mark.slow
 def test_a_model_that_was_never_fetched_keeps_all_work_waiting_until_it_is(tmp_path: Path) -> None:
     with (
         FakeOllama(by_prompt=well, models=()) as ollama,
@@ -232,6 +234,7 @@ def test_three_failures_of_the_server_spare_the_attempts_of_all_other_jobs(tmp_p
         assert pipeline.status().light is Light.PAUSED
 
 
+@pytest.mark.slow
 def test_a_spent_budget_keeps_the_rest_for_the_next_day(tmp_path: Path) -> None:
     lines = "[pipeline.worker]\nmaxRetries = 1"
     with (

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kits.graph_kit import draft_of, make_fact, make_note, memory_of
 from kits.hostile import HOSTILE
+from kits.laws import examples
 
 from core.errors import BrokenFileError
 from core.model.note import Note, replace
@@ -381,7 +382,8 @@ def is_part_of(part: list[str], whole: list[str]) -> bool:
     return all(any(line == other for other in rest) for line in part)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_what_a_person_wrote_survives_twenty_promotions_byte_for_byte(data: st.DataObject) -> None:
     pieces = data.draw(st.lists(st.sampled_from(_PIECES), max_size=7))
@@ -420,6 +422,7 @@ def test_what_a_person_wrote_survives_twenty_promotions_byte_for_byte(data: st.D
         assert "\r\n" not in text or "\n" not in after.replace("\r\n", "")
 
 
+@pytest.mark.slow
 def test_an_independent_reader_of_markdown_finds_every_bullet_in_a_list() -> None:
     reader = pytest.importorskip("markdown_it").MarkdownIt()
     contents = ("short", "two\nlines", "## x\n- **y**: z", "```\ncode", "a\n\nb\n  c", "x\n===", "1. a\n2. b")

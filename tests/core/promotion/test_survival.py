@@ -5,9 +5,11 @@ from __future__ import annotations
 import random
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 from kits.graph_kit import draft_of, make_note, memory_of
+from kits.laws import examples
 
 from core.model.note import Note, replace
 from core.model.promoted import Target
@@ -249,8 +251,9 @@ class World:
 
 
 # Fifty promotions are too many to be made fewer and fewer: the seed tells all.
+@pytest.mark.slow
 @settings(
-    max_examples=12,
+    max_examples=examples(12),
     deadline=None,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     suppress_health_check=[HealthCheck.too_slow],

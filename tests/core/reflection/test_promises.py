@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kits.graph_kit import applied, draft_of, facts_of, linked, make_note, memory_of
+from kits.laws import examples
 
 from core.graph.edits import MERGED_INTO
 from core.model.note import HiddenFact, Note, replace
@@ -17,6 +19,8 @@ from core.reflection.linking import made_links
 from core.reflection.tidy import tidied
 from core.settings import ReflectionSettings
 from core.text.normalise import squeeze
+
+pytestmark = pytest.mark.slow
 
 EVERYTHING = 1_000_000
 FULL = {"limit": EVERYTHING, "max_archived": EVERYTHING, "max_merged": EVERYTHING}
@@ -125,7 +129,7 @@ def lines_of(notes: tuple[Note, ...]) -> set[str]:
     return {squeeze(line) for note in notes for line in note.content.splitlines()} - {""}
 
 
-_generated = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+_generated = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @_generated

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kits.graph_kit import NOW, applied, draft_of, facts_of, linked, make_fact, make_note, memory_of
 from kits.hostile import HOSTILE
+from kits.laws import examples
 
 from core.errors import InvalidInputError
 from core.model.note import Note, replace
@@ -397,7 +398,8 @@ def memories(draw: st.DrawFn) -> Snapshot:
     return memory_of(notes)
 
 
-@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(memories(), st.sampled_from([1, 3, EVERYTHING]))
 def test_passes_come_to_an_end_and_leave_a_sound_memory(before: Snapshot, limit: int) -> None:
     after, passes = until_done(before, limit)
@@ -420,7 +422,8 @@ def test_passes_come_to_an_end_and_leave_a_sound_memory(before: Snapshot, limit:
     assert set(facts_of(after)) == visible_facts
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(memories(), st.data())
 def test_any_part_of_a_pass_is_a_change_set_that_fits(before: Snapshot, data: st.DataObject) -> None:
     proposed = [change.id for change in a_pass(before, limit=EVERYTHING).changes]

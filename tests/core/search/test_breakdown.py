@@ -51,6 +51,7 @@ def assert_sound(parts: Breakdown) -> None:
     assert 0 <= parts.links <= MOST_LINKS + 1e-12
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(notes(), QUERIES, FILTERS, st.booleans())
 def test_parts_and_reasons_add_up_and_stay_in_range(
@@ -70,6 +71,7 @@ def test_parts_and_reasons_add_up_and_stay_in_range(
         assert hit.breakdown.coverage > 0 or hit.breakdown.raw_text > 0
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(notes(), QUERIES, st.booleans())
 def test_the_best_of_all_hits_has_the_whole_of_a_leg(
@@ -81,6 +83,7 @@ def test_the_best_of_all_hits_has_the_whole_of_a_leg(
         assert max(hit.breakdown.vector_score for hit in hits) in (0, 1)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(notes(), QUERIES, st.integers(0, 12), FILTERS)
 def test_hits_are_ordered_by_blend_and_a_limit_only_cuts(
@@ -93,6 +96,7 @@ def test_hits_are_ordered_by_blend_and_a_limit_only_cuts(
     assert index.search(query, limit, filters) == hits[:limit]
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(notes(), QUERIES, FILTERS)
 def test_filters_only_cut_and_change_no_part(found: tuple[Note, ...], query: str, filters: Filters) -> None:
@@ -106,6 +110,7 @@ def test_filters_only_cut_and_change_no_part(found: tuple[Note, ...], query: str
         assert one.breakdown.reasons == other.breakdown.reasons
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(notes(), QUERIES, st.randoms(use_true_random=False))
 def test_the_order_of_the_file_does_not_matter(
@@ -118,6 +123,7 @@ def test_the_order_of_the_file_does_not_matter(
     assert same(index_of(found).search(query, 100), index_of(shuffled).search(query, 100))
 
 
+@pytest.mark.slow
 def test_of_many_equals_the_same_ones_lead_on_whatever_their_order(make_note: MakeNote) -> None:
     kettles = [make_note("kettle", f"blue{number}") for number in range(700)]
     target = make_note("kettle", "blue700 green", links=())
@@ -129,6 +135,7 @@ def test_of_many_equals_the_same_ones_lead_on_whatever_their_order(make_note: Ma
     assert same(index_of(found).search("kettle", 900), index_of(found[::-1]).search("kettle", 900))
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(notes(), QUERIES, FILTERS, st.integers(0, 12), st.booleans())
 def test_explain_agrees_with_the_search_about_every_note(
@@ -155,6 +162,7 @@ def test_explain_agrees_with_the_search_about_every_note(
             assert_sound(explained.hit.breakdown)
 
 
+@pytest.mark.slow
 def test_of_many_that_hold_all_words_the_same_ones_are_looked_into_for_the_phrase(
     make_note: MakeNote,
 ) -> None:

@@ -25,6 +25,7 @@ MakeIndex = Callable[..., SearchIndex]
 EVERYTHING = Filters(include_hidden=True)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(histories(), QUERIES)
 def test_an_index_that_followed_equals_a_fresh_one(history: list[Snapshot], query: str) -> None:
@@ -44,6 +45,7 @@ def test_an_index_that_followed_equals_a_fresh_one(history: list[Snapshot], quer
         assert same([one.hit], [other.hit])
 
 
+@pytest.mark.slow
 def test_an_index_stays_equal_to_a_fresh_one_while_it_is_put_together_anew(make_note: MakeNote) -> None:
     chance = random.Random(3)
     words = [word for word in WORDS if len(word) > 1]
@@ -70,6 +72,7 @@ def test_an_index_stays_equal_to_a_fresh_one_while_it_is_put_together_anew(make_
     assert all(hit.breakdown.reasons and hit.breakdown.matched for hit in read_before)
 
 
+@pytest.mark.slow
 def test_words_that_are_gone_crowd_nothing_out(make_note: MakeNote) -> None:
     note = make_note("log", "kettledrummer")
     index = index_of([note])
@@ -148,6 +151,7 @@ def test_two_versions_are_the_same_for_search_only_if_their_documents_are(data: 
         assert reader.read(one) == reader.read(other), fields
 
 
+@pytest.mark.slow
 def test_a_search_sees_one_state_though_the_index_goes_on_meanwhile(make_note: MakeNote) -> None:
     before = [
         make_note(f"kettle {number}", f"boil{number} tea", updated_at="2026-01-01") for number in range(30)
@@ -170,6 +174,7 @@ def test_a_search_sees_one_state_though_the_index_goes_on_meanwhile(make_note: M
     assert len(index.search("gateway", 1000)) == 700
 
 
+@pytest.mark.slow
 def test_searching_while_the_index_is_updated_sees_one_state_or_the_other(make_note: MakeNote) -> None:
     few = Snapshot(notes=tuple(make_note(f"kettle {n}", "boil") for n in range(20)))
     more = Snapshot(notes=(*few.notes, *(make_note(f"kettle {n}", f"tea{n} boil") for n in range(20))))

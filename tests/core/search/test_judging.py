@@ -41,6 +41,7 @@ def asked(memory: SmallMemory) -> Outcome:
     return Outcome(right_first, right_found, wrong_found, foreign_found)
 
 
+@pytest.mark.slow
 def test_most_right_first_hits_are_found_and_few_foreign_questions_are() -> None:
     memories = written()
     outcomes = [asked(memory) for memory in memories]

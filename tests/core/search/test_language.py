@@ -378,6 +378,7 @@ def test_hostile_texts_are_questions(text: str) -> None:
         read(typed).admits(make_note(1, title=text, content=text), now=NOW)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "piece",
     ['"', '"a ', "“ a", "tag:a ", 'tag:"', "-", "-a ", '-"a" ', "a:", "scope:user,", "is:x ", 'title:"a" '],

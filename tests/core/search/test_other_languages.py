@@ -185,6 +185,7 @@ def test_notes_in_other_languages_change_nothing_of_what_english_finds_in_englis
         ][:1]
 
 
+@pytest.mark.slow
 def test_an_index_that_followed_a_change_of_language_equals_a_fresh_one(make_note: MakeNote) -> None:
     notes = [make_note(*note) for note in ALL]
     followed = SearchIndex()

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from numpy.typing import NDArray
 
 from core.search.phases import (
@@ -84,6 +85,7 @@ def estimated(
 # Keys
 
 
+@pytest.mark.slow
 def test_keys_of_different_stems_are_orthogonal_but_for_chance() -> None:
     stems = [f"word{number}" for number in range(60)] + ["word", "drow", "Word", "title:word", "title:worm"]
     keys = phasors(Keys(LONG).rows(stems), LONG)
@@ -115,6 +117,7 @@ def test_keys_and_vectors_are_the_same_on_every_machine() -> None:
     assert fidelity == pytest.approx(0.6876666666666666)
 
 
+@pytest.mark.slow
 @given(STEMS, SMALL, st.randoms(use_true_random=False))
 def test_a_key_does_not_depend_on_what_was_asked_before(
     stems: list[str], dimension: int, chance: random.Random
@@ -126,6 +129,7 @@ def test_a_key_does_not_depend_on_what_was_asked_before(
         np.testing.assert_array_equal(keys.rows(mixed), [by_stem[stem] for stem in mixed])
 
 
+@pytest.mark.slow
 def test_threads_get_the_keys_that_one_alone_gets() -> None:
     dimension, stems = 1000, [f"word{number}" for number in range(300)]
     alone, shared = Keys(dimension).rows(stems), Keys(dimension, kept_bytes=20_000)
@@ -199,6 +203,7 @@ def test_the_estimate_agrees_with_the_cosine_of_the_weights(size: int, dimension
         assert cosine == pytest.approx(expected_cosine(query, note), abs=SIGMAS * deviation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 8, 13, 21, 60, 200])
 def test_the_estimate_agrees_with_the_cosine_of_the_whole_vectors(size: int) -> None:
     chance, keys = random.Random(100 + size), Keys(LONG)
@@ -210,6 +215,7 @@ def test_the_estimate_agrees_with_the_cosine_of_the_whole_vectors(size: int) -> 
     assert cosine == pytest.approx(exact, abs=SIGMAS * deviation)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 2, 3, 4, 7, 20])
 def test_every_word_of_a_note_of_equal_weights_is_read_alike(size: int) -> None:
     dimension = 2**18
@@ -241,6 +247,7 @@ def test_ties_of_many_notes_fall_to_both_sides() -> None:
     assert np.abs(same - 0.25).max() < SIGMAS * math.sqrt(0.25 * 0.75 / (2 * LONG))
 
 
+@pytest.mark.slow
 def test_the_noise_of_unrelated_notes_is_as_derived() -> None:
     chance, keys = random.Random(2), Keys(2048)
     for size, count in ((3, 200), (60, 100)):
@@ -272,7 +279,7 @@ def test_rounding_a_query_adds_far_less_than_the_noise(dimension: int) -> None:
     assert cosine == pytest.approx(exact, abs=0.1 * noise(dimension))
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(30))
 @given(st.integers(0, 1000), st.integers(1, 40), st.sampled_from([1, 63, 64, 500]))
 def test_order_makes_no_difference(seed: int, size: int, dimension: int) -> None:
     stems, pairs = random_note(size, random.Random(seed))

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.counted_steps import steps_of
 from kits.drafts import make_note
+from kits.laws import examples
 
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
@@ -16,6 +18,8 @@ from core.search import SearchIndex
 from core.search.documents import Reader
 from core.search.reading import read_all
 from core.search.segment import Segment
+
+pytestmark = pytest.mark.slow
 
 _LATIN = ["the", "token", "Tokens", "tokens", "userName", "USER_NAME", "HTTPServer", "a1B2", "x9", "Café"]
 _OTHERS = [
@@ -59,7 +63,7 @@ _ARRAYS = (
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(_NOTES)
 def test_all_at_once_is_one_by_one_to_the_last_bit(notes: list[Note]) -> None:
     at_once, one_by_one = Reader(), Reader()
@@ -75,7 +79,7 @@ def test_all_at_once_is_one_by_one_to_the_last_bit(notes: list[Note]) -> None:
     assert at_once.stem_of == one_by_one.stem_of
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(_NOTES.filter(bool), _TEXTS)
 def test_a_search_after_reading_at_once_is_the_one_after_reading_note_by_note(
     notes: list[Note], query: str

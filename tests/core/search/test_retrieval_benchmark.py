@@ -43,6 +43,7 @@ def test_a_set_that_is_small_itself_gives_no_smaller_memories(data: DataSet) -> 
     assert stores(data, 100) == []
 
 
+@pytest.mark.slow
 def test_a_memory_of_the_notes_answers_searches_and_recalls_of_people_and_agents(data: DataSet) -> None:
     store = stores(data, 30, 1)[0]
     with asked(store.snapshot) as memory:

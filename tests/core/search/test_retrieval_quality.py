@@ -17,6 +17,8 @@ from rapidfuzz.distance import OSA
 
 from core.search import SearchIndex
 
+pytestmark = pytest.mark.slow
+
 # Each a little under what was measured, so that a change of taste passes and a loss does not: to be raised with
 # every gain. Means of nDCG@10 by kind of query.
 LEAST_GAIN = {

@@ -75,6 +75,7 @@ def test_sharing_more_stems_scores_more_and_unrelated_notes_nothing(
     assert index.search(query)[0].note is both
 
 
+@pytest.mark.slow
 def test_a_huge_note_is_indexed_and_does_not_slow_the_rest(
     make_note: MakeNote, make_index: MakeIndex
 ) -> None:
@@ -84,6 +85,7 @@ def test_a_huge_note_is_indexed_and_does_not_slow_the_rest(
     assert [hit.note.title for hit in index.search("line99999")] == ["log"]
 
 
+@pytest.mark.slow
 def test_importing_search_loads_no_numpy() -> None:
     code = "import sys, core.search; sys.exit('numpy' in sys.modules or 'rapidfuzz' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False, timeout=60).returncode == 0

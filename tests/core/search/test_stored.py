@@ -7,6 +7,7 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
@@ -46,6 +47,7 @@ def answers(index: SearchIndex) -> list[list[tuple[str, float]]]:
 SOME = st.lists(st.sampled_from(TEXTS), max_size=12)
 
 
+@pytest.mark.slow
 @settings(deadline=None)
 @given(SOME, SOME, st.integers(0, 2**32))
 def test_a_restored_index_answers_as_a_new_one_whatever_changed_meanwhile(
@@ -85,7 +87,8 @@ def test_an_index_is_kept_without_what_is_no_more() -> None:
     assert answers(again) == answers(fresh(notes))
 
 
-@settings(deadline=None, max_examples=200)
+@pytest.mark.slow
+@settings(deadline=None, max_examples=examples(200))
 @given(st.data())
 def test_blocks_that_were_tampered_with_are_no_index_or_a_sound_one(data: st.DataObject) -> None:
     notes = tuple(note(number, TEXTS[number % len(TEXTS)]) for number in range(20))

@@ -67,6 +67,7 @@ def made() -> tuple[SearchIndex, Snapshot]:
     return index, snapshot
 
 
+@pytest.mark.slow
 def test_before_vectors_are_made_the_numbers_are_those_they_are_expected_to_have() -> None:
     index = SearchIndex()
     index.update(Snapshot(notes=notes(60)))
@@ -98,6 +99,7 @@ def test_a_vector_belongs_to_what_a_note_says(made: tuple[SearchIndex, Snapshot]
     assert index.make_vectors() == 0
 
 
+@pytest.mark.slow
 def test_the_lines_of_a_measured_hit_add_up_with_its_noise(made: tuple[SearchIndex, Snapshot]) -> None:
     index, _ = made
     for hit in index.search("kalo mivi redu", 20):
@@ -117,6 +119,7 @@ def test_making_vectors_stops_at_once_and_goes_on_later() -> None:
     assert index.make_vectors() == 50
 
 
+@pytest.mark.slow
 def test_vectors_outlive_the_process_where_they_are_kept() -> None:
     shelf, snapshot = Shelf(), Snapshot(notes=notes(60))
     index = SearchIndex(shelf)

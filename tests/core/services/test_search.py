@@ -15,6 +15,8 @@ from core.model.snapshot import Snapshot
 from core.services.search import SearchService
 from core.settings import SearchSettings
 
+pytestmark = pytest.mark.slow
+
 COUNT = 300
 TEXTS = ("kettle boils water", "gateway retries three times", "release plan of the week", "who is on call")
 
@@ -73,6 +75,7 @@ def test_only_what_changed_is_read_at_the_next_start(tmp_path: Path) -> None:
     assert again.prepare(newer) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["empty", "garbage", "folder", "cut"])
 def test_a_broken_cache_is_made_anew(tmp_path: Path, cache: Path, damage: str) -> None:
     snapshot = snapshot_of()

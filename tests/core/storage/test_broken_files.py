@@ -45,6 +45,7 @@ def _refused_as_broken(home: Path, memory: Memory) -> None:
     assert tree(home) == before
 
 
+@pytest.mark.slow
 def test_a_graph_that_is_cut_off_anywhere_is_named_and_left_alone(tmp_path: Path) -> None:
     path = write_graph(
         tmp_path, [note_object(1, hits=12, more=[True, None]), note_object(2, title="ä\u20ac")], later=1

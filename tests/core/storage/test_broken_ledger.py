@@ -74,6 +74,7 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", BROKEN)
 def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how: str) -> None:
     memory = Memory.open(home)
@@ -133,6 +134,7 @@ def test_a_log_that_is_deleted_between_two_changes_of_one_run_traces_the_next(ho
     assert notes_of(home)[ONE]["content"] == "Before."
 
 
+@pytest.mark.slow
 def test_a_log_that_breaks_while_a_memory_is_open_does_not_keep_a_change_from_being_written(
     home: Path,
 ) -> None:

@@ -91,6 +91,7 @@ def test_only_the_owner_may_read_the_file_and_enter_the_folder(path: Path) -> No
         assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
 
 
+@pytest.mark.slow
 def test_a_byte_that_is_another_gives_nothing_or_the_same_wherever_it_stands(path: Path) -> None:
     whole = _written(path)
     with path.open("r+b", buffering=0) as file:
@@ -265,6 +266,7 @@ def _writer(path: Path, turns: int, name: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
+@pytest.mark.slow
 def test_two_processes_that_write_at_once_leave_a_whole_file_at_every_moment(path: Path) -> None:
     assert write_cache(path, "1", {"first": b"x" * 40_000, "second": b"x" * 10_000})
     writers = [_writer(path, 20, name) for name in ("one", "other")]
@@ -278,6 +280,7 @@ def test_two_processes_that_write_at_once_leave_a_whole_file_at_every_moment(pat
     assert not list(path.parent.glob(".*.tmp"))
 
 
+@pytest.mark.slow
 def test_a_writer_killed_at_any_moment_leaves_a_whole_file(path: Path) -> None:
     assert write_cache(path, "1", {"first": b"x" * 40_000, "second": b"x" * 10_000})
     chance = random.Random(5)

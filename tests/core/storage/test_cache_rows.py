@@ -259,6 +259,7 @@ def test_a_byte_that_is_another_never_gives_another_row_wherever_it_stands(path:
     assert _sound(_open(path).rows) == _digests(range(4))
 
 
+@pytest.mark.slow
 @given(
     which=st.sampled_from(["table", "rows"]),
     cut=st.none() | st.integers(0, 260),
@@ -321,6 +322,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
     assert not file.drop_stale([])
 
 
+@pytest.mark.slow
 def test_threads_that_read_see_whole_rows_while_others_add_and_drop(path: Path) -> None:
     file = _open(path)
     done = threading.Event()
@@ -351,6 +353,7 @@ def _start(script: str, *given: object) -> subprocess.Popen[bytes]:
     return subprocess.Popen(command, cwd=ROOT, stdin=pipe, stdout=pipe, stderr=pipe)
 
 
+@pytest.mark.slow
 def test_processes_that_add_at_once_lose_no_row(path: Path) -> None:
     workers = [_start(APPENDING, path, 100 * number, 60, "keeps") for number in range(3)]
     for worker in workers:
@@ -371,6 +374,7 @@ def test_processes_that_add_at_once_lose_no_row(path: Path) -> None:
     assert reader.refresh().total == 180
 
 
+@pytest.mark.slow
 def test_a_process_killed_at_any_moment_leaves_right_rows(path: Path) -> None:
     chance = random.Random(11)
     kept = _open(path)
@@ -393,6 +397,7 @@ def test_a_process_killed_at_any_moment_leaves_right_rows(path: Path) -> None:
         assert _digest(-turn) in _sound(_open(path).rows)
 
 
+@pytest.mark.slow
 def test_a_process_killed_before_any_step_leaves_right_rows(path: Path) -> None:
     _add(_open(path), range(1, 5))
     step = 0

@@ -18,6 +18,8 @@ from kits.memory_files import fact_object, facts_of, note_object, notes_of, tree
 from core import Memory
 from core.verify import findings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 KILLS = int(os.environ.get("NUGGETS_KILLS", "10"))
 NOTES = 12

@@ -190,6 +190,7 @@ def test_bringing_back_a_fact_whose_key_was_stored_anew_gives_the_key_to_the_one
     assert left.snapshot.note(FACT).hidden
 
 
+@pytest.mark.slow
 def test_a_note_changed_by_one_and_deleted_by_the_other_goes_or_comes_back() -> None:
     edit, delete = FIELDS["content"]("Kept."), lambda draft: delete_note(draft, FIRST)
     assert decided(edit, delete, take_ours).snapshot.note(FIRST).content == "Kept."

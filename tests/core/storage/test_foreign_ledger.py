@@ -75,6 +75,7 @@ def _assert_set_aside(home: Path, files: dict[str, bytes], bytes_of: bytes) -> N
     assert [entry.change_set.kind for entry in again.log()] == ["undo", "edit"]
 
 
+@pytest.mark.slow
 def test_the_log_of_another_memory_is_set_aside_and_brings_nothing_in(ours: Path, theirs: Path) -> None:
     files = tree(ours)
     _put_in_place(theirs, ours)
@@ -90,12 +91,14 @@ def test_the_log_of_another_memory_that_holds_the_same_notes_is_told_by_its_id(
     _assert_set_aside(ours, files, (twin / LEDGER_FILE).read_bytes())
 
 
+@pytest.mark.slow
 def test_all_files_of_another_log_are_told_by_what_it_saw(ours: Path, theirs: Path) -> None:
     files = tree(ours)
     _put_in_place(theirs, ours, "ledger*")
     _assert_set_aside(ours, files, (theirs / LEDGER_FILE).read_bytes())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("old", ["ours", "theirs", "both"])
 def test_the_log_of_another_memory_is_set_aside_where_no_id_is_known_yet(
     ours: Path, theirs: Path, old: str
@@ -108,6 +111,7 @@ def test_the_log_of_another_memory_is_set_aside_where_no_id_is_known_yet(
     _assert_set_aside(ours, files, (theirs / LEDGER_FILE).read_bytes())
 
 
+@pytest.mark.slow
 def test_a_pending_entry_of_another_memory_is_not_finished_here(ours: Path, theirs: Path) -> None:
     with closing(sqlite3.connect(theirs / LEDGER_FILE)) as connection:
         connection.execute("UPDATE entry SET state = 'pending'")
@@ -117,6 +121,7 @@ def test_a_pending_entry_of_another_memory_is_not_finished_here(ours: Path, thei
     _assert_set_aside(ours, files, (theirs / LEDGER_FILE).read_bytes())
 
 
+@pytest.mark.slow
 def test_the_log_of_another_memory_put_in_place_while_ours_is_open_is_set_aside(
     ours: Path, theirs: Path
 ) -> None:
@@ -221,6 +226,7 @@ def test_looking_at_a_memory_makes_no_id(tmp_path: Path) -> None:
     assert (tmp_path / ID_FILE).exists()
 
 
+@pytest.mark.slow
 def test_two_that_write_at_once_agree_on_one_id(ours: Path) -> None:
     _without_id(ours)
     one, other = Memory.open(ours), Memory.open(ours)
@@ -252,6 +258,7 @@ def _hand_in(home: Path, text: str) -> None:
         assert pipeline.status()
 
 
+@pytest.mark.slow
 def test_the_pipeline_of_another_memory_is_set_aside_and_brings_nothing_in(ours: Path, theirs: Path) -> None:
     for home in (ours, theirs):
         _hand_in(home, f"A text of {home.name}.")

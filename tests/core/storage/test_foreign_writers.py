@@ -26,6 +26,8 @@ from kits.steps import assert_facts_and_notes_are_one
 
 from core import Memory
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 WRITER = ROOT / "tests" / "kits" / "original_writer.py"
 SECONDS = float(os.environ.get("NUGGETS_FOREIGN_SECONDS", "1.5"))

@@ -24,6 +24,8 @@ from core.errors import NuggetsError
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, edit_note, link_notes
 
+pytestmark = pytest.mark.slow
+
 COUNT = int(os.environ.get("NUGGETS_FUZZ", "120"))
 FIRST = int(os.environ.get("NUGGETS_FUZZ_FIRST", "0"))
 FILES = (str(GRAPH), "memory.nugget.json", "other.donna.json")

@@ -24,6 +24,8 @@ from core.storage.reading import read_folder
 from core.storage.rebase import rebase
 from core.verify.run import findings, repair
 
+pytestmark = pytest.mark.slow
+
 FEW, TIMES = 40, 4
 # Linear work makes four times the steps or fewer, quadratic work sixteen times.
 MOST = 6.0

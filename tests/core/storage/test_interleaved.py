@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import tree
 from kits.steps import (
     SEQUENCES,
@@ -22,6 +23,8 @@ from kits.steps import (
 from core import Memory
 from core.errors import ConflictError, NuggetsError
 from core.model.change import ChangeSet
+
+pytestmark = pytest.mark.slow
 
 TAKES_NOTES_AWAY = {"delete", "delete two"}
 
@@ -40,7 +43,7 @@ def _drafted(memory: Memory, step: Step) -> ChangeSet | None:
     return draft.change_set(kind, kind="hit" if kind == "hit" else "edit")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(ours=SEQUENCES, theirs=SEQUENCES, turns=st.lists(st.booleans(), min_size=20, max_size=20))
 def test_two_programs_with_old_snapshots_keep_facts_and_notes_one(
     ours: list[Step], theirs: list[Step], turns: list[bool]

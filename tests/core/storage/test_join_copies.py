@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import GRAPH, fact_object, facts_of, note_object, notes_of, write_graph, write_nugget
 
 from core import Memory
@@ -389,7 +390,8 @@ EDITS: dict[str, Callable[[str], Edit]] = {
 DONE: Any = st.lists(st.sampled_from(sorted(EDITS)), max_size=5)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.slow
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(ours=DONE, theirs=DONE, knows=st.booleans())
 def test_whatever_was_done_on_both_machines_no_note_is_lost_and_facts_stay_in_step(
     tmp_path_factory: pytest.TempPathFactory, ours: list[str], theirs: list[str], knows: bool

@@ -44,6 +44,7 @@ def in_pieces(text: bytes) -> tuple[dict[str, bytes], list[bytes]] | None:
         return None
 
 
+@pytest.mark.slow
 @given(OTHERS, st.lists(NOTES, max_size=5), OTHERS, st.sampled_from([None, 1, 2, 4]))
 def test_pieces_are_those_of_the_whole(
     before: dict[str, Any], notes: list[Any], after: dict[str, Any], indent: int | None
@@ -56,6 +57,7 @@ def test_pieces_are_those_of_the_whole(
     assert list(found[0]) == list(before | {"notes": notes} | after)
 
 
+@pytest.mark.slow
 @given(st.lists(NOTES, min_size=1, max_size=4), st.data())
 def test_a_damaged_document_is_refused_or_read_as_the_whole_is(notes: list[Any], data: st.DataObject) -> None:
     text = json.dumps({"version": 3, "notes": notes, "x": [[1], {"notes": []}]}, indent=2).encode()
@@ -95,6 +97,7 @@ def with_known(text: bytes, known: list[bytes]) -> tuple[dict[str, bytes], list[
         return None
 
 
+@pytest.mark.slow
 @given(st.lists(NOTES, max_size=6), st.lists(NOTES, max_size=6), st.data())
 def test_items_known_from_the_former_text_make_no_difference(
     former: list[Any], others: list[Any], data: st.DataObject

@@ -131,6 +131,7 @@ def test_an_author_of_any_name_finds_his_own_changes(home: Path) -> None:
     assert notes_of(home)[ONE]["content"] == "Content of note 1."
 
 
+@pytest.mark.slow
 def test_a_megabyte_of_text_is_kept_and_taken_back(home: Path) -> None:
     memory = Memory.open(home)
     large = "word " * 200_000
@@ -194,6 +195,7 @@ print(len(memory.snapshot.notes), memory.take_notices())
 """
 
 
+@pytest.mark.slow
 def test_processes_that_open_a_new_log_at_the_same_moment_share_one(home: Path) -> None:
     openers = [
         subprocess.Popen(

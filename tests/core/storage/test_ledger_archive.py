@@ -18,6 +18,8 @@ from core.errors import NotFoundError, NuggetsError
 from core.graph.edits import edit_note
 from core.storage.ledger_schema import LEDGER_FILE
 
+pytestmark = pytest.mark.slow
+
 
 def _grow(memory: Memory, edits: int, seed: int) -> list[str]:
     chance = random.Random(seed)
@@ -53,6 +55,7 @@ def test_the_oldest_entries_of_a_log_past_its_limit_go_to_an_archive_and_stay_at
         again.entry("no such entry")
 
 
+@pytest.mark.slow
 def test_a_log_keeps_within_its_limit_however_long_it_grows(home: Path) -> None:
     (home / "settings.toml").write_text("[ledger]\nmax_mb = 1\n")
     memory = Memory.open(home)

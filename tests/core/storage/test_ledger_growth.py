@@ -14,6 +14,8 @@ from kits.memory_files import note_object, write_graph
 from core import Memory
 from core.storage.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 _ENTRY = (
     "INSERT INTO entry (id, at, author_kind, author_name, kind, reason, about, made_by, state, body, size) "
     "VALUES (?, '2026-01-01T00:00:00.000Z', 'person', '', ?, 'r', ?, 'person', ?, ?, 2)"

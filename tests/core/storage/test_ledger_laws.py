@@ -11,8 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import notes_of, write_graph
 from kits.steps import (
     KEYS,
@@ -33,6 +35,8 @@ from core.model.snapshot import Snapshot
 from core.model.unwind import at_moment
 from core.storage.files import fingerprint
 from core.storage.ledger_seen import numbered, seen_files
+
+pytestmark = pytest.mark.slow
 
 EXAMPLES = int(os.environ.get("NUGGETS_LAWS", "30"))
 # Besides the edits: a pass of reflection, and another program's own work.
@@ -118,7 +122,7 @@ def _done(memory: Memory) -> list[str]:
     return [entry.id for entry in reversed(memory.log(limit=None)) if entry.state == "done"]
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 @given(steps=SEQUENCES, chance=st.randoms(use_true_random=False))
 def test_changes_are_taken_back_in_any_order_that_does_not_conflict(
     steps: list[Step], chance: object
@@ -169,7 +173,7 @@ def _start_over(memory: Memory, after: Snapshot) -> None:
         memory.undo(id)
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 @given(steps=LIVES)
 def test_everything_whoever_did_it_is_taken_back_from_the_newest_on(steps: list[Step]) -> None:
     with _memory() as memory:
@@ -187,7 +191,7 @@ def test_everything_whoever_did_it_is_taken_back_from_the_newest_on(steps: list[
                 assert memory.snapshot.nuggets == states[former].nuggets
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 @given(steps=LIVES)
 def test_unwinding_the_log_gives_every_former_state(steps: list[Step]) -> None:
     with _memory() as memory:
@@ -223,7 +227,7 @@ def _quietly_undone(memory: Memory) -> None:
         return
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 @given(steps=LIVES)
 def test_the_log_has_seen_the_files_as_they_are_after_every_step(steps: list[Step]) -> None:
     with _memory() as memory:
@@ -256,7 +260,7 @@ def _assert_seen(memory: Memory) -> None:
     assert ledger.owed() == {}
 
 
-@settings(max_examples=EXAMPLES)
+@settings(max_examples=examples(EXAMPLES))
 @given(steps=SEQUENCES, chance=st.randoms(use_true_random=False))
 def test_parts_taken_back_one_by_one_are_the_whole_taken_back(steps: list[Step], chance: object) -> None:
     with _memory() as memory:

@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import fact_object
 from kits.three_versions import Facts, facts_in, merged, nugget
 
 from core.storage.merge_files import MergeResult
 
-LAWS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAWS = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FACTS: Facts = [fact_object(key, key.upper()) for key in "abcde"]
 
 
@@ -37,6 +39,7 @@ def edited_facts(draw: st.DrawFn, side: str) -> Facts:
     return [*facts, *(fact_object(f"{key} of {side}") for key in new)]
 
 
+@pytest.mark.slow
 @LAWS
 @given(ours=edited_facts("ours"), theirs=edited_facts("theirs"))
 def test_the_laws_hold_for_facts_too(ours: Facts, theirs: Facts) -> None:

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import fact_object, note_object
 from kits.three_versions import (
     Facts,
@@ -32,7 +33,7 @@ from core.errors import BrokenFileError, NotFoundError, ReadOnlyError
 from core.storage.merge_files import MergeResult, merge_file
 
 ROOT = Path(__file__).parents[3]
-LAWS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAWS = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FACTS: Facts = [fact_object(key, key.upper()) for key in "abcde"]
 
 
@@ -100,6 +101,7 @@ def test_merging_into_an_unchanged_file_gives_the_notes_of_theirs(theirs: Notes)
     assert {id: found[id] for id in expected} == expected
 
 
+@pytest.mark.slow
 @LAWS
 @given(ours=OURS, theirs=THEIRS)
 def test_merging_without_conflict_says_the_same_from_either_side(ours: Notes, theirs: Notes) -> None:
@@ -123,6 +125,7 @@ def _content(data: bytes) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @LAWS
 @given(ours=OURS, theirs=THEIRS)
 def test_no_note_is_lost_that_the_other_side_did_not_delete(ours: Notes, theirs: Notes) -> None:
@@ -135,6 +138,7 @@ def test_no_note_is_lost_that_the_other_side_did_not_delete(ours: Notes, theirs:
     assert all(link["to"] in found for note in notes_in(data).values() for link in note["links"])
 
 
+@pytest.mark.slow
 @LAWS
 @given(ours=OURS, theirs=THEIRS)
 def test_notes_that_one_side_alone_touched_keep_the_bytes_of_that_side(ours: Notes, theirs: Notes) -> None:
@@ -422,6 +426,7 @@ DRIVER = "import sys; from pathlib import Path; from core.storage.merge_files im
     "sys.exit(0 if merge_file(*map(Path, sys.argv[1:4])).merged else 3)"  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_git_merges_two_branches_of_a_memory_and_leaves_conflicts_to_a_person(tmp_path: Path) -> None:
     (tmp_path / "driver.py").write_text(f"import sys; sys.path.insert(0, {str(ROOT)!r}); {DRIVER}")

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from kits.memory_files import GRAPH, fact_object, graph_of, note_object, write_graph, write_nugget
@@ -100,6 +101,7 @@ class _Beside:
             self.memory.refresh()
 
 
+@pytest.mark.slow
 @given(_events)
 @example(
     # A copy of what was there between two saves that we saw as one.

@@ -33,6 +33,8 @@ from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
 from core.storage import open_writers
 
+pytestmark = pytest.mark.slow
+
 SECONDS = float(os.environ.get("NUGGETS_FOREIGN_SECONDS", "3"))
 ROUNDS = 100 if SECONDS >= 20 else 25
 

@@ -26,6 +26,8 @@ from core.errors import ConflictError
 from core.facts.edits import forget, record_hit, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 FIRST, SECOND = "note-memory-00000001", "note-memory-00000002"
 PROCESSES, EDITS = 4, 20

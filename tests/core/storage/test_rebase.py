@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import fact_object, note_object, tree, write_graph, write_nugget
 
 from core import Memory
@@ -26,7 +27,7 @@ from core.model.infer import MetaInput
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 FACT = "fact-memory-000000ff"
 Edit = Callable[[Draft], object]
-LAWS = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAWS = settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 @contextmanager
@@ -97,6 +98,7 @@ FIELDS: dict[str, Edit] = {
 }
 
 
+@pytest.mark.slow
 @LAWS
 @given(first=st.sampled_from(ON_FIRST), other=st.sampled_from(ON_OTHERS))
 def test_edits_of_different_notes_merge_in_either_order(first: Edit, other: Edit) -> None:
@@ -133,6 +135,7 @@ def test_edits_of_different_fields_of_one_note_merge(ours: str, theirs: str) -> 
 TAGS = st.lists(st.sampled_from("abcdef"), max_size=4, unique=True)
 
 
+@pytest.mark.slow
 @LAWS
 @given(add=st.tuples(TAGS, TAGS), remove=st.tuples(TAGS, TAGS))
 def test_tags_merge_as_sets(add: tuple[list[str], list[str]], remove: tuple[list[str], list[str]]) -> None:
@@ -151,6 +154,7 @@ def test_tags_merge_as_sets(add: tuple[list[str], list[str]], remove: tuple[list
 REASONS = st.lists(st.sampled_from(["kin", "cause", "see"]), max_size=3, unique=True)
 
 
+@pytest.mark.slow
 @LAWS
 @given(add=st.tuples(REASONS, REASONS), remove=st.booleans())
 def test_links_merge_as_sets(add: tuple[list[str], list[str]], remove: bool) -> None:

@@ -130,6 +130,7 @@ def _sound(memory: Memory) -> list[Note]:
     return [note for note in memory.snapshot.visible if note.nugget_name in note.tags]
 
 
+@pytest.mark.slow
 def test_unhiding_gives_back_every_byte(store: Path, clock: Callable[[], datetime]) -> None:
     before = tree(store)
     memory = Memory.open(store, clock=clock)
@@ -140,6 +141,7 @@ def test_unhiding_gives_back_every_byte(store: Path, clock: Callable[[], datetim
         assert tree(store) == before, note.id
 
 
+@pytest.mark.slow
 def test_hidden_facts_return_to_their_places_in_any_order(store: Path) -> None:
     before = (store / "memory.donna.json").read_bytes()
     memory = Memory.open(store)

@@ -83,6 +83,7 @@ def test_a_claim_let_go_leaves_nothing_behind(home: Path) -> None:
     assert isinstance(taken(home), Claim)
 
 
+@pytest.mark.slow
 def test_only_so_many_runs_are_kept_and_the_newest_of_them(home: Path) -> None:
     for number in range(70):
         finish(home, None, msgspec.structs.replace(RUN, counts={"inspected": number}))
@@ -96,6 +97,7 @@ def test_a_run_of_another_kept_meanwhile_gives_up_no_claim(home: Path) -> None:
     assert claim_of(home, NOW) == mine
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="processes end otherwise there")
 def test_the_claim_of_a_killed_process_is_taken_over(home: Path) -> None:
     holder = subprocess.Popen(

@@ -102,6 +102,7 @@ def test_of_a_sound_file_everything_is_found_and_nothing_lost(file: int) -> None
     assert (marked.raws, marked.lost, marked.reason) == (found.raws, (), "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", range(len(FILES)))
 def test_cut_off_at_any_byte_every_note_before_the_cut_is_found(file: int) -> None:
     data, items, graph = FILES[file]
@@ -114,6 +115,7 @@ def test_cut_off_at_any_byte_every_note_before_the_cut_is_found(file: int) -> No
             assert data[place:].startswith(lost)
 
 
+@pytest.mark.slow
 @given(file=st.integers(0, len(FILES) - 1), data=st.data())
 def test_garbage_between_notes_harms_none_of_them(file: int, data: st.DataObject) -> None:
     whole, items, graph = FILES[file]
@@ -203,6 +205,7 @@ def test_a_whole_note_that_cannot_be_understood_keeps_its_place() -> None:
     assert [lost for _, lost in found.lost] == [b"null"]
 
 
+@pytest.mark.slow
 def test_ten_thousand_levels_harm_nobody() -> None:
     deep: Any = b"[" * 10_000 + b"]" * 10_000
     data = _graph([_note(1), "DEEP", _note(2, later="DEEP"), _note(3)])[:-2].replace(b'"DEEP"', deep)
@@ -212,6 +215,7 @@ def test_ten_thousand_levels_harm_nobody() -> None:
     assert [piece.id[-1] for piece in salvage_graph(data, RULES).pieces] == ["1", "3"]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(100)
 @pytest.mark.parametrize(
     "unit",
@@ -225,6 +229,7 @@ def test_megabytes_of_garbage_come_to_an_end(unit: bytes, monkeypatch: pytest.Mo
     assert salvage_graph(data, RULES).raws == [good]
 
 
+@pytest.mark.slow
 def test_random_damage_to_a_large_file_loses_only_what_it_hits() -> None:
     chance = random.Random(5)
     notes = [_note(number, content="word " * chance.randrange(100)) for number in range(1, 400)]
@@ -239,6 +244,7 @@ def test_random_damage_to_a_large_file_loses_only_what_it_hits() -> None:
     assert set(salvage_graph(bytes(data), RULES).raws) >= set(spared)
 
 
+@pytest.mark.slow
 def test_a_broken_graph_is_mended_with_what_was_last_seen() -> None:
     notes = [_note(number) for number in range(1, 7)]
     data = _graph(notes, tail={"x": [1]})
@@ -278,6 +284,7 @@ def test_a_graph_of_which_nothing_is_left_becomes_a_sound_one(data: bytes, versi
     assert (mended["version"], mended["notes"]) == (version, [])
 
 
+@pytest.mark.slow
 def test_a_broken_fact_file_is_mended_with_what_was_last_seen() -> None:
     data, items, _ = FILES[2]
     seen = {fact["key"]: raw for fact, (raw, _, _) in zip(FACTS, items, strict=True)}

@@ -5,8 +5,10 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.original_writer import read_graph, save_graph
 from kits.scene import Scene
 from kits.steps import KEYS, SEQUENCES, STEPS, Step, make_folder
@@ -15,6 +17,8 @@ from core.errors import NuggetsError
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
+
+pytestmark = pytest.mark.slow
 
 # What a program does in one step, or in two between which nobody looks.
 OPERATIONS = st.tuples(
@@ -64,7 +68,7 @@ def _facts(snapshot: Snapshot) -> object:
     return {(nugget.name, f.key): (f.value, f.hits) for nugget in snapshot.nuggets for f in nugget.facts}
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=SEQUENCES, graph=st.booleans(), facts=st.booleans())
 def test_a_change_that_a_stale_save_took_back_is_restored(
     steps: list[Step], graph: bool, facts: bool
@@ -88,7 +92,7 @@ def test_a_change_that_a_stale_save_took_back_is_restored(
         assert (again.restorations, again.conflicts, again.white_space) == ((), (), None)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(80), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=SEQUENCES, operation=OPERATIONS)
 def test_what_a_program_does_that_has_seen_our_changes_stands(
     steps: list[Step], operation: tuple[str, int]

@@ -86,6 +86,7 @@ def test_a_memory_that_stays_open_restores_at_its_next_look(home: Path) -> None:
     assert [change_set.kind for change_set in memory.history] == ["edit", "outside", "restore"]
 
 
+@pytest.mark.slow
 def test_what_is_taken_back_again_and_again_is_restored_each_time_and_said_twice(home: Path) -> None:
     memory = Memory.open(home)
     stale = read_graph(home)
@@ -145,6 +146,7 @@ def _fought_over(home: Path, monkeypatch: pytest.MonkeyPatch, path: str = str(GR
     return memory, entry.id
 
 
+@pytest.mark.slow
 def test_a_conflict_about_what_is_taken_back_again_and_again_may_be_left_as_theirs(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -606,6 +608,7 @@ def test_a_file_that_breaks_between_two_looks_takes_nothing_out_of_the_log(home:
     assert content_of(home) == "Content of note 1."
 
 
+@pytest.mark.slow
 def test_a_fact_file_that_breaks_takes_no_fact_out_of_the_log(home: Path) -> None:
     memory = Memory.open(home)
     memory.change("fact", lambda draft: remember(draft, "memory", "user:ours", "ours"))
@@ -658,6 +661,7 @@ def test_a_recall_that_an_old_copy_dropped_is_logged_as_dropped_and_counted_agai
     ]
 
 
+@pytest.mark.slow
 def test_a_recall_of_what_was_taken_back_is_logged_once_however_long_its_restoring_waits(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -682,6 +686,7 @@ def test_a_recall_of_what_was_taken_back_is_logged_once_however_long_its_restori
     assert all(entry.change_set.reason == "recalled user:a" for entry in memory.log(kind="hit"))
 
 
+@pytest.mark.slow
 def test_no_recall_of_ours_is_lost_to_an_agent_that_recalls_from_an_old_list(home: Path) -> None:
     memory = Memory.open(home)
     held = Original(home, load=False)

@@ -94,6 +94,7 @@ _VALUE = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.tuples(_NAME, _NAME), _VALUE, max_size=6), st.data())
 def test_whatever_is_put_in_is_read_back_and_nothing_else_is_touched(
     start: dict[tuple[str, str], Any], data: st.DataObject

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from kits.laws import examples
 from kits.memory_files import tree
 from kits.steps import (
     SEQUENCES,
@@ -25,8 +26,10 @@ from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.snapshot import Snapshot
 
+pytestmark = pytest.mark.slow
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=SEQUENCES)
 def test_facts_and_notes_stay_one_and_all_is_taken_back(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -52,7 +55,7 @@ def test_facts_and_notes_stay_one_and_all_is_taken_back(steps: list[Step]) -> No
         assert Memory.open(memory.home).snapshot.notes == memory.snapshot.notes
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=SEQUENCES)
 def test_what_was_taken_back_can_be_done_again(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as name:
@@ -68,7 +71,7 @@ def test_what_was_taken_back_can_be_done_again(steps: list[Step]) -> None:
             assert memory.snapshot.nuggets == after.nuggets
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=SEQUENCES)
 def test_many_edits_in_one_change_set_are_as_good_as_one_after_the_other(steps: list[Step]) -> None:
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.memory_files import (
     GRAPH,
     LONG_AGO,
@@ -114,9 +115,10 @@ def _assert_kept(extra: dict[str, Any], *objects: dict[str, Any]) -> None:
         assert {name: shaped.get(name, "missing") for name in extra} == extra
 
 
-QUICK = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", EDITS)
 @QUICK
 @given(extra=EXTRAS)
@@ -139,6 +141,7 @@ def test_unknown_fields_survive(kind: str, extra: dict[str, Any]) -> None:
         assert list(notes_of(home)[FIRST])[:3] == ["id", "nuggetName", "title"]
 
 
+@pytest.mark.slow
 @QUICK
 @given(extra=EXTRAS)
 def test_unknown_fields_come_back_with_a_deleted_note(extra: dict[str, Any]) -> None:

@@ -275,6 +275,7 @@ def test_text_of_any_script_and_escapes_of_half_characters_are_no_bad_bytes(tmp_
     assert memory.snapshot.note(FIRST).content == "half \udce9 and \ud83d"
 
 
+@pytest.mark.slow
 def test_what_we_wrote_and_cannot_be_read_now_is_not_written_a_second_time(tmp_path: Path) -> None:
     write_graph(tmp_path, [note_object(1), note_object(2)])
     write_nugget(tmp_path, "memory", [fact_object("a"), fact_object("b")])

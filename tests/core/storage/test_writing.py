@@ -198,6 +198,7 @@ with locked(Path(sys.argv[1])):
 """
 
 
+@pytest.mark.slow
 def test_a_lock_that_another_process_holds_is_an_error_in_due_time_and_free_when_it_dies(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -235,6 +236,7 @@ for turn in range(100_000):
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(windows, reason="needs kill -9")
 def test_a_writer_that_is_killed_at_any_moment_leaves_a_whole_memory(store: Path) -> None:
     write_graph(store, [*graph_of(store)["notes"], note_object(1)])

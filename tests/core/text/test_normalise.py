@@ -103,6 +103,7 @@ def test_texts_that_differ_by_white_space_alone_are_equal_when_squeezed() -> Non
     assert squeeze(" a\n\n  b\tc ") == squeeze("a b c") == "a b c"
 
 
+@pytest.mark.slow
 def test_a_very_long_text_takes_no_more_than_a_moment() -> None:
     assert normalise_content("\n" * 200_000 + "x" + " " * 200_000) == "x"
     assert len(normalise_content("    code\n\n" * 50_000).split("\n")) == 99_999

@@ -35,6 +35,7 @@ def test_no_look_alike_is_flagged(around: str) -> None:
     assert [text for text in HARMLESS if looks_secret(around.format(text))] == []
 
 
+@pytest.mark.slow
 def test_all_look_alikes_in_one_text_are_still_none() -> None:
     assert find_secrets("\n\n".join(HARMLESS)) == ()
 
@@ -77,6 +78,7 @@ def test_any_text_is_read_and_spans_are_in_order(text: str) -> None:
     assert find_secrets(masked(text)) == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "text",
     [

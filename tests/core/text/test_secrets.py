@@ -179,6 +179,7 @@ def test_entropy_is_in_bits_a_character() -> None:
     assert entropy("abcd") == 2
 
 
+@pytest.mark.slow
 def test_a_long_text_takes_no_long_time() -> None:
     for text in (
         "password " * 20_000,

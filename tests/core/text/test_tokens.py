@@ -67,6 +67,7 @@ def test_a_word_of_any_length_is_read_in_a_moment() -> None:
     assert stems("y" * 1_000_000)
 
 
+@pytest.mark.slow
 def test_words_have_the_same_stems_whoever_else_asks_at_the_same_time() -> None:
     words_ = [
         "".join(chr(97 + (seed * step) % 26) for step in range(1, 8)) + "nesses" for seed in range(1, 400)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import msgspec
+import pytest
 from hypothesis import given, settings
 from kits.damaged import snapshots
 from kits.drafts import draft_over, make_draft, make_fact_note, make_link, make_note
+from kits.laws import examples
 
 from core.model.change import ChangeSet
 from core.model.note import Note, replace
@@ -14,8 +16,10 @@ from core.storage.rebase import rebase
 from core.text.normalise import squeeze
 from core.verify import findings, repair
 
+pytestmark = pytest.mark.slow
 
-@settings(max_examples=150)
+
+@settings(max_examples=examples(150))
 @given(snapshots())
 def test_a_repaired_memory_holds_nothing_that_could_be_repaired(snapshot: Snapshot) -> None:
     draft = draft_over(snapshot)
@@ -23,7 +27,7 @@ def test_a_repaired_memory_holds_nothing_that_could_be_repaired(snapshot: Snapsh
     assert [found for found in findings(draft.present()) if found.repair] == []
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(snapshots())
 def test_no_text_and_no_value_is_lost_by_repairing(snapshot: Snapshot) -> None:
     draft = draft_over(snapshot)
@@ -39,7 +43,7 @@ def _said(snapshot: Snapshot) -> set[str]:
     return said - {""}
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(snapshots())
 def test_what_is_written_is_what_was_thought_out_where_nobody_changed_anything_meanwhile(
     snapshot: Snapshot,
@@ -63,7 +67,7 @@ def _placeless(note: Note | None) -> Note | None:
     return replace(note, hidden_fact=msgspec.structs.replace(note.hidden_fact, index=0))
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(snapshots())
 def test_a_memory_changes_if_and_only_if_something_can_be_repaired(snapshot: Snapshot) -> None:
     draft = draft_over(snapshot)
@@ -86,7 +90,7 @@ def test_a_sound_memory_has_no_finding_and_is_left_alone() -> None:
     assert sound.change_set("repaired").empty
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(snapshots())
 def test_where_nothing_can_be_repaired_a_finding_says_what_a_person_does(snapshot: Snapshot) -> None:
     for found in findings(snapshot):

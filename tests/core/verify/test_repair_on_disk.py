@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from kits.damaged import second_files, snapshots
+from kits.laws import examples
 from kits.memory_files import (
     GRAPH,
     fact_object,
@@ -35,11 +35,6 @@ from core.model.note import Note, to_file_dict
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
 from core.verify import Finding, findings, repair
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "fsync", lambda _: None)
 
 
 def repaired(memory: Memory) -> ChangeSet:
@@ -78,7 +73,8 @@ def whole(snapshot: Snapshot) -> tuple[Counter[Any], dict[str, Any]]:
     return Counter(map(meaning, snapshot.notes)), {n.name: n.facts for n in snapshot.nuggets}
 
 
-@settings(max_examples=60)
+@pytest.mark.slow
+@settings(max_examples=examples(60))
 @given(snapshots())
 def test_a_repaired_memory_is_sound_in_its_files_and_repairing_can_be_taken_back(damaged: Snapshot) -> None:
     with in_files(damaged) as home:
@@ -93,7 +89,8 @@ def test_a_repaired_memory_is_sound_in_its_files_and_repairing_can_be_taken_back
             assert whole(Memory.open(home).snapshot) == whole(before)
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@pytest.mark.slow
+@settings(max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 @given(snapshots(), second_files())
 def test_one_repair_settles_any_damage_and_keeps_every_text(
     damaged: Snapshot, second: list[Fact] | None
@@ -120,7 +117,8 @@ def test_one_repair_settles_any_damage_and_keeps_every_text(
 CUT = st.tuples(st.sampled_from((str(GRAPH), "memory.nugget.json", "memory.donna.json")), st.floats(0, 1))
 
 
-@settings(max_examples=12)
+@pytest.mark.slow
+@settings(max_examples=examples(12))
 @given(cuts=st.lists(CUT, min_size=1, max_size=3), logged=st.booleans())
 def test_one_repair_settles_files_that_are_cut_off_wherever_that_is(
     cuts: list[tuple[str, float]], logged: bool
@@ -253,6 +251,7 @@ def test_a_further_note_of_one_fact_is_hidden_with_its_text_and_can_be_brought_b
     assert [note["hidden"] for note in graph_of(tmp_path)["notes"]] == [False, False]
 
 
+@pytest.mark.slow
 def test_a_value_changed_in_the_fact_file_alone_is_settled_by_one_repair_and_both_values_are_kept(
     tmp_path: Path,
 ) -> None:

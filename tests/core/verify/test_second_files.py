@@ -49,6 +49,7 @@ def repaired(home: Path) -> Memory:
     return memory
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("starts_anew", [False, True])
 def test_beside_the_newest_original_what_was_hidden_stays_hidden_and_an_edit_stands(
     memory: Memory, starts_anew: bool

@@ -22,6 +22,8 @@ from core.errors import LockTimeoutError
 from core.memory import Memory
 from core.storage.presence import PRESENCE_NAME
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 UNTIDY = "Said   with  gaps.\n\n\n\n\nAnd more."
 

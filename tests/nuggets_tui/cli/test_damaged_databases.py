@@ -19,6 +19,8 @@ from core import Memory
 from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
 
+pytestmark = pytest.mark.slow
+
 _EXPLORES = bool(os.environ.get("NUGGETS_EXPLORE"))
 _ROUNDS = 200 if _EXPLORES else 30
 _TEXT = (

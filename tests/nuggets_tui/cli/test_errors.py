@@ -96,6 +96,7 @@ def test_a_broken_graph_is_named_and_its_bytes_stay(nuggets: Any) -> None:
     assert nuggets.bytes() == before
 
 
+@pytest.mark.slow
 def test_an_unexpected_error_is_called_a_bug_without_a_traceback(
     nuggets: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,6 +147,7 @@ def test_the_parts_of_the_program_are_loaded_as_named() -> None:
     assert program.get_command(program.make_context("nuggets", ["list"]), "recall") is facts.recall
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["[search]\ntext_weight = -5\n", "[search\n"])
 def test_a_setting_that_cannot_be_used_is_told_and_stops_no_command(
     nuggets: Any, home: Path, text: str

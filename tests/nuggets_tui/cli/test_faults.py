@@ -16,6 +16,8 @@ import pytest
 from kits.fault_kit import COMMANDS, Bench, sweep
 from kits.faults import ERRORS, failing
 
+pytestmark = pytest.mark.slow
+
 FULL = bool(os.environ.get("NUGGETS_FAULTS"))
 COMMON = (
     "remember", "forget", "recall", "note hide", "promote", "undo", "repair a file", "resolve copies", "mask",
@@ -39,8 +41,6 @@ def bench(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     for name in ("HOME", "NUGGETS_HOME", "NUGGETS_CACHE", "NUGGETS_STATE"):
         monkeypatch.setenv(name, str(folder))
     monkeypatch.chdir(folder)
-    # What is written must be in order; whether the disk has it is the business of other tests.
-    monkeypatch.setattr(os, "fsync", lambda _: None)
     if folder not in _benches:
         _benches[folder] = Bench(folder)
     return _benches[folder]

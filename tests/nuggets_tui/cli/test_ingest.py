@@ -162,6 +162,7 @@ def test_an_expanded_recall_gives_the_part_of_the_conversation(nuggets: Any) -> 
     assert lines[-1].endswith(" …")
 
 
+@pytest.mark.slow
 def test_a_note_that_the_pipeline_wrote_leads_back_to_its_conversation(nuggets: Any, tmp_path: Path) -> None:
     talk = tmp_path / "talk.txt"
     talk.write_text("user: hello\n" * 100 + SAID + "\nuser: bye" * 100)

@@ -78,6 +78,7 @@ def test_a_fact_and_its_note_are_one_change(told: Any) -> None:
     assert change["after"]["content"] == "pytest -q"
 
 
+@pytest.mark.slow
 def test_the_log_is_filtered_and_limited(told: Any) -> None:
     newest = told.json("log", "--limit", "1")
     assert len(newest) == 1
@@ -89,6 +90,7 @@ def test_the_log_is_filtered_and_limited(told: Any) -> None:
     assert told.json("log", "--since", "2100-01-01") == []
 
 
+@pytest.mark.slow
 def test_the_log_is_filtered_by_what_was_done_by_words_run_and_days(told: Any) -> None:
     every = told.json("log")
     assert [entry["id"] for entry in told.json("log", "--kind", "hid")] == [every[0]["id"]]
@@ -108,6 +110,7 @@ def test_the_log_is_filtered_by_what_was_done_by_words_run_and_days(told: Any) -
     told.fails("log", "--kind", "nonsense")
 
 
+@pytest.mark.slow
 def test_the_log_of_a_deleted_note_is_found_by_id_beginning_and_title(told: Any) -> None:
     id = told.json("note", "show", "Deploy day")["id"]
     told.ok("note", "delete", id, "--yes")
@@ -188,6 +191,7 @@ def test_undo_takes_back_the_last_change_and_redo_does_it_again(told: Any) -> No
     assert again == told.json("log")[0]
 
 
+@pytest.mark.slow
 def test_undo_goes_further_back_each_time(told: Any) -> None:
     for _ in range(5):
         told.ok("undo")
@@ -195,6 +199,7 @@ def test_undo_goes_further_back_each_time(told: Any) -> None:
     assert "yours" in told.fails("undo", code=1)
 
 
+@pytest.mark.slow
 def test_people_are_told_how_to_have_it_again(told: Any) -> None:
     id = told.json("log")[0]["id"]
     said = told.ok("undo").splitlines()
@@ -215,6 +220,7 @@ def test_an_older_change_is_taken_back_by_its_id_and_what_came_later_stays(told:
     assert "release" in note["tags"]
 
 
+@pytest.mark.slow
 def test_one_change_of_an_entry_is_taken_back_alone(told: Any) -> None:
     told.ok("note", "hide", "Deploy day", "test cmd")
     entry = told.json("log")[0]
@@ -257,6 +263,7 @@ def test_what_is_taken_back_already_is_refused(told: Any) -> None:
     assert "not taken back" in told.fails("redo", id)
 
 
+@pytest.mark.slow
 def test_hostile_notes_show_harmlessly_in_the_log(nuggets: Any) -> None:
     write_graph(nuggets.home, [note_object(0)])
     nuggets.ok("list")

@@ -177,6 +177,7 @@ def test_merge_keeps_every_line_and_hides_the_other(nuggets: Any) -> None:
     assert [note["title"] for note in nuggets.json("notes")] == ["One"]
 
 
+@pytest.mark.slow
 def test_notes_are_filtered_sorted_and_limited(nuggets: Any) -> None:
     add(nuggets, "beta", "x", "--tag", "red", "--scope", "user", "--type", "style")
     add(nuggets, "Alpha", "x", "--scope", "shared", "--subject", "user:anna")

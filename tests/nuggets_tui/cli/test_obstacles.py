@@ -137,6 +137,7 @@ def test_a_nugget_of_notes_alone_has_no_facts(nuggets: Any) -> None:
     assert "but no facts" in nuggets.fails("facts", "plain", code=1)
 
 
+@pytest.mark.slow
 def test_endless_titles_and_keys_are_cut_for_people_and_whole_in_json(written: Any) -> None:
     endless = "x" * 100_000
     written.ok("remember", "ops", endless, "1")

@@ -15,6 +15,7 @@ def overfull(nuggets: Any) -> Any:
     return nuggets
 
 
+@pytest.mark.slow
 def test_an_overfull_nugget_answers_from_its_file_and_says_so(overfull: Any) -> None:
     for place in (0, 7, 1399):
         answer = overfull.json("recall", f"port of service{place}", "--nugget", "big")
@@ -26,6 +27,7 @@ def test_an_overfull_nugget_answers_from_its_file_and_says_so(overfull: Any) -> 
     assert "certainty" not in said[1]
 
 
+@pytest.mark.slow
 def test_facts_says_how_full_an_overfull_nugget_is(overfull: Any) -> None:
     assert "critical: 273.4 % of capacity used" in overfull.ok("facts", "big").splitlines()[-1]
     assert len(overfull.json("facts", "big")) == 1400

@@ -118,6 +118,7 @@ def test_an_empty_home_is_refused(nuggets: Any) -> None:
     assert "--home" in nuggets.fails("list", "--home", "")
 
 
+@pytest.mark.slow
 def test_looking_at_a_memory_of_the_original_changes_no_byte_of_it(nuggets: Any) -> None:
     shutil.copytree(ORIGINAL, nuggets.home)
     before = nuggets.bytes()

@@ -120,6 +120,7 @@ def test_what_was_refused_waits_no_longer_and_is_not_written(nuggets: Any, worke
     assert contents(nuggets) == []
 
 
+@pytest.mark.slow
 def test_a_pause_holds_for_every_process_until_it_ends(nuggets: Any, worked: Worked) -> None:
     worked()
     assert nuggets.json("pipeline", "pause", "--wait", "0") == {"running": []}
@@ -153,6 +154,7 @@ def test_no_text_reaches_the_terminal_as_more_than_text(nuggets: Any, worked: Wo
         assert not RAW.search(out)
 
 
+@pytest.mark.slow
 def test_proposals_are_named_by_the_beginning_of_their_id_or_by_their_text(
     nuggets: Any, worked: Worked
 ) -> None:

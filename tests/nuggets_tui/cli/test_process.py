@@ -13,6 +13,8 @@ from typing import Any
 import pexpect
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-m", "nuggets_tui.cli"]
 # Sets a title, rings, clears the screen, turns the direction of text round, starts a sequence with one byte.

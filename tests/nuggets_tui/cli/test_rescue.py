@@ -171,6 +171,7 @@ def test_with_nothing_to_go_back_to_it_says_so(nuggets: Any) -> None:
     assert not nuggets.home.exists()
 
 
+@pytest.mark.slow
 def test_the_memory_goes_back_to_a_moment_and_forth_again(earlier: tuple[Any, str]) -> None:
     nuggets, moment = earlier
     now = contents(nuggets)
@@ -195,6 +196,7 @@ def test_a_dry_run_shows_each_note_and_writes_nothing(earlier: tuple[Any, str]) 
     assert nuggets.bytes() == before
 
 
+@pytest.mark.slow
 def test_restoring_needs_a_yes_without_a_terminal(earlier: tuple[Any, str]) -> None:
     nuggets, moment = earlier
     before = nuggets.bytes()
@@ -226,6 +228,7 @@ def test_one_note_alone_goes_back_also_when_it_was_deleted(earlier: tuple[Any, s
     assert contents(nuggets) == AS_IT_WAS | {"Late": "Too late"}
 
 
+@pytest.mark.slow
 def test_a_backup_is_named_by_its_beginning(earlier: tuple[Any, str]) -> None:
     nuggets, _ = earlier
     name = nuggets.json("restore")[0]["name"]
@@ -237,6 +240,7 @@ def test_a_backup_is_named_by_its_beginning(earlier: tuple[Any, str]) -> None:
     assert nuggets.json("restore", name, "--dry-run")["changes"] == []
 
 
+@pytest.mark.slow
 def test_what_is_as_it_was_needs_no_restoring(earlier: tuple[Any, str]) -> None:
     nuggets, _ = earlier
     before = nuggets.bytes()

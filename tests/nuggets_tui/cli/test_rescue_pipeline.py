@@ -19,6 +19,7 @@ def database(nuggets: Any) -> Any:
     opened.close()
 
 
+@pytest.mark.slow
 def test_what_was_accepted_and_never_came_over_is_found_and_brought_over(
     nuggets: Any, database: Database
 ) -> None:
@@ -32,6 +33,7 @@ def test_what_was_accepted_and_never_came_over_is_found_and_brought_over(
     assert added.note not in notes_of(nuggets.home)
 
 
+@pytest.mark.slow
 def test_a_fact_whose_note_was_deleted_is_found_and_taken_back(nuggets: Any, database: Database) -> None:
     added = learned(database, "Deploys run on Friday.")
     nuggets.json("verify", "--repair")

@@ -338,6 +338,7 @@ def test_what_cannot_be_merged_is_named_and_left(
     assert versions[1].read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("git") is None, reason="needs git")
 def test_git_merges_with_the_lines_that_the_help_shows(nuggets: Any, tmp_path: Path) -> None:
     help_text = nuggets.ok("merge-file", "--help")

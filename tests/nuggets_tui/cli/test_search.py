@@ -69,6 +69,7 @@ def test_a_score_is_explained_in_parts_that_add_up(filled: Any) -> None:
     assert shown.index("words") < shown.index("vector") < shown.index("boost") < shown.index("score")
 
 
+@pytest.mark.slow
 def test_why_a_note_is_no_hit_is_an_answer_too(filled: Any) -> None:
     (missed,) = filled.json("search", "auth", "--explain", "Lunch")
     assert (missed["rank"], missed["obstacle"]) == (0, "nothing in common")
@@ -91,6 +92,7 @@ def test_the_list_ends_where_the_limit_says(filled: Any) -> None:
     assert "Hit 2 of 2. The list ends after 1, at a score of" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_titles_and_queries_are_explained_harmlessly(nuggets: Any, hostile: str) -> None:
     text = hostile.replace("\ud800", "") or "x"
@@ -111,6 +113,7 @@ def test_people_see_words_and_bars(filled: Any) -> None:
     assert "tokn→token" in filled.ok("search", "tokn")
 
 
+@pytest.mark.slow
 def test_the_query_may_hold_conditions_phrases_and_exclusions(filled: Any) -> None:
     def titles(*words: str, code: int = 0) -> list[str]:
         return [hit["title"] for hit in filled.json("search", *words, code=code)]
@@ -138,6 +141,7 @@ def test_the_help_names_the_language(nuggets: Any) -> None:
         assert part in said
 
 
+@pytest.mark.slow
 def test_a_condition_that_was_misread_is_said_beside_the_hits(filled: Any) -> None:
     result = filled("search", "updated:<30x is:foo jwt token format keys")
     assert result.exit_code == 0
@@ -160,6 +164,7 @@ def test_a_long_query_that_finds_nothing_is_not_repeated_whole(filled: Any) -> N
     assert "to look further" not in said
 
 
+@pytest.mark.slow
 def test_long_titles_are_cut_within_a_reason(filled: Any) -> None:
     title = "zebra " + "crossing " * 40
     for number in range(3):
@@ -181,6 +186,7 @@ def test_conditions_alone_give_a_place_and_what_keeps_a_note_out_in_json_as_well
     assert (hidden["rank"], hidden["total"], hidden["obstacle"]) == (0, 0, "hidden")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", ["-auth", "-auth jwt", "-tag:auth", "--middleware", "-h?", "-", "--", "-5"])
 def test_a_query_that_begins_with_a_dash_is_no_error(filled: Any, query: str) -> None:
     for command in ("search", "recall"):

@@ -28,6 +28,7 @@ def test_what_looks_like_a_secret_is_listed_and_never_shown(leaky: Any) -> None:
     assert {place["what"] for place in document["places"]} >= {"file", "log"}
 
 
+@pytest.mark.slow
 def test_masking_asks_first(leaky: Any, at_keyboard: Any) -> None:
     before = leaky.bytes()
     assert "--yes" in leaky.fails("secrets", "--mask")
@@ -49,6 +50,7 @@ def test_masked_it_stands_nowhere_any_more(leaky: Any) -> None:
     assert "no note or fact" in leaky.ok("secrets").lower()
 
 
+@pytest.mark.slow
 def test_one_is_masked_by_its_id_and_the_values_it_shares_with_others(leaky: Any) -> None:
     leaky.ok("note", "add", "Other", "password: " + "An0ther!one", "--nugget", "home")
     ids = {note["title"]: note["id"] for note in leaky.json("notes")}
@@ -64,6 +66,7 @@ def test_what_is_none_is_said_once(leaky: Any) -> None:
     assert leaky.json("secrets")["secrets"] == []
 
 
+@pytest.mark.slow
 def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it(nuggets: Any) -> None:
     handed = nuggets.json("ingest", input=f"Anna runs staging. The staging password is {VALUE} for now.")[
         "id"
@@ -87,6 +90,7 @@ def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it
     assert "no note or fact" in nuggets.ok("secrets").lower()
 
 
+@pytest.mark.slow
 def test_note_and_text_are_masked_together(leaky: Any) -> None:
     leaky.ok("ingest", "-", input=f"The wifi password is {VALUE} for now.")
     assert "Masked 3 notes, facts and texts" in leaky.ok("secrets", "--mask", "--yes")
@@ -102,6 +106,7 @@ def test_a_text_that_holds_none_is_said_once(nuggets: Any) -> None:
     assert "1 text handed in" not in nuggets.ok("secrets")
 
 
+@pytest.mark.slow
 def test_a_file_that_holds_it_after_all_is_named_and_the_command_ends_with_one(leaky: Any) -> None:
     mine = leaky.home / "mine.txt"
     mine.write_text(f"I wrote {VALUE}")
@@ -111,5 +116,6 @@ def test_a_file_that_holds_it_after_all_is_named_and_the_command_ends_with_one(l
     assert mine.read_text() == f"I wrote {VALUE}"
 
 
+@pytest.mark.slow
 def test_nothing_is_left_where_the_proof_finds_nothing(leaky: Any) -> None:
     assert "none holds it any more" in leaky.ok("secrets", "--mask", "--yes")

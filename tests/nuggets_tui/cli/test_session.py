@@ -15,6 +15,8 @@ import pytest
 from nuggets_tui.cli import session
 from nuggets_tui.cli.session import session_id
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 TELL = "from nuggets_tui.cli.session import session_id; print(session_id(None))"
 CALL = shlex.join([sys.executable, "-c", TELL])

@@ -80,6 +80,7 @@ def test_reflection_takes_filters_and_a_limit(untidy: Any) -> None:
     untidy.fails("reflect", "--nugget", "nowhere", code=1)
 
 
+@pytest.mark.slow
 def test_a_refused_change_is_not_proposed_again_and_refusing_does_nothing_else(untidy: Any) -> None:
     proposed = untidy.json("reflect", "--dry-run")["changes"]
     merge = next(change["id"] for change in proposed if change["type"] == "merge")
@@ -110,6 +111,7 @@ def test_refusing_asks_nobody_and_a_dry_run_remembers_nothing(untidy: Any, at_ke
     assert "1 refused" in untidy.ok("reflect", "--refuse", merge)
 
 
+@pytest.mark.slow
 def test_a_run_archives_five_at_most_says_what_waits_and_all_lifts_that(nuggets: Any) -> None:
     for number in range(8):
         nuggets.ok("note", "add", f"tmp {number}", "x", "--nugget", "project")
@@ -133,6 +135,7 @@ def recalled(nuggets: Any) -> Any:
     return nuggets
 
 
+@pytest.mark.slow
 def test_promotion_writes_memory_md_and_says_what(recalled: Any, tmp_path: Path) -> None:
     target = tmp_path / "docs"
     target.mkdir()

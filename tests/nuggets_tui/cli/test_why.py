@@ -104,6 +104,7 @@ def test_why_without_a_note_names_what_is_missing(filled: Any) -> None:
     assert "QUESTION" in filled.fails("why")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("hostile", HOSTILE)
 def test_hostile_questions_and_titles_are_explained_harmlessly(nuggets: Any, hostile: str) -> None:
     text = hostile.replace("\ud800", "")[:2_000] or "x"
@@ -143,6 +144,7 @@ def test_recall_explains_the_note_that_is_named_though_another_one_answers(fille
     assert "nothing in common" in shown
 
 
+@pytest.mark.slow
 def test_recall_explains_what_may_answer_and_ends_with_one(filled: Any) -> None:
     answer = filled.json("recall", UNSURE, "--explain", code=1)
     assert [one["id"] for one in answer["explained"]] == [one["id"] for one in answer["candidates"]]
@@ -155,6 +157,7 @@ def test_recall_explains_what_may_answer_and_ends_with_one(filled: Any) -> None:
     assert missed["obstacle"] == "nothing in common"
 
 
+@pytest.mark.slow
 def test_search_explains_every_hit_or_the_note_that_is_named(filled: Any) -> None:
     found = filled.json("search", "deploy make", "--explain")
     assert [one["rank"] for one in found] == list(range(1, len(found) + 1))
@@ -165,6 +168,7 @@ def test_search_explains_every_hit_or_the_note_that_is_named(filled: Any) -> Non
     assert filled.json("search", "zzyzx", "--explain", code=1) == []
 
 
+@pytest.mark.slow
 def test_a_flag_to_explain_before_the_only_text_takes_it_for_the_query(filled: Any) -> None:
     assert filled.json("recall", "--explain", "db port")["answer"] == "5432"
     assert filled.json("search", "--explain", "rollback")[0]["title"] == "Rollback"
@@ -195,6 +199,7 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert hits(filled) == 0
 
 
+@pytest.mark.slow
 def test_what_is_not_asked_of_a_nugget_offers_none_of_its_notes(filled: Any) -> None:
     assert filled.json("recall", UNSURE, "--nugget", "web", code=1)["candidates"] == []
     assert len(filled.json("recall", UNSURE, "--nugget", "ops", code=1)["candidates"]) == 1

@@ -24,6 +24,8 @@ from nuggets_tui.demo import DEMO_NOW, copy_for_session, demo_change_set, write_
 from nuggets_tui.demo.build import numbered
 from nuggets_tui.demo.handwritten import NUGGETS, entries, read_table
 
+pytestmark = pytest.mark.slow
+
 BY_HAND = len(entries())
 SIZES = (1, 10, 150, BY_HAND, BY_HAND + 1, 1000, 5000)
 

@@ -12,6 +12,8 @@ from core.pipeline.records import Light
 from core.pipeline.service import Pipeline
 from nuggets_tui.demo import write_demo, write_visit
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:

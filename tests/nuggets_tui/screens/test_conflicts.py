@@ -22,6 +22,8 @@ from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 
+pytestmark = pytest.mark.slow
+
 Edit = Callable[[Draft], object]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from kits.app_kit import NARROW, opened
 from textual.widgets._toast import Toast, ToastHolder
 
@@ -13,6 +14,8 @@ from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.log_filter import LogFilterScreen
 from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.widgets.panes import Panes
+
+pytestmark = pytest.mark.slow
 
 
 async def test_a_dialog_answers_once_and_what_was_asked_over_it_goes_with_it(home: Path) -> None:

@@ -16,6 +16,8 @@ from nuggets_tui.screens.help import HelpScreen, help_sections, section_lines
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
 
+pytestmark = pytest.mark.slow
+
 
 def lines_of(screen: HelpScreen) -> list[str]:
     return screen.query_one(LineView).text.splitlines()

@@ -19,6 +19,8 @@ from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 def stored(home: Path, title: str) -> Note:
     """A note as it stands in the files."""

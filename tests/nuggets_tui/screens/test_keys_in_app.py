@@ -14,6 +14,8 @@ from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.review import ReviewScreen
 
+pytestmark = pytest.mark.slow
+
 
 def settings(home: Path, text: str) -> None:
     (home / "settings.toml").write_text(text, encoding="utf-8")

@@ -5,12 +5,15 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
+import pytest
 from kits.app_kit import agent_on, opened
 
 from core.graph.edits import create_note
 from nuggets_tui.palette import CommandProvider
 from nuggets_tui.screens.help import help_lines
 from nuggets_tui.widgets.audit import AuditPane
+
+pytestmark = pytest.mark.slow
 
 
 async def test_the_log_shows_the_newest_entries_while_nobody_reads_it(home: Path) -> None:

@@ -23,6 +23,8 @@ from nuggets_tui.widgets.audit_rows import AuditRows
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.words import Deed
 
+pytestmark = pytest.mark.slow
+
 
 def tag_all(memory: Memory, author: Author, kind: str = "edit") -> ChangeSet:
     """Tags every note, as one entry."""

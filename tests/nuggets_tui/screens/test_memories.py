@@ -19,6 +19,8 @@ from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.memories import MemoriesScreen, PagesScreen, page_lines
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def person(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

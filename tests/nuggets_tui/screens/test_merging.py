@@ -20,6 +20,8 @@ from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 FIELDS = ["title", "content", "tags", "scope", "type", "stability", "confidence"]
 
 

@@ -11,6 +11,8 @@ from nuggets_tui.widgets.graph import GraphPane
 from nuggets_tui.widgets.graph_overview import GraphOverview
 from nuggets_tui.widgets.panes import Panes
 
+pytestmark = pytest.mark.slow
+
 
 async def overview_of(app: Driver) -> GraphOverview:
     """Opens the overview; its picture, once it is laid out."""

@@ -17,6 +17,8 @@ from nuggets_tui.long_work import StoppedError
 from nuggets_tui.screens.backups import BackupsScreen
 from nuggets_tui.widgets.note_view import NotePane
 
+pytestmark = pytest.mark.slow
+
 FOREVER = 3600.0
 
 

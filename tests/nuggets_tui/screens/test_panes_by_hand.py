@@ -12,6 +12,8 @@ from core.arrangement import kept_panes
 from nuggets_tui.widgets.pane_shapes import PANES, USUAL, shape_for
 from nuggets_tui.widgets.panes import Panes
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

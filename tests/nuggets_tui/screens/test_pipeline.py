@@ -25,6 +25,8 @@ from nuggets_tui.screens.pipeline_review import AboveScreen, ProposalsReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from kits.app_kit import opened, small_memory
 from kits.fake_ollama import FakeOllama
 
@@ -18,6 +19,8 @@ from nuggets_tui.screens.pipeline_review import ProposalsReview
 from nuggets_tui.widgets.completed_field import CompletedField
 from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView
+
+pytestmark = pytest.mark.slow
 
 TEXT = (
     "We looked at the numbers again. We chose PostgreSQL over MongoDB because the reports need joins. "

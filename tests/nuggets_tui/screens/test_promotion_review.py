@@ -14,6 +14,8 @@ from nuggets_tui.screens.promotion_targets import TargetsScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 OFTEN = ("Session store", "Deploy day")
 
 

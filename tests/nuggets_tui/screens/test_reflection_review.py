@@ -15,6 +15,8 @@ from nuggets_tui.screens.reflection_review import ReflectionReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

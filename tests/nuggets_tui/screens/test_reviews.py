@@ -17,6 +17,8 @@ from nuggets_tui.screens.forms import FolderScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def home(tmp_path: Path) -> Path:

@@ -16,6 +16,8 @@ from nuggets_tui.screens.searches import KeepScreen, SearchesScreen
 from nuggets_tui.screens.tuning import TuningScreen
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 async def search(app: Driver, text: str) -> None:
     """Types a search, waits for what it finds, and goes to the results."""
@@ -116,9 +118,7 @@ async def test_hits_and_golden_searches_follow_the_weights_and_nothing_is_kept_b
         await app.press(*["right"] * 18)
         assert screen.tried.relevance_floor == 1.0
         await app.until(lambda: screen.found is not before and screen.verdicts[0].lost)
-        await app.pilot.pause()
-        assert "✗ 1 lost" in app.text
-        assert "#1 → –" in app.text
+        await app.until(lambda: "✗ 1 lost" in app.text and "#1 → –" in app.text)
         assert "not saved" in app.text
         assert app.main.desk.memory.settings.search.relevance_floor == 0.1
         await app.press("escape")

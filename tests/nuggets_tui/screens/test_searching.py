@@ -21,6 +21,8 @@ from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.search_box import SearchBox
 
+pytestmark = pytest.mark.slow
+
 
 async def search(app: Driver, text: str) -> None:
     """Types a search and waits for what it finds."""

@@ -15,6 +15,8 @@ from core.pipeline.service import Pipeline
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.secrets_review import SecretsReview
 
+pytestmark = pytest.mark.slow
+
 VALUE = "Blau3" + "Katze!77"
 
 

@@ -25,6 +25,8 @@ from nuggets_tui.widgets.facts import FactsPane
 from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 def titles(app: Driver) -> set[str]:
     """Titles of what is selected."""

@@ -25,6 +25,8 @@ from nuggets_tui.widgets.notes import NotesPane
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.time_line import TimeLine
 
+pytestmark = pytest.mark.slow
+
 
 def later(home: Path, days: float = 1.0) -> Memory:
     """The memory as an agent has it open, who writes later and later."""

@@ -22,6 +22,8 @@ from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.screens.unsaved import UnsavedScreen
 from nuggets_tui.widgets.fields import TextField
 
+pytestmark = pytest.mark.slow
+
 AT = "2026-11-18T11:57:00.000Z"
 STORED = "Redis holds sessions for an hour."
 

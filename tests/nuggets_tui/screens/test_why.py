@@ -17,6 +17,8 @@ from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
+pytestmark = pytest.mark.slow
+
 SIZES = [NARROW, WIDE, (160, 50)]
 
 

@@ -18,6 +18,8 @@ from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.row_list import RowList
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -6,6 +6,8 @@ import pyte
 import pytest
 from kits.browser import Browser, chromium
 
+pytestmark = pytest.mark.slow
+
 _SCREEN = (400, 120)
 
 

@@ -25,6 +25,7 @@ def test_an_app_whose_server_was_killed_before_it_stood_does_not_stay(tmp_path: 
     _python("-m", "nuggets_tui.web.page", str(tmp_path), _NOBODY)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no process there tells that its parent is gone")
 def test_an_app_too_busy_to_leave_ends_all_the_same_when_its_server_is_gone() -> None:
     busy = (

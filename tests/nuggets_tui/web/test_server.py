@@ -18,6 +18,8 @@ from kits.memory_files import tree
 from core.errors import InvalidInputError
 from nuggets_tui.web.server import HOST, listening
 
+pytestmark = pytest.mark.slow
+
 _PATIENCE = 30.0
 
 

@@ -47,6 +47,7 @@ def test_nuggets_and_keys_are_offered_with_what_they_hold(home: Path) -> None:
     assert not key_offers(snapshot, "nowhere", "te")
 
 
+@pytest.mark.slow
 async def test_tab_takes_what_is_offered_and_else_goes_on(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Deploy day")
@@ -68,6 +69,7 @@ async def test_tab_takes_what_is_offered_and_else_goes_on(home: Path) -> None:
         assert {"release", "auth-flow", "req"} <= tags
 
 
+@pytest.mark.slow
 async def test_a_key_that_is_there_is_said_before_it_is_replaced(home: Path) -> None:
     async with opened(home) as app:
         await app.press("1", "f")
@@ -85,6 +87,7 @@ async def test_a_key_that_is_there_is_said_before_it_is_replaced(home: Path) -> 
         assert Memory.open(home).recall("test command", record=False).answer == "make"
 
 
+@pytest.mark.slow
 async def test_what_is_wrong_is_said_beside_the_field(home: Path) -> None:
     async with opened(home) as app:
         await app.press("n")
@@ -108,6 +111,7 @@ def test_hostile_tags_do_no_harm(tmp_path: Path, hostile: str) -> None:
         assert offer.word.casefold().startswith(hostile[:1].casefold())
 
 
+@pytest.mark.slow
 async def test_no_hostile_word_is_offered(tmp_path: Path) -> None:
     home = tmp_path / "memory"
     memory = small_memory(home)

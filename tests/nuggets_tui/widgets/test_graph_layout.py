@@ -8,6 +8,7 @@ import pytest
 from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
+from kits.laws import examples
 from rich.cells import cell_len
 
 from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode
@@ -84,7 +85,8 @@ def touched(wire: Wire, picture: Picture) -> set[str]:
     return found
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(), sizes, details)
 def test_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(
     graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
@@ -109,7 +111,8 @@ def test_boxes_lie_inside_and_overlap_neither_each_other_nor_a_wire(
         assert 0 <= y < picture.height
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(), sizes, details)
 def test_every_wire_is_one_line_between_the_notes_of_a_link(
     graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
@@ -129,7 +132,8 @@ def test_every_wire_is_one_line_between_the_notes_of_a_link(
         assert loose == 2
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(), sizes, details)
 def test_everything_is_drawn_or_counted(
     graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
@@ -151,7 +155,8 @@ def test_everything_is_drawn_or_counted(
     assert picture.notes_without_room >= 0
 
 
-@settings(max_examples=50, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(50), deadline=None)
 @given(graphs(), sizes)
 def test_the_same_graph_gives_the_same_picture(
     graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int]
@@ -162,7 +167,8 @@ def test_the_same_graph_gives_the_same_picture(
     )
 
 
-@settings(max_examples=50, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(50), deadline=None)
 @given(graphs(), sizes, details)
 def test_arrow_keys_reach_every_note_of_a_picture(
     graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], size: tuple[int, int], detail: int
@@ -281,7 +287,8 @@ def chain_of(id: str, picture: Picture) -> list[str]:
 ROOM = (1500, 400)
 
 
-@settings(max_examples=100, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(100), deadline=None)
 @given(graphs(), details, st.data())
 def test_one_note_or_link_more_or_less_leaves_all_others_in_their_columns_and_in_their_order(
     graph: tuple[list[GraphNode], list[GraphEdge], list[tuple[str, int]]], detail: int, data: st.DataObject

@@ -75,6 +75,7 @@ def seen(view: GraphOverview) -> bool:
     return any("◉" in line for line in lines[:-1])
 
 
+@pytest.mark.slow
 async def test_the_marked_note_is_seen_wherever_the_cursor_and_the_zoom_are() -> None:
     async with showing(memory(), "n4") as (app, _):
         view = app.view
@@ -95,6 +96,7 @@ async def test_the_last_row_says_where_the_marked_note_belongs() -> None:
         assert any("web 18" in line for line in screen(app.view))
 
 
+@pytest.mark.slow
 async def test_enter_and_a_second_click_choose_and_a_click_takes_the_nearest() -> None:
     async with showing(memory(), "n4") as (app, pilot):
         app.view.choose()
@@ -110,6 +112,7 @@ async def test_enter_and_a_second_click_choose_and_a_click_takes_the_nearest() -
         assert app.chosen == ["n4", marked]
 
 
+@pytest.mark.slow
 async def test_hidden_notes_come_and_go_without_moving_the_others() -> None:
     async with showing(memory()) as (app, _):
         before = app.view.scene
@@ -121,6 +124,7 @@ async def test_hidden_notes_come_and_go_without_moving_the_others() -> None:
         assert (after.dots == before.dots).all()
 
 
+@pytest.mark.slow
 async def test_a_changed_memory_keeps_cursor_zoom_and_picture_until_it_is_laid_out() -> None:
     async with showing(memory(), "n4") as (app, pilot):
         app.view.zoom_by(2)
@@ -180,6 +184,7 @@ async def test_nothing_a_single_note_and_hidden_notes_alone_are_no_trouble(snaps
         assert ("hidden" in screen(app.view)[0]) == bool(snapshot.notes)
 
 
+@pytest.mark.slow
 async def test_hostile_names_and_titles_are_harmless() -> None:
     async with showing(memory(), "n4") as (app, pilot):
         for text in HOSTILE:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE, RAW
+from kits.laws import examples
 from rich.cells import cell_len
 
 from core.graph.overview import lay_out_overview
@@ -63,7 +65,8 @@ def scene_of(
     return Scene(overview, snapshot.by_id, camera, coloured(overview, {}, nugget is not None), nugget, hidden)
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(40), deadline=None)
 @given(memories(), sizes, st.booleans())
 def test_every_shown_note_has_a_point_inside_the_picture(
     snapshot: Snapshot, size: tuple[int, int], hidden: bool
@@ -82,7 +85,8 @@ def test_every_shown_note_has_a_point_inside_the_picture(
         assert not (styles // LEVELS == GHOST).any()
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(40), deadline=None)
 @given(memories(), sizes, st.floats(1, 50), st.integers(0, 39))
 def test_names_and_lines_stay_inside_at_any_distance(
     snapshot: Snapshot, size: tuple[int, int], closer: float, number: int
@@ -103,7 +107,8 @@ def test_names_and_lines_stay_inside_at_any_distance(
         taken[cells] = True
 
 
-@settings(max_examples=30, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(30), deadline=None)
 @given(memories(), sizes)
 def test_arrows_lead_onwards_in_their_direction_and_never_to_what_is_not_shown(
     snapshot: Snapshot, size: tuple[int, int]

@@ -17,6 +17,8 @@ from core.model.note import Link, Note, replace
 from core.model.snapshot import Snapshot
 from nuggets_tui.widgets.graph_view import GraphData, GraphEdge, GraphNode, GraphView, graph_data
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = "wide 語 and [/x] " * 70_000
 
 

@@ -49,6 +49,7 @@ def test_wide_characters_stay_within_the_width() -> None:
         assert line.cell_length <= 21
 
 
+@pytest.mark.slow
 def test_a_long_text_is_cut_and_says_so() -> None:
     lines = plain("word\n" * CHARACTERS)
     assert "cut here" in lines[-1]

@@ -75,6 +75,7 @@ def make_row(event: str, proposal: str, text: str, reason: str = "") -> HistoryR
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_text_that_was_handed_in_or_made_by_a_model_can_reach_the_terminal(text: str) -> None:
     short = text[:3000]

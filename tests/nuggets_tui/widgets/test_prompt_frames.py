@@ -16,6 +16,8 @@ from nuggets_tui.safe_text import content
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.search_box import SearchBox
 
+pytestmark = pytest.mark.slow
+
 _TURNS = 200
 
 

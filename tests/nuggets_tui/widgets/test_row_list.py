@@ -18,6 +18,8 @@ from textual.pilot import Pilot
 from nuggets_tui.safe_text import content
 from nuggets_tui.widgets.row_list import Row, RowList, RowSource
 
+pytestmark = pytest.mark.slow
+
 MEGABYTE = "wide 語 and [/x] " * 70_000
 
 
@@ -309,6 +311,7 @@ async def test_rows_are_selected_by_the_marks_that_their_owner_gives_and_stay_se
         assert app.rows.selected == {"x"}
 
 
+@pytest.mark.slow
 async def test_a_hundred_thousand_rows_are_selected_without_making_them() -> None:
     app = Harness(multi_select=True)
     made: list[int] = []

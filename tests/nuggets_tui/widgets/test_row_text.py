@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE, RAW
+from kits.laws import examples
 from rich.cells import cell_len, split_graphemes
 from textual.content import Content
 
@@ -65,7 +66,7 @@ def test_the_right_side_stands_at_the_end_of_the_line(left: str, right: str) -> 
 
 
 @given(texts, widths)
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 def test_a_text_cut_in_its_middle_keeps_whole_characters(text: str, width: int) -> None:
     shown = cut_middle(text, width)
     assert cell_len(shown) <= width

@@ -54,6 +54,7 @@ _tables = st.dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(_tables, st.one_of(st.none(), _tables), st.text(max_size=30))
 def test_any_mapping_gives_a_valid_configuration_that_is_written_and_read_back(
     table: dict[Any, Any], other: dict[Any, Any] | None, host: str
@@ -74,6 +75,7 @@ def test_any_mapping_gives_a_valid_configuration_that_is_written_and_read_back(
     assert read_toml(as_toml(configuration)) == (configuration, ())
 
 
+@pytest.mark.slow
 @given(_values)
 def test_any_value_in_the_place_of_a_table_is_read(value: Any) -> None:
     for document in ({"pipeline": value}, {"memory": value}, {"memory": {"pipelineV2": value}}):

@@ -77,6 +77,7 @@ def test_hostile_conversations_are_kept(database: Database, put: Keep, text: str
     assert kept(database) == [encodable(text)]
 
 
+@pytest.mark.slow
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.text("ab", max_size=4), min_size=1, max_size=8))
 def test_no_conversation_is_lost_and_none_is_kept_twice(database: Database, texts: list[str]) -> None:

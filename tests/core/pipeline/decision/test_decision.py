@@ -223,6 +223,7 @@ def test_a_query_is_nothing_but_quoted_words() -> None:
     assert match_query("Zürich: naïve") == '"zurich" OR "naive"'
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(max_size=30), max_size=5), st.lists(st.text(max_size=40), max_size=8), st.data())
 def test_any_answers_give_decisions_or_a_typed_error(
     facts: list[str], answers: list[str], data: st.DataObject

@@ -125,6 +125,7 @@ def test_facts_about_what_was_not_sent_are_ungrounded() -> None:
     assert not from_facts({"content": "a zebra was seen", "confidence": 1}, source=source).facts[0].grounded
 
 
+@pytest.mark.slow
 def test_a_flood_of_bad_items_gives_a_bounded_number_of_warnings() -> None:
     assert len(from_facts(*range(50_000)).warnings) <= 101
 
@@ -158,6 +159,7 @@ items = st.fixed_dictionaries(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(items | st.integers(), max_size=12), st.lists(items, max_size=12), st.text(max_size=60))
 def test_every_fact_and_relation_kept_is_within_the_caps_and_grounded_or_marked(
     facts: list[Any], relations: list[Any], source: str

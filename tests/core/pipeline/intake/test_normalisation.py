@@ -79,6 +79,7 @@ def test_composing_long_runs_of_marks_gives_the_standard_form(text: str) -> None
     assert compose(text) == unicodedata.normalize("NFC", text)
 
 
+@pytest.mark.slow
 def test_a_million_marks_out_of_order_are_sorted_and_not_bubbled() -> None:
     # In quadratic time this would take many minutes.
     assert len(compose("q" + "\u0301\u0323" * 500_000)) == 1_000_001

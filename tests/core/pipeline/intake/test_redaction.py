@@ -93,6 +93,7 @@ def test_hostile_texts_are_redacted(text: str) -> None:
     assert redact(f"{text} password=hunter2hunter2").count >= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", ["token is ", "пароль ", "密码 ", "pass ", "secret-"])
 def test_a_text_of_nothing_but_key_words_is_not_weighed_word_by_word(
     unit: str, monkeypatch: pytest.MonkeyPatch

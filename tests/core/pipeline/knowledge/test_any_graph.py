@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.knowledge_kit import Knowledge, triple
+from kits.laws import examples
 
 from core.pipeline.database import links
 from core.pipeline.extraction.result import ExtractedRelation
@@ -63,7 +65,8 @@ def assert_sound(knowledge: Knowledge) -> None:
         assert len(said) == len(set(said))
 
 
-@settings(max_examples=15, deadline=None)
+@pytest.mark.slow
+@settings(max_examples=examples(15), deadline=None)
 @given(MEMORIES, MERGES)
 def test_any_memories_and_merges_leave_a_sound_graph(
     memories: list[tuple[list[ExtractedRelation], str]], merges: list[tuple[str, str]]

@@ -57,6 +57,7 @@ def marisol(pipeline: Pipeline) -> EntityPage:
     return pipeline.entity(found.id)
 
 
+@pytest.mark.slow
 def test_two_texts_become_one_entity_whose_older_home_is_flagged(tmp_path: Path) -> None:
     clock = Clock()
     with open_pipeline(configure(tmp_path), model(), clock) as pipeline:

@@ -93,6 +93,7 @@ def test_an_answer_that_ran_out_of_room_is_truncated_even_where_it_looks_whole()
 MEGABYTE = 1_000_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "unit",
     ["{", "}", '{"', '{"a":', '{":', '{"a":[', '{"a":[{},', '{"\\', '{"\\q"', '{"\\\\"', "<think>", "</think>",
@@ -125,6 +126,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.dictionaries(texts, json_values), st.booleans())
 def test_json_is_read_as_the_library_reads_it(value: dict[str, object], ascii_only: bool) -> None:
     text = json.dumps(value, ensure_ascii=ascii_only)

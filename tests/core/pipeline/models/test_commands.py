@@ -144,6 +144,7 @@ def test_a_late_command_is_asked_to_end_and_then_killed_as_in_the_vector(
     assert command.signs == ["ready"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stream", ["stdout", "stderr"])
 def test_a_command_that_does_not_stop_talking_is_killed_before_it_fills_the_machine(
     tmp_path: Path, stream: str, monkeypatch: pytest.MonkeyPatch
@@ -218,6 +219,7 @@ def test_a_prompt_stands_on_the_command_line_only_when_it_is_short_and_plain(
     assert call["argv"] == [*usual, *UNARMED]
 
 
+@pytest.mark.slow
 def test_a_command_that_takes_no_standard_input_gets_the_prompt_as_an_argument(tmp_path: Path) -> None:
     body = (
         "if standard:\n    sys.stderr.write('Error: a prompt argument must be provided')\n    sys.exit(1)\n"

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 # As if they were not installed.
 MISSING = "import sys\nfor name in ('httpx2', 'yaml'): sys.modules[name] = None\n"

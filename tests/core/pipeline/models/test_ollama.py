@@ -366,6 +366,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(
     st.binary() | JSON.map(lambda value: json.dumps(value).encode()),
     st.sampled_from([200, 200, 400, 404, 500]),

@@ -101,6 +101,7 @@ def test_a_pause_tells_which_jobs_run_on(opened: Opened) -> None:
     assert other.pause(0) == ()
 
 
+@pytest.mark.slow
 def test_types_of_jobs_take_turns(opened: Opened) -> None:
     pipeline = opened()
     for number in range(4):

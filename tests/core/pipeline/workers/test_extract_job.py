@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.laws import examples
 from kits.scripted_model import ScriptedModel
 from kits.writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, fact, found
 
@@ -271,7 +272,8 @@ _decisions = st.lists(
 )
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.slow
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     answers=st.lists(st.tuples(_facts, _decisions), min_size=1, max_size=3),
     configuration=st.sampled_from([SHADOW, CONTROLLED, FULL]),

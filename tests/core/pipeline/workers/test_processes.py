@@ -11,9 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pytest
 from kits.service_kit import Clock, drain, open_pipeline
 
 from core.pipeline.service import Pipeline
+
+pytestmark = pytest.mark.slow
 
 TESTS = Path(__file__).parents[3]
 KILLS = int(os.environ.get("NUGGETS_KILLS", "3"))

@@ -49,6 +49,7 @@ def test_a_text_becomes_a_note_that_tells_where_it_came_from(opened: Opened) -> 
     assert pipeline.status().light is Light.IDLE
 
 
+@pytest.mark.slow
 def test_many_texts_are_written_in_few_change_sets(opened: Opened) -> None:
     pipeline = opened()
     for number in range(20):
@@ -285,6 +286,7 @@ class Away:
         return self.inner.generate(prompt, schema, deadline)
 
 
+@pytest.mark.slow
 def test_a_server_that_is_down_for_days_costs_no_job_and_hardly_a_call(opened: Opened, clock: Clock) -> None:
     model = Away()
     pipeline = opened(model)
@@ -321,6 +323,7 @@ def test_a_server_that_goes_in_the_midst_costs_the_job_no_attempt(opened: Opened
     assert (job.attempts, job.error_class) == (0, "http")
 
 
+@pytest.mark.slow
 def test_a_spent_budget_leaves_the_rest_for_tomorrow(opened: Opened, clock: Clock) -> None:
     model = parrot()
     pipeline = opened(model, "[pipeline.extraction]\ndailyCallBudget = 3")

@@ -87,6 +87,7 @@ def test_what_several_memories_say_is_brought_in_at_once_but_does_not_wait_for_l
         assert pipeline.tick().known == 1
 
 
+@pytest.mark.slow
 def test_writing_the_notes_takes_no_more_than_a_tenth_of_the_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -87,6 +87,7 @@ def test_two_workers_that_found_nearly_the_same_at_the_same_time_write_it_once(w
     assert writes.rows("facts") == 1
 
 
+@pytest.mark.slow
 def test_200_facts_five_times_in_other_case_spacing_and_punctuation_leave_200_notes(writes: Writes) -> None:
     tools = ["deploy", "backup", "report", "import", "export", "audit", "search", "mail", "cache", "proxy"]
     places = ["Berlin", "Paris", "Oslo", "Rome", "Wien", "Bern", "Lima", "Cairo", "Quito", "Dakar"]

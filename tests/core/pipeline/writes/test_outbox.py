@@ -66,6 +66,7 @@ def _as_if_killed_before_marking(database: Database) -> None:
 # Bringing over
 
 
+@pytest.mark.slow
 def test_many_facts_become_notes_in_one_entry_of_the_log_by_the_pipeline(
     database: Database, memory: Memory
 ) -> None:

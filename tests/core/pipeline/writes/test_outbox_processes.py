@@ -17,6 +17,8 @@ from core.pipeline.database.connection import Database
 from core.pipeline.writes.verify import drift
 from core.verify import findings
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 FACTS = 60
 

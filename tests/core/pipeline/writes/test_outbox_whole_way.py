@@ -113,6 +113,7 @@ def test_what_a_person_reworded_stays_as_it_is_when_the_former_words_come_again(
     assert _made(home) == {id: "Deploys run on Monday, since May."}
 
 
+@pytest.mark.slow
 def test_what_waited_in_shadow_mode_is_accepted_as_one_change_that_undo_takes_back(
     pipeline: Pipeline, home: Path
 ) -> None:

@@ -403,6 +403,7 @@ def test_when_a_step_fails_nothing_of_the_memory_is_there(
     assert hand_in("We met Anna with Carla").status == "queued"
 
 
+@pytest.mark.slow
 def test_nothing_can_be_asked_of_a_model_while_a_text_is_taken_in(
     hand_in: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:

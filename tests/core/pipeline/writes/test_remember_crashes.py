@@ -18,6 +18,8 @@ from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database.connection import Database
 from core.pipeline.writes.remember import HandedIn, remember
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[4]
 KILLS = int(os.environ.get("NUGGETS_KILLS", "10"))
 TEXT = "Anna{0} chose PostgreSQL over MongoDB in src/app{0}.py. We met Bob and Carla{0}.\n"

@@ -145,6 +145,7 @@ def test_looking_makes_no_database(tmp_path: Path) -> None:
     assert not Database.exists(tmp_path / "memory")
 
 
+@pytest.mark.slow
 def test_masked_it_stands_in_no_row_and_no_byte(pipeline: Pipeline) -> None:
     raw_id = everywhere(pipeline)
     assert any(VALUE.lower().encode() in data for data in everything(pipeline.home).values())
@@ -168,6 +169,7 @@ def test_masked_it_stands_in_no_row_and_no_byte(pipeline: Pipeline) -> None:
     assert not secrets.masking(pipeline.memory).holders
 
 
+@pytest.mark.slow
 def test_the_same_value_is_masked_in_notes_log_and_database_at_once(pipeline: Pipeline) -> None:
     pipeline.memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"password: {VALUE}"))
     everywhere(pipeline)
@@ -189,6 +191,7 @@ def test_one_text_is_masked_and_others_stay(pipeline: Pipeline) -> None:
     assert TOKEN in pipeline.raw(other).content
 
 
+@pytest.mark.slow
 def test_the_span_of_a_fact_still_points_at_its_sentence(pipeline: Pipeline) -> None:
     raw_id = pipeline.ingest(TEXT).raw_id
     drain(pipeline)
@@ -203,6 +206,7 @@ def test_the_span_of_a_fact_still_points_at_its_sentence(pipeline: Pipeline) -> 
     assert len(before) == 3
 
 
+@pytest.mark.slow
 def test_the_audit_is_append_only_again_and_tells_of_the_masking(pipeline: Pipeline) -> None:
     raw_id = everywhere(pipeline)
     masked(pipeline)
@@ -216,6 +220,7 @@ def test_the_audit_is_append_only_again_and_tells_of_the_masking(pipeline: Pipel
             writer.execute(statement)
 
 
+@pytest.mark.slow
 def test_what_stops_it_leaves_rows_and_audit_as_they_were(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +237,7 @@ def test_what_stops_it_leaves_rows_and_audit_as_they_were(
     assert_gone(pipeline.home, VALUE)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["mask_secrets", "leave_no_byte"])
 def test_stopped_in_between_it_is_finished_the_next_time(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch, stop: str
@@ -277,6 +283,7 @@ def _mask_until_killed(home: Path, call: int) -> None:
         masked(pipeline)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="kills a process")
 @pytest.mark.parametrize("call", range(1, 12))
 def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: int) -> None:
@@ -297,6 +304,7 @@ def test_killed_at_any_step_it_is_finished_the_next_time(tmp_path: Path, call: i
         assert not drift(pipeline.memory, now=NOW + 1)
 
 
+@pytest.mark.slow
 def test_what_was_reworded_before_is_gone_from_the_index_too(pipeline: Pipeline) -> None:
     everywhere(pipeline)
     with pipeline.database.write() as writer:
@@ -305,6 +313,7 @@ def test_what_was_reworded_before_is_gone_from_the_index_too(pipeline: Pipeline)
     assert_gone(pipeline.home, VALUE, "katze")
 
 
+@pytest.mark.slow
 def test_search_among_facts_goes_on(pipeline: Pipeline) -> None:
     everywhere(pipeline)
     masked(pipeline)
@@ -315,6 +324,7 @@ def test_search_among_facts_goes_on(pipeline: Pipeline) -> None:
         writer.execute("INSERT INTO facts_fts (facts_fts) VALUES ('integrity-check')")
 
 
+@pytest.mark.slow
 def test_what_differs_in_the_value_alone_stays_two(pipeline: Pipeline) -> None:
     pipeline.ingest(TEXT)
     drain(pipeline)
@@ -356,6 +366,7 @@ def test_what_is_no_secret_is_said_once(pipeline: Pipeline) -> None:
                    pipeline.database.reading.execute("SELECT name FROM meta")])  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_proposal_that_alone_holds_one_is_told_of(pipeline: Pipeline) -> None:
     pipeline.ingest("Anna runs the staging server. Ben likes the dashboard of it.")
     drain(pipeline)
@@ -376,6 +387,7 @@ def test_masking_waits_for_whoever_writes_notes(pipeline: Pipeline, monkeypatch:
     assert secrets.secrets(pipeline.memory)
 
 
+@pytest.mark.slow
 def test_somebody_who_reads_for_long_is_told_of_and_it_is_finished_later(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -392,6 +404,7 @@ def test_somebody_who_reads_for_long_is_told_of_and_it_is_finished_later(
     assert_gone(pipeline.home, VALUE)
 
 
+@pytest.mark.slow
 def test_the_pipeline_works_on_beside_it(pipeline: Pipeline) -> None:
     plans: list[Masking] = []
     for number in range(12):
