@@ -35,7 +35,8 @@ def test_small_memories_hold_what_answers_their_own_questions_and_nothing_that_a
             assert query.relevant.keys() == everything[query.text].keys() & held
             assert query.relevant
         assert store.foreign
-        assert not any(held & everything[query.text].keys() for query in store.foreign)
+        assert not any(held & everything[query.text].keys() for query in store.left_out)
+        assert not any(query.text in everything for query in store.foreign)
         assert all(link.to in held for note in store.snapshot.notes for link in note.links)
 
 

@@ -10,7 +10,7 @@ from kits.hostile import HOSTILE, RAW
 
 QUESTION = "how do we roll back"
 # Of these words one note holds one: likely enough to be offered, not to be the answer.
-UNSURE = "anna birthday"
+UNSURE = "anna birthday party"
 OFFERED = {"id", "title", "firstLine", "nuggetName", "why", "holds", "lacks", "likelihood"}
 
 
@@ -150,7 +150,7 @@ def test_recall_explains_what_may_answer_and_ends_with_one(filled: Any) -> None:
     assert [one["id"] for one in answer["explained"]] == [one["id"] for one in answer["candidates"]]
     result = filled("recall", UNSURE, "--explain")
     assert result.exit_code == 1
-    assert "It lacks “birthday”." in result.stdout
+    assert "It lacks “birthday”" in result.stdout
     assert filled.json("recall", "zzyzx", "--explain", code=1)["explained"] == []
     assert "nothing found" in filled.fails("recall", "zzyzx", "--explain", code=1)
     (missed,) = filled.json("recall", "zzyzx", "--explain", "Rollback", code=1)["explained"]
@@ -186,7 +186,7 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert set(offered) == OFFERED
     assert (offered["title"], offered["nuggetName"]) == ("Rollback", "ops")
     assert offered["firstLine"] == "Roll back with make rollback; ask Anna first"
-    assert (offered["holds"], offered["lacks"]) == (["anna"], ["birthday"])
+    assert (offered["holds"], offered["lacks"]) == (["anna"], ["birthday", "party"])
     assert 0 < offered["likelihood"] < 0.5
     result = filled("recall", UNSURE)
     assert result.exit_code == 1
@@ -194,7 +194,7 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert result.stdout.splitlines() == [
         f"Rollback  {offered['id']}",
         "  Roll back with make rollback; ask Anna first",
-        "  holds anna; lacks birthday",
+        "  holds anna; lacks birthday, party",
     ]
     assert hits(filled) == 0
 

@@ -186,7 +186,7 @@ async def test_days_are_skipped_and_a_moment_can_be_typed(home: Path) -> None:
         await app.press("T")
         await app.screen(MomentScreen)
         await app.press(*"whenever", "enter")
-        await app.until(lambda: "Is no time" in app.notices)
+        await app.until(lambda: 'an\'t read "whenever" as a time' in app.notices)
         app.app.screen.query_one(Input).value = (NOW + timedelta(hours=9)).isoformat()
         await app.press("enter")
         await app.back_on_main()
