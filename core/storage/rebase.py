@@ -111,7 +111,8 @@ def _orphans(
     sides = (note for change in change_set.notes for note in (change.before, change.after))
     notes = [note for note in sides if note is not None]
     touched = {note.id for note in notes}
-    noted = {(note.nugget_name, note.key) for note in notes if note.is_fact}
+    stood_for = [change.before for change in change_set.notes if change.before is not None]
+    noted = {(note.nugget_name, note.key) for note in stood_for if note.is_fact and not note.hidden}
     found: list[str] = []
     for fact in facts:
         # A fact that was stored without touching its note, to mend a memory, leaves without it when taken back.
