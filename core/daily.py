@@ -199,7 +199,7 @@ def run_daily_pass(
     if not isinstance(held, Claim):
         return answer(held, "running" if wanted(held) else "not due")
     done = _carry_out(memory, now, held, _goals(memory, settings, promote))
-    with partly_done(_RAN):
+    with partly_done(_RAN) if done.counts_as_run else contextlib.nullcontext():
         known = runs(memory.home)
     return answer(
         known,
