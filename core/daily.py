@@ -199,8 +199,14 @@ def run_daily_pass(
     if not isinstance(held, Claim):
         return answer(held, "running" if wanted(held) else "not due")
     done = _carry_out(memory, now, held, _goals(memory, settings, promote))
-    with partly_done(_RAN) if done.counts_as_run else contextlib.nullcontext():
-        known = runs(memory.home)
+    try:
+        with partly_done(_RAN) if done.counts_as_run else contextlib.nullcontext():
+            known = runs(memory.home)
+    except NuggetsError as error:
+        if done.counts_as_run or not done.problems:
+            raise
+        # What kept the pass from coming about says what became of it.
+        raise done.problems[0] from error
     return answer(
         known,
         reflection=done.reflection,

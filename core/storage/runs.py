@@ -85,6 +85,10 @@ def claim_of(home: Path, now: datetime) -> Claim | None:
     return None
 
 
+# Tokens of claims that this process gave up, for those that the ledger could not be told of.
+_given_up: Final[set[str]] = set()
+
+
 def claim(
     home: Path, now: datetime, by: str, wanted: Callable[[tuple[Run, ...]], bool]
 ) -> Claim | tuple[Run, ...]:
@@ -100,7 +104,7 @@ def claim(
             raise StorageError("there is no log of changes yet", where=str(home), kept="nothing was written")
         with ledger.transaction(durable=True):
             held = _claim(ledger)
-            if held is not None and held.holds(now):
+            if held is not None and held.token not in _given_up and held.holds(now):
                 return _runs(ledger)
             if held is not None and _left_its_mark(ledger, held):
                 _add(ledger, Run(at=held.at, day=_day_of(held, now), by=held.by))
@@ -123,7 +127,8 @@ def finish(home: Path, claim: Claim | None, run: Run) -> None:
 
 
 def let_go(home: Path, claim: Claim) -> None:
-    """Gives up a claim to a pass that did not come about. Errors as in `runs`."""
+    """Gives up a claim to a pass that did not come about. Errors as in `runs`; here it is given up then too."""
+    _given_up.add(claim.token)
     with _opened(home) as ledger:
         if ledger is not None:
             with ledger.transaction():
