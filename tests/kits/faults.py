@@ -28,6 +28,9 @@ _CHANGES: Final = re.compile(
     re.IGNORECASE,
 )
 _HARMLESS: Final = re.compile(r"\s*PRAGMA (synchronous|busy_timeout|foreign_keys|query_only)", re.IGNORECASE)
+# A full disk still lets go of what is on it: these calls need no room.
+_FREEING: Final = ("unlink", "remove", "rmdir")
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 _PATCHED: Final = (
     "write", "fsync", "replace", "rename", "link", "unlink", "remove", "mkdir", "rmdir", "truncate", "ftruncate",
     "chmod", "fchmod", "utime",
@@ -35,7 +38,8 @@ _PATCHED: Final = (
 
 
 class Faults:
-    """Counts changing calls; the one of `number` (from 0) fails with `code`, and so do `more` after it.
+    """Counts changing calls; the one of `number` (from 0) fails with `code`, and so do `more` after it; on a disk that
+    stays full, removing works all the same.
 
     count: how many there were. failed: what was refused, "" for nothing.
     """
@@ -45,11 +49,12 @@ class Faults:
         self.failed = ""
         self._refused = range(0) if number is None else range(number, number + 1 + more)
         self._code = code
+        self._spared = _FREEING if more and code in _FULL else ()
 
     def step(self, name: str) -> bool:
         """Counts one call; whether it is to fail."""
         number, self.count = self.count, self.count + 1
-        if number in self._refused:
+        if number in self._refused and name not in self._spared:
             self.failed = self.failed or name
             return True
         return False
