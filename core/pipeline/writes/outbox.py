@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -105,7 +105,8 @@ def _bring_over(
     try:
         brought, change_set = _write(database, memory, rows, asked)
     except NuggetsError as error:
-        with database.write(lasting=False) as writer:
+        # Where the database refuses as well, the rows are merely tried again sooner: what the memory says comes first.
+        with suppress(NuggetsError), database.write(lasting=False) as writer:
             outbox.put_off(writer, rows, error.message)
         raise
     written = nullcontext() if change_set.empty else partly_done(_WRITTEN)
