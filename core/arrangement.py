@@ -13,9 +13,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from core.storage.cache import own_file, read_up_to
-from core.storage.files import make_folder, replace_file
-from core.storage.unsaved_files import unsaved_folder
+from core.storage.cache.container import own_file, read_up_to
+from core.storage.files.atomic import make_folder, replace_file
+from core.storage.personal.unsaved_files import unsaved_folder
 
 FILE: Final = "panes.json"
 _LONGEST: Final = 4096

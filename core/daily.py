@@ -24,10 +24,10 @@ from core.local_zone import local_zone
 from core.model.names import iso
 from core.schedule import LastRun, due, latest, next_due
 from core.settings import Settings, load_settings
-from core.storage.presence import DaemonOn
-from core.storage.presence import Presence as Presence
-from core.storage.presence import daemon_on as daemon_on
-from core.storage.runs import Claim, Run, claim, claim_of, finish, let_go, runs
+from core.storage.files.presence import DaemonOn
+from core.storage.files.presence import Presence as Presence
+from core.storage.files.presence import daemon_on as daemon_on
+from core.storage.journal.runs import Claim, Run, claim, claim_of, finish, let_go, runs
 
 if TYPE_CHECKING:
     from core.memory import Memory

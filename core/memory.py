@@ -26,7 +26,7 @@ from core.services.repository import Repository
 from core.services.saved_searches import SavedSearches
 from core.services.search import SearchService
 from core.services.settings_file import SettingsFile
-from core.storage.files import absolute_path
+from core.storage.files.atomic import absolute_path
 
 if TYPE_CHECKING:
     import asyncio
@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from core.services.secrets import Masking as Masking
     from core.services.secrets import Secrets
     from core.settings import SearchSettings, Settings
-    from core.storage.backups import Backup as Backup
-    from core.storage.masking_proof import Left as Left
-    from core.storage.merge_files import MergeResult as MergeResult
-    from core.storage.quarantine import Record as Record
+    from core.storage.masking.proof import Left as Left
+    from core.storage.merge.files import MergeResult as MergeResult
+    from core.storage.safety.backups import Backup as Backup
+    from core.storage.safety.quarantine import Record as Record
     from core.storage.store import Store
     from core.timeline import Timeline
     from core.verify.finding import Finding as Finding
@@ -615,7 +615,7 @@ class Memory:
 
     def set_aside(self) -> tuple[Record, ...]:
         """What could not be read and is kept in the quarantine with its exact bytes, newest first."""
-        from core.storage.quarantine import records
+        from core.storage.safety.quarantine import records
 
         return tuple(records(self.home))
 
@@ -777,6 +777,6 @@ def merge_file(base: Path, ours: Path, theirs: Path) -> MergeResult:
     What both changed in two ways stays as in `ours` and is told of. Raises BrokenFileError, ReadOnlyError,
     NotFoundError, StorageError; nothing is written then.
     """
-    from core.storage.merge_files import merge_file
+    from core.storage.merge.files import merge_file
 
     return merge_file(base, ours, theirs)

@@ -15,14 +15,14 @@ from core.errors import NotFoundError, StorageError
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 from core.settings import PromotionSettings
-from core.storage.files import absolute_path, read_file, remove_leftovers_of, working_directory
-from core.storage.promotions import keep_target, kept_target, kept_targets
+from core.storage.files.atomic import absolute_path, read_file, remove_leftovers_of, working_directory
+from core.storage.journal.promotions import keep_target, kept_target, kept_targets
 
 if TYPE_CHECKING:
     from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
-    from core.storage.ledger import Ledger
+    from core.storage.journal.ledger import Ledger
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,11 @@ from core.model.change import ChangeSet
 from core.model.in_order import times_in_order
 from core.model.snapshot import Snapshot
 from core.model.unwind import at_moment
-from core.storage.ledger import Ledger
-from core.storage.ledger_archive import archives
-from core.storage.ledger_schema import BrokenLedgerError, unreadable
-from core.storage.ledger_times import Mark as Mark
-from core.storage.ledger_times import archived_marks, change_sets, marks
+from core.storage.journal.archive import archives
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.schema import BrokenLedgerError, unreadable
+from core.storage.journal.times import Mark as Mark
+from core.storage.journal.times import archived_marks, change_sets, marks
 
 # Every so many changes a state is kept, so that any other is few changes away from one.
 _STRIDE: Final = 64

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeGuard
 
 from core.model.masks import Masks
-from core.storage.unsaved_files import UnsavedFiles, unsaved_folder
+from core.storage.personal.unsaved_files import UnsavedFiles, unsaved_folder
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from hypothesis import settings
 from kits.laws import profile_for, register_profiles
 from kits.tiers import FAST, LONG_SECONDS, long_tests
 
-from core.storage import ledger
+from core.storage.journal import ledger
 
 register_profiles()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

@@ -28,7 +28,7 @@ from core.pipeline.database import jobs as queue
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
 from core.pipeline.records import Ticked
-from core.storage.files import absolute_path
+from core.storage.files.atomic import absolute_path
 
 if TYPE_CHECKING:
     from core.memory import Memory

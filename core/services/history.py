@@ -17,11 +17,11 @@ from core.model.parts import chosen, count_parts, scope, scope_numbers
 from core.model.snapshot import Snapshot
 from core.model.standing import fallen
 from core.model.window import Window
-from core.storage.ledger import Ledger
-from core.storage.ledger_archive import archived
-from core.storage.ledger_codec import note_item
-from core.storage.ledger_filters import EntryFilters
-from core.storage.merging import Decide, take_ours, take_theirs
+from core.storage.journal.archive import archived
+from core.storage.journal.codec import note_item
+from core.storage.journal.filters import EntryFilters
+from core.storage.journal.ledger import Ledger
+from core.storage.merge.deciding import Decide, take_ours, take_theirs
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
 

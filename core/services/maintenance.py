@@ -24,15 +24,15 @@ from core.model.progress import Progress
 from core.model.snapshot import Snapshot
 from core.services.repository import Repository
 from core.settings import Settings
-from core.storage.backups import Backup, backups, read_backup
-from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
-from core.storage.copied_version import copied_version
-from core.storage.documents import Document, GraphDocument
-from core.storage.files import may_be_read, wrong_kind
-from core.storage.inspect import inspect_folder
-from core.storage.join_copies import join
-from core.storage.ledger_codec import fact_item, note_item
-from core.storage.second_files import SecondFile
+from core.storage.files.atomic import may_be_read, wrong_kind
+from core.storage.format.documents import Document, GraphDocument
+from core.storage.journal.codec import fact_item, note_item
+from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
+from core.storage.merge.copied_version import copied_version
+from core.storage.merge.join_copies import join
+from core.storage.recovery.inspect import inspect_folder
+from core.storage.recovery.second_files import SecondFile
+from core.storage.safety.backups import Backup, backups, read_backup
 from core.timeline import timeline_of
 from core.verify.finding import Finding
 from core.verify.run import findings, repair

@@ -17,13 +17,13 @@ from core.model.snapshot import Snapshot
 from core.model.window import Window
 from core.services.listener import FileListener
 from core.settings import Settings
-from core.storage.files import Fingerprint, fingerprint
-from core.storage.reading import read_folder
+from core.storage.files.atomic import Fingerprint, fingerprint
+from core.storage.format.reading import read_folder
 
 if TYPE_CHECKING:
     from core.model.masks import Masks
-    from core.storage.merging import Decide
-    from core.storage.reading import Loaded
+    from core.storage.format.reading import Loaded
+    from core.storage.merge.deciding import Decide
     from core.storage.store import Store
 
 # How long reading waits for the lock when there is something to put into the log.
@@ -185,7 +185,7 @@ class Repository:
         self.snapshot = loaded
         ledger = self.store.ledger
         if loaded is not former and (ledger is None or ledger.read_only):
-            from core.storage.compare import outside_changes
+            from core.storage.merge.compare import outside_changes
 
             self._unlogged += outside_changes(former, loaded, ids=self.ids, at=self.now(), author=PROGRAM)
         return loaded is not former

@@ -13,7 +13,7 @@ from core.model.kept import SEARCHES_FILE, KeptSearch, checked
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
-    from core.storage.searches_file import Kept
+    from core.storage.personal.searches_file import Kept
 
 _KEPT: Final = "nothing was written"
 
@@ -72,7 +72,7 @@ class SavedSearches:
         return f"let {len(names)} searches go"
 
     def _change(self, draft: Draft, put: Collection[KeptSearch], out: Collection[str]) -> None:
-        from core.storage.searches_file import changed_searches
+        from core.storage.personal.searches_file import changed_searches
 
         before, after = changed_searches(self._home, put, out)
         if after != (before or b""):
@@ -90,7 +90,7 @@ class SavedSearches:
             self._look()
 
     def _look(self) -> None:
-        from core.storage.searches_file import Kept, kept_searches, searches_version
+        from core.storage.personal.searches_file import Kept, kept_searches, searches_version
 
         with self._guard:
             try:

@@ -52,7 +52,7 @@ class SearchService:
     # The folder of the cache; None where there is to be none.
     @cached_property
     def _cache(self) -> Path | None:
-        from core.storage.cache_folder import cache_folder
+        from core.storage.cache.folder import cache_folder
 
         return cache_folder(self._home, os.environ)
 
@@ -164,8 +164,8 @@ class SearchService:
         index = self._index
         if index is None or self._cache is None or index.read_anew < least or not self._claimed():
             return False
-        from core.storage.cache import write_cache
-        from core.storage.cache_folder import INDEX_NAME
+        from core.storage.cache.container import write_cache
+        from core.storage.cache.folder import INDEX_NAME
 
         return write_cache(self._cache / INDEX_NAME, VERSION, index.blocks())
 
@@ -186,9 +186,9 @@ class SearchService:
         if self._cache is None:
             return SearchIndex()
         from core.search.phases import row_bytes
-        from core.storage.cache import read_cache
-        from core.storage.cache_folder import INDEX_NAME, VECTORS_NAME
-        from core.storage.cache_rows import RowFile
+        from core.storage.cache.container import read_cache
+        from core.storage.cache.folder import INDEX_NAME, VECTORS_NAME
+        from core.storage.cache.rows import RowFile
 
         version = f"{VERSION}/{dimension}"
         index = SearchIndex(RowFile(self._cache / VECTORS_NAME, version, row_bytes(dimension)))
@@ -199,7 +199,7 @@ class SearchService:
 
     def _claimed(self) -> bool:
         """Whether the cache's folder is there and ours; made at the first call."""
-        from core.storage.cache_folder import claim_cache_folder
+        from core.storage.cache.folder import claim_cache_folder
 
         if self._mine is None:
             self._mine = self._cache is not None and claim_cache_folder(self._cache, self._home)

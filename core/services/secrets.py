@@ -18,12 +18,12 @@ from core.model.note import replace
 from core.model.secrets import Holder, forget_texts, holders, refused_marks, secrets_of, secrets_of_fact
 from core.model.snapshot import Snapshot
 from core.settings import Settings
-from core.storage.cache_folder import cache_folder, remove_cache
-from core.storage.files import read_file, replace_file
-from core.storage.masking import GO_ON, HALFWAY, REASON, Place, mask_folder, survey
-from core.storage.masking_proof import Left, file_left, files_left
-from core.storage.promotions import kept_targets
-from core.storage.unsaved_files import unsaved_folder
+from core.storage.cache.folder import cache_folder, remove_cache
+from core.storage.files.atomic import read_file, replace_file
+from core.storage.journal.promotions import kept_targets
+from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, mask_folder, survey
+from core.storage.masking.proof import Left, file_left, files_left
+from core.storage.personal.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
 
 if TYPE_CHECKING:

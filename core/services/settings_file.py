@@ -32,7 +32,7 @@ class SettingsFile:
 
     def change(self, draft: Draft, changes: Mapping[str, Any]) -> str:
         """Lays the file with changed values over a draft; the reason for the log. See `Memory.save_settings`."""
-        from core.storage.settings_file import changed_settings
+        from core.storage.personal.settings_file import changed_settings
 
         before, after = changed_settings(self._home, changes)
         if after != (before or b""):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from core.errors import NuggetsError
 from core.model.snapshot import Snapshot
-from core.storage.watch import watch_folder
+from core.storage.files.watch import watch_folder
 
 if TYPE_CHECKING:
     from core.services.repository import Repository

@@ -14,16 +14,17 @@ from core.errors import ConflictError, NuggetsError, StorageError, UnfinishedErr
 from core.model.change import ChangeSet
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
-from core.storage.compare import without_hollow
-from core.storage.files import remove_leftovers
-from core.storage.ledger import IN_PASSING, RESTORER
-from core.storage.merging import Collect, Decide, refuse, take_theirs
-from core.storage.outside import Due, note_outside
-from core.storage.reading import Loaded, read_folder
-from core.storage.rebase import rebase
-from core.storage.safekeeping import keep_before_rewriting, keep_unreadable
-from core.storage.tracing import Trace
-from core.storage.unfinished import whole_of
+from core.storage.files.atomic import remove_leftovers
+from core.storage.format.reading import Loaded, read_folder
+from core.storage.journal.ledger import IN_PASSING, RESTORER
+from core.storage.journal.session import JournalSession
+from core.storage.journal.unfinished import whole_of
+from core.storage.merge.compare import without_hollow
+from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
+from core.storage.merge.rebase import rebase
+from core.storage.reconcile.outside import Due, note_outside
+from core.storage.reconcile.slips import rescue, slipped
+from core.storage.safety.before_writing import keep_before_rewriting, keep_unreadable
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
 
 _KEPT: Final = "nothing was written"
@@ -53,7 +54,7 @@ class Committer:
         self,
         home: Path,
         settings: Settings,
-        trace: Trace,
+        trace: JournalSession,
         *,
         clock: Callable[[], datetime],
         tolerant: bool,
@@ -120,7 +121,7 @@ class Committer:
             effective = msgspec.structs.replace(effective, files=due)
             if effective.empty:
                 if seq is not None:
-                    self._trace.finish(seq, change_set, made_by, self.current, None)
+                    self._trace.finish(seq, change_set, made_by, self.current)
                 return Applied(before, before, effective)
             entry = effective if seq is None else whole_of(change_set, effective, before)
             done = self._write(effective, entry, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
@@ -149,7 +150,7 @@ class Committer:
         keep_before_rewriting(self.home, loaded, effective, self._clock())
         write = prepare(self.home, loaded, effective)
         with self._staged(write):
-            number, entry = self._trace.begin(entry, made_by, write, seq, preceding)
+            number, entry = self._trace.begin(entry, made_by, write.stages(), seq, preceding)
             written = None
             try:
                 try:
@@ -166,7 +167,9 @@ class Committer:
                 raise
             if written is None:
                 return None
-            self._trace.finish(number, entry, made_by, loaded, written)
+            self._trace.finish(
+                number, entry, made_by, loaded, written.loaded, slipped(self._trace, written, loaded)
+            )
             return entry, written
 
     @contextmanager
@@ -193,7 +196,7 @@ class Committer:
         """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back."""
         self.load()
         self._trace.log.open(self.current)
-        self._trace.rescue(self.current)
+        rescue(self._trace, self.current)
         remove_leftovers(self.home)
         self._trace.mark_contained(self.current)
         problems = self.current.snapshot.problems
@@ -266,7 +269,9 @@ class Committer:
             if written is None:
                 return True
             self._loaded = written.loaded
-            self._trace.finish(None, effective, RESTORER, loaded, written)
+            self._trace.finish(
+                None, effective, RESTORER, loaded, written.loaded, slipped(self._trace, written, loaded)
+            )
             self._take_in(written)
         except NuggetsError:
             return False

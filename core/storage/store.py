@@ -16,17 +16,17 @@ from core.model.names import iso
 from core.model.snapshot import Snapshot
 from core.settings import Settings
 from core.storage.committing import Applied, Committer
-from core.storage.files import locked, make_folder, remove_file
-from core.storage.ledger import Ledger
-from core.storage.ledger_schema import BrokenLedgerError, unreadable
-from core.storage.mend_files import check_mends, mend_files, mendable, take_mends_back
-from core.storage.merging import Decide
-from core.storage.outside import concerned, is_quiet
-from core.storage.quarantine import set_aside
-from core.storage.reading import Loaded
-from core.storage.safekeeping import back_up, keep_unreadable, keep_whole
-from core.storage.second_files import SecondFile, second_files
-from core.storage.tracing import Attribution, Trace
+from core.storage.files.atomic import locked, make_folder, remove_file
+from core.storage.format.reading import Loaded
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.schema import BrokenLedgerError, unreadable
+from core.storage.journal.session import Attribution, JournalSession
+from core.storage.merge.deciding import Decide
+from core.storage.reconcile.outside import concerned, is_quiet
+from core.storage.recovery.mend_files import check_mends, mend_files, mendable, take_mends_back
+from core.storage.recovery.second_files import SecondFile, second_files
+from core.storage.safety.before_writing import back_up, keep_unreadable, keep_whole
+from core.storage.safety.quarantine import set_aside
 from core.storage.writing import check_writable
 
 _VISIT: Final = "last visit"
@@ -56,7 +56,7 @@ class Store:
         self.home = home
         self._settings = settings or Settings()
         self._clock = clock or (lambda: datetime.now(UTC))
-        self._trace = Trace(
+        self._trace = JournalSession(
             home, self._settings, clock=self._clock, ids=ids or (lambda: secrets.token_hex(4))
         )
         self._committer = Committer(
@@ -150,7 +150,7 @@ class Store:
         except NuggetsError as error:
             self._trace.notices.tell(error)
 
-    def settle_now(self) -> tuple[Trace, Loaded]:
+    def settle_now(self) -> tuple[JournalSession, Loaded]:
         """Under the memory's lock: the log and the files, in step with each other. Errors as in `apply`."""
         self._committer.settle()
         return self._trace, self.loaded

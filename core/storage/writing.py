@@ -16,10 +16,7 @@ from core.folder import GRAPH_FILE, suffix_in_use
 from core.model.change import ChangeSet, FileChange
 from core.model.names import check_nugget_name
 from core.model.snapshot import Snapshot
-from core.storage.changed import changed_graph, changed_nugget
-from core.storage.documents import Document, GraphDocument, NuggetDocument, new_nugget
-from core.storage.exchange import put_instead
-from core.storage.files import (
+from core.storage.files.atomic import (
     Fingerprint,
     Staged,
     discard,
@@ -33,9 +30,12 @@ from core.storage.files import (
     stage_file,
     write_target,
 )
-from core.storage.ledger_rows import Stage
-from core.storage.open_writers import wait_for_writers
-from core.storage.reading import Loaded, assembled, nugget_files
+from core.storage.files.exchange import put_instead
+from core.storage.files.open_writers import wait_for_writers
+from core.storage.format.changed import changed_graph, changed_nugget
+from core.storage.format.documents import Document, GraphDocument, NuggetDocument, new_nugget
+from core.storage.format.reading import Loaded, assembled, nugget_files
+from core.storage.journal.rows import Stage
 
 _KEPT: Final = "nothing was written"
 _NAMES: Final = 100
@@ -257,7 +257,7 @@ def rebased_file(home: Path, change: FileChange) -> FileChange:
     path = home / change.path
     if Path(change.path).is_absolute() or path.suffix != ".toml":
         return change
-    from core.storage.toml_files import brought_onto
+    from core.storage.files.toml import brought_onto
 
     now = _content(path)
     if now == change.before:

@@ -22,7 +22,7 @@ from core.facts.edits import remember
 from core.graph.edits import edit_note, hide_note
 from core.model.basis import settled
 from core.model.note import Link, Note, to_file_dict
-from core.storage.files import replace_file
+from core.storage.files.atomic import replace_file
 
 NOTES, FACTS, ROUNDS = 10_000, 512, 9
 BAR = 3.0

@@ -12,8 +12,8 @@ import pytest
 
 from core.errors import advice
 from core.pipeline.database.connection import told
-from core.storage import ledger_schema
-from core.storage.files import refused
+from core.storage.files.atomic import refused
+from core.storage.journal import schema as ledger_schema
 
 REASONS = {
     errno.ENOSPC: "free space",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.arrangement import FILE, keep_panes, kept_panes
-from core.storage.unsaved_files import unsaved_folder
+from core.storage.personal.unsaved_files import unsaved_folder
 
 
 @pytest.fixture

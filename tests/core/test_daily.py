@@ -26,7 +26,7 @@ from core.errors import (
 from core.memory import Memory
 from core.model.change import Author
 from core.promotion.target import project_folder
-from core.storage.runs import runs
+from core.storage.journal.runs import runs
 
 ROOT = Path(__file__).parents[2]
 MORNING = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)

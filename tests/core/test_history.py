@@ -24,7 +24,7 @@ from core.graph.edits import create_note, delete_note, edit_note, hide_note, lin
 from core.graph.merging import merge_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
-from core.storage import ledger
+from core.storage.journal import ledger
 
 AGENT = Author("agent", "claude")
 LATER = "2026-06-01T00:00:00.000Z"

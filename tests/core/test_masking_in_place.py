@@ -90,9 +90,9 @@ def test_no_file_holds_it_afterwards(tmp_path: Path, cache: Path) -> None:
     aside = home / "quarantine"
     from datetime import UTC, datetime
 
-    from core.storage.backups import make_backup
-    from core.storage.files import locked
-    from core.storage.quarantine import set_aside
+    from core.storage.files.atomic import locked
+    from core.storage.safety.backups import make_backup
+    from core.storage.safety.quarantine import set_aside
 
     with locked(home):
         make_backup(home, at=datetime.now(UTC), reason="bulk")
@@ -209,7 +209,7 @@ def test_files_of_others_are_told_of_and_left_alone(tmp_path: Path) -> None:
 
 
 def _mask_until_killed(home: str, call: int) -> None:
-    import core.storage.files as files
+    import core.storage.files.atomic as files
 
     count, replace = 0, os.replace
 
@@ -223,7 +223,7 @@ def _mask_until_killed(home: str, call: int) -> None:
     memory = Memory.open(home)
     plan = memory.masking()
     files.os.replace = counting  # type: ignore[assignment]
-    import core.storage.masking as masking
+    import core.storage.masking.mask as masking
 
     ledger, write = masking.mask_ledger, masking.Write.carry_out
 

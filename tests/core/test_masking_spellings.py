@@ -31,11 +31,11 @@ from core.model.masks import Masks, is_distinctive
 from core.model.secrets import Held
 from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
-from core.storage.backups import make_backup
-from core.storage.files import locked
-from core.storage.masking_proof import files_left
-from core.storage.quarantine import set_aside
-from core.storage.unsaved_files import unsaved_folder
+from core.storage.files.atomic import locked
+from core.storage.masking.proof import files_left
+from core.storage.personal.unsaved_files import unsaved_folder
+from core.storage.safety.backups import make_backup
+from core.storage.safety.quarantine import set_aside
 from core.unsaved import Unsaved, UnsavedTexts
 
 VALUE = 'Tr0"b4\\d/Ä😀\u00a0z9'.replace("\u00a0", "+")

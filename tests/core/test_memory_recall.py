@@ -14,7 +14,7 @@ from core import Memory
 from core.errors import NotFoundError
 from core.facts.edits import remember
 from core.graph.edits import create_note
-from core.storage import files
+from core.storage.files import atomic as files
 
 FACT_NOTE = "fact-memory-00000001"
 

@@ -23,7 +23,7 @@ from core import Memory
 from core.errors import BrokenFileError, NuggetsError
 from core.graph.edits import edit_note
 from core.model.snapshot import Snapshot
-from core.storage import watch
+from core.storage.files import watch
 
 FIRST = "note-memory-00000001"
 PATIENCE = 30

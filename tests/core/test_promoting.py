@@ -15,7 +15,7 @@ from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.note import replace
 from core.promotion.refusal import REFUSED
-from core.storage.files import read_file
+from core.storage.files.atomic import read_file
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
 from core.model.snapshot import Snapshot
-from core.storage.ledger_archive import archive_oldest
+from core.storage.journal.archive import archive_oldest
 from core.timeline import Timeline
 
 FEW = settings(

@@ -16,7 +16,7 @@ from kits.hostile import HOSTILE
 from core.errors import StorageError
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.storage.unsaved_files import unsaved_folder
+from core.storage.personal.unsaved_files import unsaved_folder
 from core.unsaved import Unsaved, UnsavedTexts, _decoded, _encoded
 
 ROOT = Path(__file__).parents[2]

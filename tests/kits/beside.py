@@ -11,7 +11,9 @@ import pytest
 
 from core import Memory
 from core.graph.edits import edit_note
-from core.storage import exchange, outside, store
+from core.storage import store
+from core.storage.files import exchange
+from core.storage.reconcile import outside
 from kits.memory_files import (
     GRAPH,
     fact_object,

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from core.storage import exchange
+from core.storage.files import exchange
 
 # What a disk that is full, failing, mounted for reading or over its quota says.
 ERRORS: Final = (errno.ENOSPC, errno.EIO, errno.EROFS, errno.EDQUOT)

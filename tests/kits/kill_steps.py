@@ -7,8 +7,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from core.storage import exchange
-from core.storage.ledger import Ledger
+from core.storage.files import exchange
+from core.storage.journal.ledger import Ledger
 
 
 def end_before_step(number: int, *transactions: tuple[type, str]) -> None:

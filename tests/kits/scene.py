@@ -19,11 +19,11 @@ from core.model.names import iso
 from core.model.note import Note, to_file_dict
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
-from core.storage.claims import ItemKey, OwnChange, fact_change_in, fact_keys
-from core.storage.compare import outside_changes
-from core.storage.reading import read_folder
-from core.storage.rebase import rebase
-from core.storage.stale import Verdict, judge
+from core.storage.format.reading import read_folder
+from core.storage.merge.compare import outside_changes
+from core.storage.merge.rebase import rebase
+from core.storage.reconcile.claims import ItemKey, OwnChange, fact_change_in, fact_keys
+from core.storage.reconcile.stale import Verdict, judge
 from kits.drafts import make_fact_note
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 from kits.original_writer import Original

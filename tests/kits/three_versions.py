@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from core.storage.merge_files import MergeResult, merge_file
+from core.storage.merge.files import MergeResult, merge_file
 from kits.memory_files import javascript
 
 Notes = list[dict[str, Any]]

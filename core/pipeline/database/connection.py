@@ -14,10 +14,8 @@ from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnl
 from core.pipeline.database.schema import TABLES, VERSION
 from core.pipeline.database.turn import turn
 from core.pipeline.guard import holding_a_transaction
-from core.storage.belonging import ID_NAME, folder_id, may_belong
-from core.storage.files import identity, make_folder, write_target, wrong_kind
-from core.storage.quarantine import QUARANTINE
-from core.storage.sqlite_files import (
+from core.storage.files.atomic import identity, make_folder, write_target, wrong_kind
+from core.storage.files.sqlite import (
     BUSY_SECONDS,
     DATABASE_ERRORS,
     NO_VERSION,
@@ -30,6 +28,8 @@ from core.storage.sqlite_files import (
     one_line,
     shows_damage,
 )
+from core.storage.journal.belonging import ID_NAME, folder_id, may_belong
+from core.storage.safety.quarantine import QUARANTINE
 
 PIPELINE_FILE: Final = "pipeline.db"
 _SET_ASIDE_SECONDS: Final = 15.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from core.pipeline.database.connection import PIPELINE_FILE, check_kind, telling, told, unreadable
-from core.storage.sqlite_files import BUSY_SECONDS
+from core.storage.files.sqlite import BUSY_SECONDS
 
 # Denied ones are out of the graph by what the pipeline itself did; of others it is a person who decides.
 _STANDING: Final = """

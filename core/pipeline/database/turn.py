@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import LockTimeoutError, StorageError
-from core.storage.files import refused, wrong_kind
-from core.storage.locks import Lock
+from core.storage.files.atomic import refused, wrong_kind
+from core.storage.files.locks import Lock
 
 TURN_FILE: Final = ".nuggets.outbox.lock"
 

@@ -22,8 +22,8 @@ from core.pipeline.database.history import append
 from core.pipeline.database.standing import looking
 from core.pipeline.database.turn import turn
 from core.pipeline.intake.normalisation import normalise
-from core.storage.masking import GO_ON, HALFWAY, REASON, Place
-from core.storage.sqlite_files import SIDE_FILES
+from core.storage.files.sqlite import SIDE_FILES
+from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place
 from core.text.secrets import find_secrets, masked
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from core.graph.edits import create_note, delete_note, hide_note, link_notes, un
 from core.memory import Memory
 from core.model.draft import Draft
 from core.model.note import replace
-from core.storage.rebase import rebase
+from core.storage.merge.rebase import rebase
 
 EDITS: dict[str, Callable[[Draft, str], object]] = {
     "hide": hide_note,

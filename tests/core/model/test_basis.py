@@ -23,7 +23,7 @@ from core.model.basis import (
 )
 from core.model.note import Link, VectorSpec, replace, to_file_dict
 from core.settings import InferenceSettings
-from core.storage.codec import read_note
+from core.storage.format.codec import read_note
 from core.text.tokens import basis_tokens
 
 

@@ -16,8 +16,16 @@ from kits.memory_files import GRAPH, fact_object, note_object, tree, write_graph
 
 from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyError, StorageError
 from core.settings import InferenceSettings
-from core.storage.backups import BACKUPS, backups, due_today, file_in_backup, make_backup, prune, read_backup
-from core.storage.reading import read_folder
+from core.storage.format.reading import read_folder
+from core.storage.safety.backups import (
+    BACKUPS,
+    backups,
+    due_today,
+    file_in_backup,
+    make_backup,
+    prune,
+    read_backup,
+)
 
 NOON = datetime(2026, 11, 22, 12, 0, 0, tzinfo=UTC)
 RULES = InferenceSettings()

@@ -19,9 +19,9 @@ from kits.memory_files import (
 from core import Memory
 from core.errors import NuggetsError, ReadOnlyError, StorageError
 from core.graph.edits import create_note, edit_note
-from core.storage import ledger_schema
-from core.storage.ledger import Ledger
-from core.storage.ledger_schema import LEDGER_FILE
+from core.storage.journal import schema as ledger_schema
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.schema import LEDGER_FILE
 
 as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
 

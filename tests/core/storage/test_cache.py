@@ -18,8 +18,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.storage import cache
-from core.storage.cache import ALIGNMENT, read_cache, write_cache
+from core.storage.cache import container as cache
+from core.storage.cache.container import ALIGNMENT, read_cache, write_cache
 
 ROOT = Path(__file__).parents[3]
 BLOCKS = {"words": bytes(range(200)), "empty": b"", "numbers": b"\x07" * 64, "one": b"x"}
@@ -29,7 +29,7 @@ as_root = os.geteuid() == 0 if hasattr(os, "geteuid") else True
 WRITER = """
 import sys
 from pathlib import Path
-from core.storage.cache import write_cache
+from core.storage.cache.container import write_cache
 print("ready", flush=True)
 for turn in range(int(sys.argv[2])):
     text = b"%s %d " % (sys.argv[3].encode(), turn)

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from kits.hostile import HOSTILE
 
-from core.storage import cache_folder as folders
-from core.storage.cache import read_cache, write_cache
-from core.storage.cache_folder import INDEX_NAME, MEMORY_NAME, VECTORS_NAME, cache_folder, claim_cache_folder
-from core.storage.cache_rows import RowFile
+from core.storage.cache import folder as folders
+from core.storage.cache.container import read_cache, write_cache
+from core.storage.cache.folder import INDEX_NAME, MEMORY_NAME, VECTORS_NAME, cache_folder, claim_cache_folder
+from core.storage.cache.rows import RowFile
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.storage.cache_rows import RowFile, Rows
+from core.storage.cache.rows import RowFile, Rows
 
 ROOT = Path(__file__).parents[3]
 ROW = 64
@@ -28,7 +28,7 @@ ROW = 64
 SHARED = """
 import hashlib, os, sys
 from pathlib import Path
-from core.storage.cache_rows import RowFile
+from core.storage.cache.rows import RowFile
 def digest_of(number): return hashlib.blake2b(b"%d" % number, digest_size=16).digest()
 def row_of(digest): return hashlib.blake2b(digest, digest_size=64).digest()
 rows = RowFile(Path(sys.argv[1]), "1", 64)

@@ -10,9 +10,9 @@ from kits.counted_steps import steps_of
 
 from core.model.change import FactChange
 from core.model.fact import Fact, NuggetMeta
-from core.storage.changed import changed_nugget
-from core.storage.codec import write_fact
-from core.storage.documents import NuggetDocument
+from core.storage.format.changed import changed_nugget
+from core.storage.format.codec import write_fact
+from core.storage.format.documents import NuggetDocument
 
 
 def _document(legible: list[bool]) -> NuggetDocument:

@@ -23,9 +23,9 @@ from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
 from core.model.snapshot import Problem, Snapshot
 from core.settings import InferenceSettings
-from core.storage.compare import outside_changes
-from core.storage.reading import read_folder
-from core.storage.rebase import rebase
+from core.storage.format.reading import read_folder
+from core.storage.merge.compare import outside_changes
+from core.storage.merge.rebase import rebase
 
 PROGRAM = Author("program")
 AT = "2026-05-05T12:00:00.000Z"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from kits.memory_files import GRAPH, fact_object, note_object, write_graph, write_nugget
 
-from core.storage.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
+from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, left_over, read_copy
 
 FACT = "fact-memory-000000ff"
 GRAPH_COPIES = (

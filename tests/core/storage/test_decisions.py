@@ -19,8 +19,8 @@ from core.facts.edits import forget, remember
 from core.graph.edits import delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.model.change import ChangeKind, ChangeSet
 from core.model.draft import Draft
-from core.storage.merging import Collect, take_ours, take_theirs
-from core.storage.rebase import rebase
+from core.storage.merge.deciding import Collect, take_ours, take_theirs
+from core.storage.merge.rebase import rebase
 
 FIRST, SECOND = (f"note-memory-{number:08x}" for number in (1, 2))
 FACT = "fact-memory-000000ff"

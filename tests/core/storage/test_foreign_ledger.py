@@ -17,8 +17,8 @@ from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import create_note
 from core.pipeline.service import Pipeline
-from core.storage.belonging import ID_FILE
-from core.storage.ledger_schema import LEDGER_FILE
+from core.storage.journal.belonging import ID_FILE
+from core.storage.journal.schema import LEDGER_FILE
 
 
 def _made(home: Path, first: int, edits: int = 3) -> Path:

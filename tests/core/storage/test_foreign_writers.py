@@ -39,7 +39,7 @@ PROCESSES, EDITS = 4, 50 if FULL else 6
 
 EDITOR = """
 import sys, time
-import core.storage.ledger as ledger
+import core.storage.journal.ledger as ledger
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import edit_note

@@ -18,10 +18,10 @@ from core.model.note import Note, replace
 from core.model.parts import chosen, count_parts
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
-from core.storage.claims import facts_of
-from core.storage.ledger_seen import numbered
-from core.storage.reading import read_folder
-from core.storage.rebase import rebase
+from core.storage.format.reading import read_folder
+from core.storage.journal.seen import numbered
+from core.storage.merge.rebase import rebase
+from core.storage.reconcile.claims import facts_of
 from core.verify.run import findings, repair
 
 pytestmark = pytest.mark.slow

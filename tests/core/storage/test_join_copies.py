@@ -22,8 +22,8 @@ from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.storage.conflict_copies import conflict_copies, read_copy
-from core.storage.join_copies import Joined, WasHere, join
+from core.storage.merge.conflict_copies import conflict_copies, read_copy
+from core.storage.merge.join_copies import Joined, WasHere, join
 
 FIRST, SECOND = (f"note-memory-{number:08x}" for number in (1, 2))
 FACT = "fact-memory-000000ff"

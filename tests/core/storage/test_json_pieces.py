@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.storage import json_text
-from core.storage.json_text import JsonError, split_array, split_document, split_object
+from core.storage.format import json_text
+from core.storage.format.json_text import JsonError, split_array, split_document, split_object
 
 TEXTS = st.text(max_size=8) | st.sampled_from(["\n    },\n    {", "\n  ]", '\n  "notes": [', "\\", '"', "é"])
 VALUES = st.recursive(

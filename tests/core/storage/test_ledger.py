@@ -26,8 +26,8 @@ from core.errors import AmbiguousError, NotFoundError, NuggetsError
 from core.facts.edits import forget, remember
 from core.graph.edits import create_note, edit_note
 from core.model.change import PERSON, Author
-from core.storage.ledger import Ledger
-from core.storage.ledger_schema import LEDGER_FILE
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.schema import LEDGER_FILE
 
 ROOT = Path(__file__).parents[3]
 

@@ -16,7 +16,7 @@ from kits.memory_files import (
 from core import Memory
 from core.errors import NotFoundError, NuggetsError
 from core.graph.edits import edit_note
-from core.storage.ledger_schema import LEDGER_FILE
+from core.storage.journal.schema import LEDGER_FILE
 
 pytestmark = pytest.mark.slow
 

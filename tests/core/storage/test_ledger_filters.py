@@ -13,9 +13,9 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import PERSON, ChangeSet, FactChange, FileChange, NoteChange
 from core.model.fact import Fact
-from core.storage.ledger import Ledger
-from core.storage.ledger_codec import write_change_set
-from core.storage.ledger_filters import says
+from core.storage.journal.codec import write_change_set
+from core.storage.journal.filters import says
+from core.storage.journal.ledger import Ledger
 
 
 def ledger_of(home: Path) -> Path:

@@ -12,7 +12,7 @@ from kits.beside import edit_text
 from kits.memory_files import note_object, write_graph
 
 from core import Memory
-from core.storage.ledger import Ledger
+from core.storage.journal.ledger import Ledger
 
 pytestmark = pytest.mark.slow
 

@@ -12,7 +12,7 @@ from kits.laws import examples
 from kits.memory_files import fact_object
 from kits.three_versions import Facts, facts_in, merged, nugget
 
-from core.storage.merge_files import MergeResult
+from core.storage.merge.files import MergeResult
 
 LAWS = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 FACTS: Facts = [fact_object(key, key.upper()) for key in "abcde"]

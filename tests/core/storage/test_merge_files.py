@@ -30,7 +30,7 @@ from kits.three_versions import (
 )
 
 from core.errors import BrokenFileError, NotFoundError, ReadOnlyError
-from core.storage.merge_files import MergeResult, merge_file
+from core.storage.merge.files import MergeResult, merge_file
 
 ROOT = Path(__file__).parents[3]
 LAWS = settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -422,7 +422,7 @@ def test_ours_keeps_its_mode_and_a_link_to_it_stays_a_link(tmp_path: Path) -> No
 
 # As a merge driver
 
-DRIVER = "import sys; from pathlib import Path; from core.storage.merge_files import merge_file; " \
+DRIVER = "import sys; from pathlib import Path; from core.storage.merge.files import merge_file; " \
     "sys.exit(0 if merge_file(*map(Path, sys.argv[1:4])).merged else 3)"  # fmt: skip
 
 

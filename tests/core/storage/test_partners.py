@@ -31,7 +31,7 @@ from kits.partners import Change, changes_of, missing, start
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
-from core.storage import open_writers
+from core.storage.files import open_writers
 
 pytestmark = pytest.mark.slow
 

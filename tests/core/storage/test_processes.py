@@ -295,7 +295,8 @@ def test_a_program_that_writes_between_our_reading_and_our_replacing_is_read_aga
 def test_a_program_that_never_stops_writing_is_taken_in_or_named_and_never_ends_in_a_hang(
     home: Path, monkeypatch: pytest.MonkeyPatch, swapping: bool
 ) -> None:
-    from core.storage import committing, exchange
+    from core.storage import committing
+    from core.storage.files import exchange
 
     memory = Memory.open(home)
     real = committing.rebase

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError, NotFoundError, ReadOnlyError, StorageError
-from core.storage.quarantine import QUARANTINE, Record, record_bytes, records, set_aside
+from core.storage.safety.quarantine import QUARANTINE, Record, record_bytes, records, set_aside
 
 AT = "2026-11-22T01:37:06.123Z"
 

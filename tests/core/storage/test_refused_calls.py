@@ -16,8 +16,9 @@ from core import Memory
 from core.errors import NotSyncedError, StorageError, UnfinishedError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
-from core.storage import exchange, files
-from core.storage.ledger import Ledger
+from core.storage.files import atomic as files
+from core.storage.files import exchange
+from core.storage.journal.ledger import Ledger
 from core.verify import findings
 
 

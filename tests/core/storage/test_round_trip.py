@@ -17,7 +17,7 @@ from core.graph.edits import create_note, edit_note, hide_note, unhide_note
 from core.graph.neighbours import neighbours, suggestions, surroundings
 from core.model.note import Note
 from core.settings import InferenceSettings
-from core.storage.documents import read_graph, read_nugget
+from core.storage.format.documents import read_graph, read_nugget
 
 FACT_NOTE = "fact-memory-00000002"
 RULES = InferenceSettings()

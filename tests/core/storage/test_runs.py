@@ -17,11 +17,11 @@ from kits.memory_files import note_object, write_graph
 from core.errors import ConflictError, StorageError
 from core.memory import Memory
 from core.model.names import iso
-from core.storage import runs as room
-from core.storage.ledger_schema import LEDGER_FILE
-from core.storage.presence import PRESENCE_NAME, Presence, daemon_on
-from core.storage.processes import Process, life_of, this_process
-from core.storage.runs import Claim, Run, claim, claim_of, finish, let_go, runs
+from core.storage.files.presence import PRESENCE_NAME, Presence, daemon_on
+from core.storage.files.processes import Process, life_of, this_process
+from core.storage.journal import runs as room
+from core.storage.journal.runs import Claim, Run, claim, claim_of, finish, let_go, runs
+from core.storage.journal.schema import LEDGER_FILE
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
@@ -31,7 +31,7 @@ HOLDER = """
 import sys, time
 from datetime import datetime, UTC
 from pathlib import Path
-from core.storage.runs import claim, Claim
+from core.storage.journal.runs import claim, Claim
 got = claim(Path(sys.argv[1]), datetime(2026, 11, 22, 9, 0, tzinfo=UTC), "reflection", lambda known: True)
 print(type(got).__name__, flush=True)
 sys.stdin.read()

@@ -14,10 +14,10 @@ from kits.memory_files import fact_object, javascript, note_object
 
 from core.model.fact import FactConfig, NuggetMeta
 from core.settings import InferenceSettings
-from core.storage import salvage
-from core.storage.documents import GraphDocument, NuggetDocument, read_graph, read_nugget
-from core.storage.mending import mended_graph, mended_nugget
-from core.storage.salvage import Salvaged, salvage_facts, salvage_graph
+from core.storage.format.documents import GraphDocument, NuggetDocument, read_graph, read_nugget
+from core.storage.recovery import salvage
+from core.storage.recovery.mending import mended_graph, mended_nugget
+from core.storage.recovery.salvage import Salvaged, salvage_facts, salvage_graph
 
 RULES = InferenceSettings()
 EXTRA = {"later": {"deep": [1.5, "\ud800", None], "notes": ["notes"]}, "extra": 5}

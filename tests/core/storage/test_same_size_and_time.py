@@ -10,7 +10,7 @@ import pytest
 
 from core.graph.edits import create_note, edit_note
 from core.memory import Memory
-from core.storage import reading
+from core.storage.format import reading
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="the time of a file's last change is not told there")
 

@@ -40,7 +40,7 @@ from kits.steps import assert_facts_and_notes_are_one
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note
-from core.storage.ledger import Ledger
+from core.storage.journal.ledger import Ledger
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from core.facts.edits import record_hit, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
 from core.graph.merging import merge_notes
 from core.model.note import Note
-from core.storage.stale import Verdict
+from core.storage.reconcile.stale import Verdict
 
 CODE = "- a\n  - b\n\n    code()"
 OLD = "Content of note 1."

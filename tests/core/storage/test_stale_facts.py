@@ -13,7 +13,7 @@ from kits.scene import CITY, KEYS, ONE, VALUES, Scene, assert_sound, make_scene,
 from core.facts.edits import forget, record_hit, remember
 from core.graph.edits import delete_note, edit_note, hide_note, unhide_note
 from core.model.draft import Draft
-from core.storage.stale import Verdict
+from core.storage.reconcile.stale import Verdict
 
 HOURS = 7200.0
 

@@ -15,7 +15,7 @@ from core.graph.edits import edit_note, hide_note, link_notes, unhide_note
 from core.model.basis import settled
 from core.model.infer import MetaInput
 from core.model.note import replace
-from core.storage.stale import Verdict
+from core.storage.reconcile.stale import Verdict
 
 HOURS = 7200.0
 UNSCOPED = {"name": "Ada", "city": "Paris", "user:pet": "a cat"}

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import BrokenFileError, ConflictError
-from core.storage.toml_files import brought_onto, values, with_values
+from core.storage.files.toml import brought_onto, values, with_values
 
 WRITTEN = b"""# mine
 

@@ -22,7 +22,7 @@ from kits.memory_files import (
 from core import Memory
 from core.facts.edits import forget, remember
 from core.graph.edits import edit_note
-from core.storage.quarantine import record_bytes
+from core.storage.safety.quarantine import record_bytes
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 FACTS = "memory.nugget.json"

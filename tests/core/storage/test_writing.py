@@ -28,7 +28,9 @@ from core import Memory
 from core.errors import LockTimeoutError, NuggetsError, ReadOnlyError, StorageError
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
-from core.storage import exchange, files, writing
+from core.storage import writing
+from core.storage.files import atomic as files
+from core.storage.files import exchange
 
 FIRST = "note-memory-00000001"
 ROOT = Path(__file__).parents[3]
@@ -191,7 +193,7 @@ def test_leftovers_of_a_crash_are_neither_read_nor_in_the_way(tmp_path: Path) ->
 HOLDER = """
 import sys
 from pathlib import Path
-from core.storage.files import locked
+from core.storage.files.atomic import locked
 with locked(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

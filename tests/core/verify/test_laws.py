@@ -12,7 +12,7 @@ from kits.laws import examples
 from core.model.change import ChangeSet
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from core.storage.rebase import rebase
+from core.storage.merge.rebase import rebase
 from core.text.normalise import squeeze
 from core.verify import findings, repair
 

@@ -14,7 +14,7 @@ from core.errors import ConflictError
 from core.facts.edits import forget, remember
 from core.graph.edits import delete_note, hide_note
 from core.storage import writing
-from core.storage.quarantine import record_bytes
+from core.storage.safety.quarantine import record_bytes
 
 USED, SECOND = "memory.donna.json", "memory.nugget.json"
 

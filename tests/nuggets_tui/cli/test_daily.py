@@ -20,7 +20,7 @@ from kits.memory_files import note_object, write_graph
 
 from core.errors import LockTimeoutError
 from core.memory import Memory
-from core.storage.presence import PRESENCE_NAME
+from core.storage.files.presence import PRESENCE_NAME
 
 pytestmark = pytest.mark.slow
 

@@ -13,7 +13,7 @@ from kits.memory_files import note_object, replace_bytes, write_graph
 
 from core import Memory
 from core.errors import StorageError
-from core.storage.ledger_schema import unreadable
+from core.storage.journal.schema import unreadable
 
 UNREADABLE = "12345", "1e400", "[]"
 

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-import core.storage.ledger as ledger_module
+import core.storage.journal.ledger as ledger_module
 from core.errors import StorageError
-from core.storage.ledger_schema import unreadable
+from core.storage.journal.schema import unreadable
 
 
 @pytest.fixture

@@ -28,7 +28,7 @@ from core.pipeline.records import Reason
 from core.pipeline.writes.following import follow
 from core.pipeline.writes.note_of import note_id_of
 from core.pipeline.writes.outbox import BroughtOver, bring_over
-from core.storage.files import locked
+from core.storage.files.atomic import locked
 
 DARK = "The user prefers dark mode."
 FRIDAY = "Deploys run on Friday."
@@ -360,7 +360,7 @@ def test_a_graph_that_is_locked_leaves_everything_waiting(
 ) -> None:
     added = learned(database, DARK)
     memory.change("a log is there", lambda draft: edit_note(draft, "note-memory-00000000", content="Mine."))
-    monkeypatch.setattr("core.storage.files.LOCK_SECONDS", 0.01)
+    monkeypatch.setattr("core.storage.files.atomic.LOCK_SECONDS", 0.01)
     monkeypatch.setattr("core.services.repository._LOOK_SECONDS", 0.01)
     with locked(memory.home):
         done = bring_over(database, memory, now=NOW)

@@ -1,0 +1,1 @@
+"""The cache outside of the memory: what can be computed anew."""

@@ -1,0 +1,1 @@
+"""Files of any kind: replaced in one step, exchanged, locked, watched."""

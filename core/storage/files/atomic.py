@@ -1,0 +1,316 @@
+"""Files: what identifies a version of one, reading it whole, replacing it atomically, and the lock."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import re
+import secrets
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.errors import NotSyncedError, ReadOnlyError, StorageError, advice
+from core.folder import GRAPH_FILE
+from core.storage.files.locks import Lock
+from core.storage.files.processes import runs
+
+LOCK_NAME: Final = ".nuggets.lock"
+LOCK_SECONDS: Final = 15.0
+_LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml))\.\d+-[0-9a-f]{8}\.tmp")
+_FILE_MODE: Final = 0o600
+_FOLDER_MODE: Final = 0o700
+_KEPT: Final = "nothing was written"
+
+
+class Fingerprint(NamedTuple):
+    """What tells one version of a file from another without reading it."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+    # Moves with every write, also where the other three are made to look as before. 0: not known.
+    ctime_ns: int = 0
+
+    def same_data(self, other: Fingerprint | None) -> bool:
+        """Whether both are of one version whose file was at most renamed in between."""
+        return other is not None and self[:3] == other[:3]
+
+
+def fingerprint(path: Path) -> Fingerprint | None:
+    """The file's fingerprint, None when there is no such file. Raises StorageError."""
+    try:
+        return _fingerprint(path.stat())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise refused(path, "cannot be looked at", error) from error
+
+
+def _fingerprint(found: os.stat_result) -> Fingerprint:
+    return Fingerprint(found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def identity(path: Path) -> tuple[int, int] | None:
+    """Device and inode of what stands at a path, which stay when it is written to; None where that is not told."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
+    """A file's bytes and the fingerprint of just these bytes; None for no file. Raises StorageError."""
+    try:
+        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise refused(path, "cannot be read", error) from error
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
+            raise StorageError("is no regular file", where=str(path), kept="it was left alone")
+        with os.fdopen(handle, "rb", closefd=False) as file:
+            return file.read(), _fingerprint(found)
+    except OSError as error:
+        raise refused(path, "cannot be read", error) from error
+    finally:
+        os.close(handle)
+
+
+def may_be_read(path: Path) -> bool:
+    """Whether there is a file whose bytes the system gives out, whatever they are."""
+    return path.is_file() and os.access(path, os.R_OK)
+
+
+def working_directory() -> str:
+    """The process's working directory. Raises StorageError when it was deleted."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError as error:
+        raise StorageError(
+            "the working directory is gone",
+            kept=_KEPT,
+            todo="go to a folder that exists and try again",
+        ) from error
+
+
+def absolute_path(path: Path) -> Path:
+    """The path from the root of the file system on. Raises StorageError like `working_directory`, if relative."""
+    return path if path.is_absolute() else Path(working_directory(), path)
+
+
+def make_folder(path: Path) -> None:
+    """Makes a folder that only its owner may enter, and its parents; an existing one stays as it is."""
+    try:
+        path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
+    except OSError as error:
+        raise refused(path, "the folder cannot be made", error) from error
+
+
+class Staged(NamedTuple):
+    """New content that lies beside its target, safe on disk, and waits to be put in its place."""
+
+    temporary: Path
+    path: Path
+    fingerprint: Fingerprint
+
+
+def stage_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Staged:
+    """Writes new content to a temporary file in the target's folder and syncs it. Raises StorageError.
+
+    The slow half of a replacement: whoever has other files to look at does so after this and before
+    `put_in_place`, so that next to no time lies between the look and the rename.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(temporary, flags, mode), "wb") as file:
+            file.writelines(parts)
+            file.flush()
+            os.fsync(file.fileno())
+            return Staged(temporary, path, _fingerprint(os.fstat(file.fileno())))
+    except OSError as error:
+        _discard(temporary)
+        raise refused(path, "cannot be written", error) from error
+
+
+def put_in_place(staged: Staged) -> Fingerprint:
+    """Renames staged content over its target and syncs the folder. Raises StorageError, NotSyncedError."""
+    try:
+        _rename(staged.temporary, staged.path)
+    except OSError as error:
+        _discard(staged.temporary)
+        raise refused(staged.path, "cannot be written", error) from error
+    with syncing(staged.path):
+        sync_folder(staged.path.parent)
+        return in_place(staged)
+
+
+def in_place(staged: Staged) -> Fingerprint:
+    """The fingerprint of staged content where it was put: renaming moves the time of its last change."""
+    found = fingerprint(staged.path)
+    return found if found is not None and found.same_data(staged.fingerprint) else staged.fingerprint
+
+
+def discard(staged: Iterable[Staged]) -> None:
+    """Throws staged content away; what was put in place already stays."""
+    for one in staged:
+        _discard(one.temporary)
+
+
+def _discard(temporary: Path) -> None:
+    with contextlib.suppress(OSError):
+        temporary.unlink()
+
+
+def replace_file(path: Path, *parts: bytes, mode: int = _FILE_MODE) -> Fingerprint:
+    """Replaces a file in one step: whoever reads sees all old bytes or all new ones, also after a power cut.
+
+    parts: the new content, one after the other. Temporary file in the same folder, fsync, rename, fsync of the
+    folder. Raises StorageError; the old file is then as it was, but for NotSyncedError: then the new one is there.
+    """
+    return put_in_place(stage_file(path, *parts, mode=mode))
+
+
+def leftovers(home: Path) -> list[tuple[Path, Path]]:
+    """Temporary files that a killed writer left, each with the file that it was made for."""
+    found: list[tuple[Path, Path]] = []
+    for folder in (home, home / GRAPH_FILE.parent):
+        with contextlib.suppress(OSError), os.scandir(folder) as entries:
+            for entry in entries:
+                named = _LEFTOVER.fullmatch(entry.name)
+                if named:
+                    found.append((folder / entry.name, folder / named["file"]))
+    return found
+
+
+def remove_leftovers(home: Path) -> None:
+    """Removes temporary files that a killed writer left. Only to be called while holding the lock: then no
+    writer of this program is at work, and every such file is a leftover.
+    """
+    for temporary, _ in leftovers(home):
+        _discard(temporary)
+
+
+def remove_leftovers_of(path: Path) -> None:
+    """Removes what writers of this file left beside it that were killed; a writer that still runs keeps its own.
+
+    They hold nothing but what was to be written: `replace_file` renames them, and what it replaces is never in one.
+    """
+    named = re.compile(rf"\.{re.escape(path.name)}\.(?P<process>\d+)-[0-9a-f]{{8}}\.tmp")
+    with contextlib.suppress(OSError), os.scandir(path.parent) as entries:
+        for entry in entries:
+            found = named.fullmatch(entry.name)
+            if found and entry.is_file(follow_symlinks=False) and not runs(int(found["process"])):
+                _discard(path.parent / entry.name)
+
+
+def _rename(source: Path, target: Path) -> None:
+    """os.replace; on Windows a reader may hold the target for a moment, so a refusal is tried again."""
+    for wait in (0.01, 0.05, 0.25, 1.0):
+        try:
+            os.replace(source, target)
+        except PermissionError:
+            if os.name != "nt":
+                raise
+            time.sleep(wait)
+        else:
+            return
+    os.replace(source, target)
+
+
+@contextlib.contextmanager
+def syncing(path: Path) -> Iterator[None]:
+    """Within this, a file has its new state already, and what fails is a NotSyncedError."""
+    try:
+        yield
+    except (OSError, StorageError) as error:
+        said = error.what if isinstance(error, StorageError) else error.strerror or type(error).__name__
+        raise NotSyncedError(
+            f"is not known to be safe on disk ({said})", where=str(path), kept="the file itself was written"
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes renames in a folder survive a power cut. Raises OSError."""
+    if os.name == "nt":
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    except OSError as error:
+        # Some network file systems know no fsync of a folder; the file itself is safe by then.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(handle)
+
+
+def remove_file(path: Path) -> None:
+    """Removes a file, if it is there. Raises StorageError, NotSyncedError."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise refused(path, "cannot be removed", error) from error
+    with syncing(path):
+        sync_folder(path.parent)
+
+
+def write_target(home: Path, path: Path) -> Path:
+    """Where a write to `path` really goes; a link that leads out of the folder is refused (ReadOnlyError)."""
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(home)):
+        raise ReadOnlyError(
+            f"is a link that leads out of the memory's folder, to {real}",
+            where=str(path),
+            kept=_KEPT,
+            todo="put the file itself into the folder",
+        )
+    return real
+
+
+@contextlib.contextmanager
+def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
+    """Holds the memory's one lock, which covers all its files, waiting at most `seconds` (LOCK_SECONDS) for it.
+
+    Raises LockTimeoutError, StorageError.
+    """
+    path = home / LOCK_NAME
+    lock = Lock(path)
+    try:
+        lock.acquire(LOCK_SECONDS if seconds is None else seconds)
+    except OSError as error:
+        wrong = wrong_kind(path)
+        if wrong:
+            raise StorageError(
+                f"{wrong}: the memory cannot be locked",
+                where=str(path),
+                kept=_KEPT,
+                todo="take it away and try again",
+            ) from error
+        raise refused(path, "cannot be locked", error) from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def wrong_kind(path: Path) -> str:
+    """What stands at a path where an ordinary file belongs, in words; "" for such a file and for nothing."""
+    if path.is_symlink():
+        return "is a link, not a file"
+    if path.is_dir():
+        return "is a folder, not a file"
+    return "is no ordinary file" if path.exists() and not path.is_file() else ""
+
+
+def refused(path: Path, what: str, error: OSError) -> StorageError:
+    """The error for a file that the system does not give or take."""
+    said = error.strerror or type(error).__name__
+    return StorageError(f"{what} ({said})", where=str(path), kept=_KEPT, todo=advice(error, path))

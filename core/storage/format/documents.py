@@ -1,0 +1,330 @@
+"""The two kinds of files taken apart: every note or fact as bytes and, beside it, in typed form."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from operator import eq
+from pathlib import Path
+from sys import intern
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+from msgspec.structs import force_setattr
+
+from core.errors import BrokenFileError, NuggetsError
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import Note
+from core.model.snapshot import Problem
+from core.settings import InferenceSettings
+from core.storage.files.atomic import Fingerprint
+from core.storage.format.codec import ItemError, legible_title, read_fact, read_note
+from core.storage.format.json_text import JsonError, dump, split_array, split_document, split_object
+
+if TYPE_CHECKING:
+    from core.model.progress import Progress
+
+GRAPH_VERSION: Final = 3
+NUGGET_VERSION: Final = 4
+_META: Final = msgspec.json.Decoder(NuggetMeta)
+_KEPT: Final = "the file was left as it is"
+BOM: Final = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class GraphDocument:
+    """graph.json: its top-level fields as bytes, its notes as bytes and typed (None where one is unreadable)."""
+
+    path: Path
+    fingerprint: Fingerprint | None = None
+    fields: Mapping[str, bytes] = field(
+        default_factory=lambda: {"version": dump(GRAPH_VERSION), "notes": b"[]"}
+    )
+    raws: tuple[bytes, ...] = ()
+    notes: tuple[Note | None, ...] = ()
+    problems: tuple[Problem, ...] = ()
+    set_aside: frozenset[str] = frozenset()
+    read_only: str = ""
+    bom: bytes = b""
+    broken: str = ""
+
+    @property
+    def items(self) -> Sequence[Note | Fact | None]:
+        """The notes."""
+        return self.notes
+
+    def to_parts(self) -> list[bytes]:
+        """The file in parts: two-space indent, a newline at the end; notes as their own bytes."""
+        parts = [self.bom, b"{"]
+        comma = b"\n  "
+        for name, value in self.fields.items():
+            parts += (comma, dump(name), b": ")
+            if name == "notes" and self.raws:
+                parts += (b"[\n    ", b",\n    ".join(self.raws), b"\n  ]")
+            else:
+                parts.append(b"[]" if name == "notes" else value)
+            comma = b",\n  "
+        return [*parts, b"\n}\n"]
+
+
+@dataclass(frozen=True)
+class NuggetDocument:
+    """A fact file: its top-level fields as bytes, its facts as bytes and typed (None where one is unreadable)."""
+
+    path: Path
+    fingerprint: Fingerprint | None
+    fields: Mapping[str, bytes]
+    raws: tuple[bytes, ...]
+    facts: tuple[Fact | None, ...]
+    meta: NuggetMeta
+    problems: tuple[Problem, ...] = ()
+    broken: str = ""
+    read_only: str = ""
+    bom: bytes = b""
+    tail: bytes = b""
+
+    @property
+    def items(self) -> Sequence[Note | Fact | None]:
+        """The facts."""
+        return self.facts
+
+    @cached_property
+    def nugget(self) -> Nugget:
+        """The nugget that the file holds."""
+        facts = tuple(fact for fact in self.facts if fact is not None)
+        return Nugget(meta=self.meta, facts=facts, file=self.path.name, problem=self.broken)
+
+    def to_parts(self) -> list[bytes]:
+        """The file in parts: one object without indentation; facts as their own bytes."""
+        parts = []
+        for name, value in self.fields.items():
+            if name == "facts":
+                value = b"[" + b",".join(self.raws) + b"]"
+            parts.append(dump(name) + b":" + value)
+        return [self.bom, b"{", b",".join(parts), b"}", self.tail]
+
+
+Document = GraphDocument | NuggetDocument
+
+
+def id_of(item: Note | Fact) -> str:
+    """What a note or fact is known by in its file: the note's id, the fact's key."""
+    return item.id if isinstance(item, Note) else item.key
+
+
+def read_graph(
+    path: Path,
+    data: bytes,
+    fingerprint: Fingerprint | None,
+    rules: InferenceSettings,
+    former: GraphDocument | None = None,
+    progress: Progress | None = None,
+) -> GraphDocument:
+    """graph.json from its bytes; notes whose bytes did not change are taken from `former`.
+
+    progress: told how many notes are read. A note that cannot be understood becomes a problem and keeps its bytes.
+    Raises BrokenFileError when the file as a whole cannot be read.
+    """
+    bom = BOM if data.startswith(BOM) else b""
+    try:
+        fields, raws = split_document(data[len(bom) :], "notes", former.raws if former is not None else ())
+    except JsonError as error:
+        raise _broken(path, f"the note graph cannot be read ({error})") from error
+    return _graph_of(path, fields, raws, fingerprint, rules, former, bom, progress)
+
+
+def remembered_graph(
+    path: Path, head: bytes, raws: list[bytes], rules: InferenceSettings, former: GraphDocument | None
+) -> GraphDocument:
+    """graph.json from its top-level fields, as a file without notes, and from the bytes of its notes."""
+    fields = split_object(head.removeprefix(BOM), once="notes")
+    return _graph_of(path, fields, raws, None, rules, former, b"")
+
+
+def remembered_nugget(path: Path, head: bytes, raws: list[bytes]) -> NuggetDocument:
+    """A fact file from its top-level fields, as a file without facts, and from the bytes of its facts."""
+    document = read_nugget(path, head, None)
+    facts, problems = _facts_of(path, raws, document.meta.name)
+    return replace(document, raws=tuple(raws), facts=tuple(facts), problems=tuple(problems))
+
+
+def _graph_of(
+    path: Path,
+    fields: dict[str, bytes],
+    raws: list[bytes],
+    fingerprint: Fingerprint | None,
+    rules: InferenceSettings,
+    former: GraphDocument | None,
+    bom: bytes,
+    progress: Progress | None = None,
+) -> GraphDocument:
+    notes = _former_notes(former, raws)
+    new = [place for place, note in enumerate(notes) if note is None]
+    problems: list[Problem] = []
+    set_aside: set[str] = set()
+    for place in new if progress is None else _counted(new, progress):
+        try:
+            notes[place] = _sharing(read_note(raws[place], rules))
+        except ItemError as error:
+            where = f"{path}: note {place + 1}" + (f" ({error.id})" if error.id else "")
+            problems.append(
+                Problem(
+                    where,
+                    f"cannot be read ({error}); its bytes stay in the file",
+                    str(path),
+                    names=(error.id, legible_title(raws[place])),
+                )
+            )
+            set_aside.update({error.id} - {""})
+    return GraphDocument(
+        path=path,
+        fingerprint=fingerprint,
+        fields=fields,
+        raws=tuple(raws),
+        notes=tuple(notes),
+        problems=tuple(problems),
+        set_aside=frozenset(set_aside),
+        read_only=_newer(path, fields.get("version"), GRAPH_VERSION),
+        bom=bom,
+    )
+
+
+def _counted(places: list[int], progress: Progress) -> Iterator[int]:
+    from core.model.progress import counted
+
+    return counted(places, progress)
+
+
+def _sharing(note: Note) -> Note:
+    """A note that was just read and that nobody holds yet, with strings that other notes have too held once for all:
+    of a large memory that is a sixth of the room that it takes."""
+    if note.vector.basis:
+        force_setattr(note.vector, "basis", tuple(map(intern, note.vector.basis)))
+    force_setattr(note, "tags", tuple(map(intern, note.tags)))
+    return note
+
+
+def broken_graph(path: Path, fingerprint: Fingerprint | None, error: NuggetsError) -> GraphDocument:
+    """A note graph that cannot be read, as a document without notes whose `broken` says why."""
+    problem = Problem(str(path), f"{error.what}; {_KEPT}", str(path))
+    return GraphDocument(path=path, fingerprint=fingerprint, problems=(problem,), broken=error.what)
+
+
+def _former_notes(former: GraphDocument | None, raws: list[bytes]) -> list[Note | None]:
+    """For each item the note that was read from the same bytes before, or None."""
+    if former is None:
+        return [None] * len(raws)
+    # Most often all but a few stand where they stood; telling that by place is cheaper than by hash.
+    same = list(map(eq, raws, former.raws))
+    if all(same):
+        return [*former.notes[: len(same)], *(None for _ in raws[len(same) :])]
+    rest = [*same, *(False for _ in former.raws[len(same) :])]
+    moved = {old: note for old, note, alike in zip(former.raws, former.notes, rest, strict=True) if not alike}
+    return [
+        former.notes[place] if place < len(same) and same[place] else moved.get(raw)
+        for place, raw in enumerate(raws)
+    ]
+
+
+def read_nugget(path: Path, data: bytes, fingerprint: Fingerprint | None) -> NuggetDocument:
+    """A fact file from its bytes. One that cannot be read becomes a document whose `broken` says why."""
+    bom = BOM if data.startswith(BOM) else b""
+    try:
+        fields = split_object(data[len(bom) :], once="facts")
+        raws = split_array(fields["facts"]) if "facts" in fields else []
+        meta = _read_meta(path, fields)
+    except (JsonError, msgspec.MsgspecError, UnicodeDecodeError) as error:
+        return _broken_nugget(path, fingerprint, f"the fact file cannot be read ({error})")
+    fields.setdefault("facts", b"[]")
+    facts, problems = _facts_of(path, raws, meta.name)
+    return NuggetDocument(
+        path=path,
+        fingerprint=fingerprint,
+        fields=fields,
+        raws=tuple(raws),
+        facts=tuple(facts),
+        meta=meta,
+        problems=tuple(problems),
+        read_only=_newer(path, fields.get("version"), NUGGET_VERSION),
+        bom=bom,
+        tail=data[len(data.rstrip(b" \t\r\n")) :],
+    )
+
+
+def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | None], list[Problem]]:
+    facts: list[Fact | None] = []
+    problems: list[Problem] = []
+    for place, raw in enumerate(raws):
+        try:
+            facts.append(read_fact(raw))
+        except ItemError as error:
+            facts.append(None)
+            where = f"{path}: fact {place + 1}"
+            said = f"cannot be read ({error}); its bytes stay in the file"
+            problems.append(Problem(where, said, str(path), nugget))
+    return facts, problems
+
+
+def _read_meta(path: Path, fields: Mapping[str, bytes]) -> NuggetMeta:
+    known = {name: msgspec.Raw(fields[name]) for name in NuggetMeta.__struct_fields__ if name in fields}
+    known.setdefault("name", msgspec.Raw(dump(nugget_of_file(path.name))))
+    return _META.decode(msgspec.json.encode(known))
+
+
+def nugget_of_file(file_name: str) -> str:
+    """The nugget that a file's name speaks of."""
+    return file_name.removesuffix(".json").rpartition(".")[0]
+
+
+def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> NuggetDocument:
+    name = nugget_of_file(path.name)
+    return NuggetDocument(
+        path=path,
+        fingerprint=fingerprint,
+        fields={},
+        raws=(),
+        facts=(),
+        meta=NuggetMeta(name=name),
+        problems=(Problem(str(path), f"{what}; {_KEPT}", str(path), name),),
+        broken=what,
+    )
+
+
+def unreadable_nugget(path: Path, what: str) -> NuggetDocument:
+    """A fact file whose bytes the system does not give out; it is tried again at every look."""
+    return _broken_nugget(path, None, f"the fact file {what}")
+
+
+def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:
+    """A fact file that does not exist yet."""
+    config = {name: getattr(meta.config, name) for name in meta.config.__struct_fields__}
+    values: dict[str, object] = {
+        "version": meta.version,
+        "name": meta.name,
+        "D": meta.D,
+        "banks": meta.banks,
+        "ensembles": meta.ensembles,
+        "max_facts": meta.max_facts,
+        "facts": [],
+        "config": config,
+    }
+    fields = {name: dump(value) for name, value in values.items()}
+    return NuggetDocument(path=path, fingerprint=None, fields=fields, raws=(), facts=(), meta=meta)
+
+
+def _broken(path: Path, what: str) -> BrokenFileError:
+    todo = "nuggets verify --repair mends it, or put back a good copy of it"
+    return BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
+
+
+def _newer(path: Path, version: bytes | None, known: int) -> str:
+    """Why a file may not be written when its version is newer than we know, else ""."""
+    try:
+        number = float(version) if version is not None else 0.0
+    except ValueError:
+        return ""
+    if number > known:
+        said = version.decode(errors="replace") if version else ""
+        return f"{path} has version {said}, newer than this program knows ({known})"
+    return ""

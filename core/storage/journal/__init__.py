@@ -1,0 +1,1 @@
+"""The log of every change: ledger.db, and what it last saw of the files."""

@@ -1,0 +1,212 @@
+"""Rows of the ledger: how an entry is put down, folded into the one before, and read again."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from core.model.change import ChangeSet, drops_recall, joined
+from core.model.entry import Conflict, Entry, EntryState
+from core.storage.files.atomic import Fingerprint
+from core.storage.journal.codec import (
+    items_of,
+    read_change_set,
+    read_conflict,
+    write_change_set,
+    write_conflict,
+)
+from core.storage.merge.compare import is_recall
+
+ENTRY_COLUMNS: Final = "seq, id, state, body, conflict"
+_BATCH: Final = timedelta(minutes=10)
+
+
+class Past(NamedTuple):
+    """One entry of the log. `made_by` is "" for another program's; `written_ns`: when the files bore it, 0 if unknown.
+
+    restores: it put back what was taken back. stale: it says what was taken back.
+    """
+
+    change_set: ChangeSet
+    made_by: str
+    written_ns: int
+    restores: bool = False
+    stale: bool = False
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What a pending entry was about to do to one file: the version it had read and the one that was to follow."""
+
+    read: Fingerprint | None
+    staged: Fingerprint | None
+
+
+@dataclass(frozen=True)
+class Pending:
+    """An entry whose writing was cut off. `stages`: by file name."""
+
+    seq: int
+    change_set: ChangeSet
+    made_by: str
+    stages: Mapping[str, Stage] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class OwnEntry:
+    """A change of ours with the time, by the file system's clock, at which the files bore it."""
+
+    change_set: ChangeSet
+    written_ns: int
+
+
+def insert_entry(
+    connection: sqlite3.Connection,
+    change_set: ChangeSet,
+    made_by: str,
+    state: EntryState,
+    *,
+    stages: Mapping[str, Stage] | None = None,
+    conflict: Conflict | None = None,
+    written_ns: int = 0,
+) -> tuple[int, ChangeSet]:
+    """Puts an entry down; its number, and the change set under the id that it has in the ledger."""
+    change_set = _under_new_id(connection, change_set)
+    body = write_change_set(change_set)
+    author = change_set.author
+    cursor = connection.execute(
+        "INSERT INTO entry (id, at, author_kind, author_name, kind, reason, about, made_by, state, body, size, "
+        "conflict, staged, written_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        (
+            change_set.id, change_set.at, author.kind, storable(author.name), change_set.kind,
+            storable(change_set.reason), change_set.about, storable(made_by), state, body, len(body),
+            write_conflict(conflict) if conflict is not None else None,
+            write_stages(stages),
+            written_ns,
+        ),
+    )  # fmt: skip
+    seq = cursor.lastrowid
+    assert seq is not None
+    touch(connection, seq, change_set)
+    return seq, change_set
+
+
+def touch(connection: sqlite3.Connection, seq: int, change_set: ChangeSet) -> None:
+    """Has an entry be found by all that a change set touches."""
+    connection.executemany(
+        "INSERT OR IGNORE INTO touched (item, seq) VALUES (?, ?)",
+        ((item, seq) for item in items_of(change_set)),
+    )
+
+
+def _under_new_id(connection: sqlite3.Connection, change_set: ChangeSet) -> ChangeSet:
+    """The change set, under another id when it was applied before."""
+    id, turn = change_set.id, 1
+    while connection.execute("SELECT 1 FROM entry WHERE id = ?", (id,)).fetchone():
+        turn += 1
+        id = f"{change_set.id}-{turn}"
+    return change_set if turn == 1 else msgspec.structs.replace(change_set, id=id)
+
+
+def fold_recalls(connection: sqlite3.Connection, seq: int) -> None:
+    """Recalls of one caller that follow each other within minutes stand in the log as one entry, the newest."""
+    rows = connection.execute(
+        "SELECT seq, at, kind, author_kind, author_name, made_by, body, state FROM entry WHERE seq <= ? "
+        "ORDER BY seq DESC LIMIT 2",
+        (seq,),
+    ).fetchall()
+    if len(rows) < 2 or rows[0][2] != "hit" or rows[1][2:6] != rows[0][2:6] or rows[1][7] != "done":
+        return
+    newest, before = rows
+    if not _close_together(before[1], newest[1]):
+        return
+    try:
+        both = read_change_set(before[6]), read_change_set(newest[6])
+    except ValueError:
+        return
+    if not all(map(is_recall, (change for one in both for change in one.notes))):
+        return
+    if any(drops_recall(note) for one in both for note in one.notes) or any(
+        drops_recall(fact) for one in both for fact in one.facts
+    ):
+        # What one recall counted and another save dropped is not one recall.
+        return
+    joint = joined(*both)
+    delete_entry(connection, before[0])
+    body = write_change_set(joint)
+    connection.execute(
+        "UPDATE entry SET body = ?, size = ?, reason = ? WHERE seq = ?",
+        (body, len(body), storable(joint.reason), seq),
+    )
+    touch(connection, seq, joint)
+
+
+def _close_together(earlier: str, later: str) -> bool:
+    try:
+        gap = datetime.fromisoformat(later) - datetime.fromisoformat(earlier)
+    except (ValueError, TypeError):
+        return False
+    return timedelta(0) <= gap <= _BATCH
+
+
+def delete_entry(connection: sqlite3.Connection, seq: int) -> None:
+    """Lets an entry go."""
+    connection.execute("DELETE FROM touched WHERE seq = ?", (seq,))
+    connection.execute("DELETE FROM entry WHERE seq = ?", (seq,))
+
+
+def storable(text: str) -> str:
+    """Text without what UTF-8 has no bytes for; the whole text stands in the body."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def entries_of(rows: Iterable[Any], undone: frozenset[str]) -> tuple[Entry, ...]:
+    """Entries from their columns. One whose bytes are damaged is passed over: the others are as good as before."""
+    return tuple(entry for row in rows if (entry := _entry_of(row, undone)) is not None)
+
+
+def _entry_of(row: Any, undone: frozenset[str]) -> Entry | None:
+    seq, id, state, body, conflict = row
+    try:
+        return Entry(
+            seq=seq,
+            change_set=read_change_set(body),
+            state=state,
+            undone=id in undone,
+            conflict=read_conflict(conflict) if conflict is not None else None,
+        )
+    except ValueError:
+        return None
+
+
+def write_stages(stages: Mapping[str, Stage] | None) -> str | None:
+    """What a pending entry is about to do to files, as text."""
+    return (
+        json.dumps({file: [_data(one.read), _data(one.staged)] for file, one in stages.items()})
+        if stages
+        else None
+    )
+
+
+def read_stages(text: str | None) -> dict[str, Stage]:
+    """What `write_stages` wrote."""
+    shaped = json.loads(text) if text else {}
+    return {
+        file: Stage(_read_fingerprint(read), _read_fingerprint(staged))
+        for file, (read, staged) in shaped.items()
+    }
+
+
+def _data(made: Fingerprint | None) -> list[int] | None:
+    """What of a version stays as it is when the file is renamed."""
+    return list(made[:3]) if made is not None else None
+
+
+def _read_fingerprint(shaped: list[int] | None) -> Fingerprint | None:
+    return Fingerprint(*shaped) if shaped else None

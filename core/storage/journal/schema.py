@@ -1,0 +1,210 @@
+"""The tables of ledger.db, and how the database is opened, checked and set aside when it is broken."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+from pathlib import Path
+from typing import Final
+
+from core.errors import ReadOnlyError, StorageError, advice
+from core.storage.files.atomic import write_target
+from core.storage.files.sqlite import (
+    BUSY_SECONDS,
+    DATABASE_ERRORS,
+    NO_VERSION,
+    begin_file,
+    in_one_step,
+    log_beside,
+    move_away,
+    one_line,
+    shows_damage,
+)
+
+LEDGER_FILE: Final = "ledger.db"
+VERSION: Final = 1
+
+_TABLES: Final = """
+CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+-- One row a change set. made_by: who sat at the keyboard. written_ns: when the files were, by their own clock.
+CREATE TABLE entry (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, at TEXT NOT NULL,
+    author_kind TEXT NOT NULL, author_name TEXT NOT NULL, kind TEXT NOT NULL, reason TEXT NOT NULL,
+    about TEXT NOT NULL, made_by TEXT NOT NULL, state TEXT NOT NULL, body BLOB NOT NULL, size INTEGER NOT NULL,
+    conflict BLOB, staged TEXT, written_ns INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX entry_about ON entry (about) WHERE about <> '';
+CREATE INDEX entry_open ON entry (state) WHERE state <> 'done';
+CREATE INDEX entry_size ON entry (seq, size);
+CREATE TABLE touched (item TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (item, seq)) WITHOUT ROWID;
+CREATE INDEX touched_seq ON touched (seq);
+-- What stood in the files when they were last looked at: one row a file, one a note or fact.
+CREATE TABLE seen_file (
+    file TEXT PRIMARY KEY, inode INTEGER, size INTEGER, mtime_ns INTEGER, fields BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE seen (file TEXT NOT NULL, item TEXT NOT NULL, place INTEGER NOT NULL, raw BLOB NOT NULL);
+CREATE UNIQUE INDEX seen_item ON seen (file, item);
+-- Changes of ours that were seen taken back and wait to be restored.
+CREATE TABLE owed (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID;
+"""
+# What a list of entries shows and is filtered by, so that it need not read the entries themselves.
+_LISTED: Final = (
+    "CREATE INDEX IF NOT EXISTS entry_listed ON entry "
+    "(seq, at, kind, author_kind, author_name, state, about, id)"
+)
+# Lost updates that are not restored yet: each thing with the entry that says what the file has in its place.
+_PENDING: Final = (
+    "CREATE TABLE IF NOT EXISTS pending_restore (item TEXT PRIMARY KEY, entry TEXT NOT NULL) WITHOUT ROWID"
+)
+# Where the last note or fact of a file stood, without a look at all of them.
+_PLACED: Final = "CREATE INDEX IF NOT EXISTS seen_placed ON seen (file, place)"
+
+
+class BrokenLedgerError(Exception):
+    """The file is no database, or a damaged one."""
+
+
+def connect(path: Path) -> sqlite3.Connection:
+    """Opens the ledger, making it when there is none.
+
+    Raises BrokenLedgerError, StorageError, and ReadOnlyError for one that a newer version made or that is a link
+    out of the folder.
+    """
+    write_target(path.parent, path)
+    try:
+        begin_file(path)
+        if not path.is_file():
+            raise BrokenLedgerError("it is no regular file")
+        connection = sqlite3.connect(
+            path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+    except (OSError, sqlite3.OperationalError) as error:
+        raise refused(path, error) from error
+    try:
+        # What is no ledger of ours is told before anything is written to it.
+        made = _is_made(connection, path)
+        if not made:
+            # Space of entries that went to an archive is given back; only a new database takes this up.
+            connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
+        log_beside(connection)
+        if not made:
+            _make_tables(connection)
+        _make_index(connection)
+    except DATABASE_ERRORS as error:
+        connection.close()
+        raise told_apart(path, error) from error
+    except (ReadOnlyError, BrokenLedgerError):
+        connection.close()
+        raise
+    return connection
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """Opens a ledger that is there, in a folder or of a kind that nothing may be written to. Makes no file.
+
+    Raises BrokenLedgerError, StorageError, and ReadOnlyError for one that a newer version made.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    if not os.access(path.parent, os.W_OK) and not _has_unwritten(path):
+        # Reading takes side files as well, which cannot be made here; whole as it is, it needs none.
+        address += "&immutable=1"
+    connection: sqlite3.Connection | None = None
+    try:
+        connection = sqlite3.connect(
+            address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+        )
+        if not _is_made(connection, path):
+            raise BrokenLedgerError("it is empty")
+    except DATABASE_ERRORS as error:
+        if connection is not None:
+            connection.close()
+        if shows_damage(path, error):
+            raise BrokenLedgerError(one_line(error)) from error
+        raise unreadable(path, one_line(error), error) from error
+    except (ReadOnlyError, BrokenLedgerError):
+        if connection is not None:
+            connection.close()
+        raise
+    return connection
+
+
+def _has_unwritten(path: Path) -> bool:
+    """Whether entries stand in the side file that are not in the ledger itself yet."""
+    try:
+        return path.with_name(path.name + "-wal").stat().st_size > 0
+    except OSError:
+        return False
+
+
+def unreadable(path: Path, said: str, error: BaseException | None = None) -> StorageError:
+    """The error for a ledger that cannot be read now. error: what the system or SQLite refused it with."""
+    todo = "look at the file, or move it away" if error is None else advice(error, path, "try again")
+    found = StorageError(
+        f"the log of changes cannot be read ({said})",
+        where=str(path),
+        kept="it was left as it is",
+        todo=todo,
+    )
+    found.damaged = error is None
+    return found
+
+
+def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
+    """Whether the tables are there; a database without any is new."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version >= NO_VERSION:
+        raise BrokenLedgerError("its version is damaged")
+    if version > VERSION:
+        raise ReadOnlyError(
+            f"the log of changes has version {version}, newer than this program knows ({VERSION})",
+            where=str(path), kept="nothing was written", todo="update this program to write",
+        )  # fmt: skip
+    if version == VERSION:
+        connection.execute("SELECT seq, state FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
+        connection.execute("SELECT file, fields FROM seen_file").fetchall()
+        return True
+    # One statement: another process may be making the tables.
+    strange = "SELECT 1 FROM sqlite_master, pragma_user_version WHERE user_version <> ?"
+    if connection.execute(strange, (VERSION,)).fetchone():
+        raise BrokenLedgerError("it is another program's database")
+    return False
+
+
+def _make_tables(connection: sqlite3.Connection) -> None:
+    with in_one_step(connection):
+        # Another process may have made the tables while this one waited.
+        if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
+            for statement in _TABLES.split(";\n"):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {VERSION}")
+
+
+def _make_index(connection: sqlite3.Connection) -> None:
+    """Makes what ledgers of earlier versions do without."""
+    for name, statement in (
+        ("entry_listed", _LISTED), ("seen_placed", _PLACED), ("pending_restore", _PENDING),
+    ):  # fmt: skip
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (name,)).fetchone():
+            with contextlib.suppress(sqlite3.OperationalError):
+                connection.execute(statement)
+
+
+def told_apart(path: Path, error: Exception) -> Exception:
+    """A database error as what it means: broken for good, or refused by the system for now."""
+    return BrokenLedgerError(one_line(error)) if shows_damage(path, error) else refused(path, error)
+
+
+def refused(path: Path, error: Exception) -> StorageError:
+    """The error for a ledger that cannot be written now."""
+    said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
+    return StorageError(
+        f"the log of changes cannot be written ({said})", where=str(path), kept="nothing was written",
+        todo=advice(error, path, "try again"),
+    )  # fmt: skip
+
+
+def set_ledger_aside(path: Path, folder: Path, stamp: str) -> None:
+    """Moves a broken ledger with its side files into `folder`, bytes intact."""
+    try:
+        move_away(path, folder, stamp)
+    except OSError as error:
+        raise refused(path, error) from error

@@ -1,0 +1,245 @@
+"""The log's part in reading and writing a folder: what is put down before, while and after files are changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from core.errors import ConflictError, StorageError
+from core.model.change import Author, ChangeKind, ChangeSet, FileMend
+from core.model.entry import Conflict
+from core.model.names import iso
+from core.settings import Settings
+from core.storage.format.reading import Loaded
+from core.storage.journal.archive import archive_oldest, is_time_to_look
+from core.storage.journal.baseline import NEVER, Baseline, is_version
+from core.storage.journal.codec import fact_item, note_item
+from core.storage.journal.ledger import TAKEN_IN, Ledger
+from core.storage.journal.notices import Notices
+from core.storage.journal.open_ledger import OpenLedger
+from core.storage.journal.rows import Pending, Stage
+from core.storage.journal.schema import BrokenLedgerError
+from core.storage.journal.seen import forget_file, look, look_at_few, numbered, seen_files
+from core.storage.merge.deciding import conflict_of
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Whom a difference between what was seen and the files is put down to, when it was no other program's."""
+
+    author: Author
+    kind: ChangeKind
+    reason: str
+    mends: tuple[FileMend, ...] = ()
+
+
+class JournalSession:
+    """Keeps the ledger of one folder. All that is defined here is called under the memory's lock.
+
+    log: the ledger's file. baseline: what it last saw of the files. notices: what a person should be told.
+    """
+
+    def __init__(
+        self,
+        home: Path,
+        settings: Settings,
+        *,
+        clock: Callable[[], datetime],
+        ids: Callable[[], str],
+    ) -> None:
+        self.home = home
+        self.ids = ids
+        self.rules = settings.inference
+        self._settings = settings
+        self._clock = clock
+        self.notices = Notices()
+        self.baseline = Baseline(home, settings.inference)
+        self.log = OpenLedger(home, clock=clock, ids=ids, notices=self.notices, baseline=self.baseline)
+        self.attribution: Attribution | None = None
+        # For how long nobody may have written before what was taken back is restored.
+        self.quiet_seconds = 0.0
+
+    @property
+    def ledger(self) -> Ledger | None:
+        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
+        return self.log.ledger
+
+    def now(self) -> datetime:
+        """The time."""
+        return self._clock()
+
+    def at(self) -> str:
+        """The time that entries made here bear."""
+        return iso(self._clock())
+
+    # One write
+
+    def begin(
+        self,
+        effective: ChangeSet,
+        made_by: str,
+        stages: Mapping[str, Stage],
+        seq: int | None,
+        preceding: Sequence[ChangeSet] = (),
+    ) -> tuple[int, ChangeSet]:
+        """The commit point: from here on the change set will be in the files, whatever happens.
+
+        Returns the entry's number, and the change set under the id that it has in the ledger.
+        """
+        assert self.ledger is not None
+        if seq is None:
+            return self.ledger.begin(effective, made_by, stages, preceding)
+        self.ledger.restage(seq, effective, stages)
+        return seq, effective
+
+    def is_pending(self, seq: int) -> bool:
+        """Whether an entry is to be finished still, as far as can be told."""
+        assert self.ledger is not None
+        try:
+            return self.ledger.state_of(seq) == "pending"
+        except (StorageError, BrokenLedgerError):
+            return True
+
+    def abandon(self, seq: int, preceding: int) -> None:
+        """Nothing was written after all."""
+        assert self.ledger is not None
+        self.ledger.abandon(seq, preceding)
+
+    def finish(
+        self,
+        seq: int | None,
+        effective: ChangeSet,
+        made_by: str,
+        before: Loaded,
+        after: Loaded | None = None,
+        slipped: Callable[[], Iterable[ChangeSet]] = tuple,
+    ) -> None:
+        """Marks the entry (None: there is none) as done and remembers the files as they are now, in one step.
+
+        after: the files as they were written, None when nothing was to be written. slipped: what other programs
+        wanted that wrote in the same instant, judged before the entry counts as done.
+
+        When the ledger cannot be written any more, the entry stays pending and is settled at the next opening.
+        """
+        assert self.ledger is not None
+        try:
+            with self.log.looked_over():
+                self._finish(self.ledger, seq, before, after or before, slipped)
+            if seq is not None and is_time_to_look(seq):
+                archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
+        except StorageError as error:
+            self.notices.say(f"{error.where}: {error.what}; {_WRITTEN}")
+        except BrokenLedgerError as error:
+            # The files bear the change already: it is the first entry of the new ledger.
+            self.log.begin_anew(error, after or before)
+            with self.ledger.transaction(durable=True) as connection:
+                self.ledger.record(connection, effective, made_by)
+
+    def _finish(
+        self,
+        ledger: Ledger,
+        seq: int | None,
+        before: Loaded,
+        after: Loaded,
+        slipped: Callable[[], Iterable[ChangeSet]],
+    ) -> None:
+        known = seen_files(ledger)
+        old, new = before.documents(), after.documents()
+        with ledger.transaction() as connection:
+            # Judged before this entry counts as done: whoever wrote them had not seen it.
+            theirs = tuple(slipped())
+            changed = [path for path in new if new[path] is not old.get(path)]
+            for path in changed:
+                file, was = self.baseline.name(path), old.get(path)
+                one = known.get(file)
+                in_step = was is None or (one is not None and is_version(was, one.fingerprint))
+                if in_step:
+                    self.baseline.put(path, new[path])
+                    if was is not None and look_at_few(connection, file, was, new[path]):
+                        continue
+                before_items = numbered(was) if was is not None else {}
+                look(
+                    connection,
+                    file,
+                    new[path],
+                    before_items if in_step else None,
+                    fingerprint=new[path].fingerprint if in_step else None,
+                    only=None if in_step else _differing(before_items, numbered(new[path])),
+                )
+            for path in old.keys() - new.keys():
+                forget_file(connection, self.baseline.name(path))
+            if seq is not None:
+                times = [(new[path].fingerprint or NEVER).mtime_ns for path in changed]
+                ledger.finish(connection, seq, max(times, default=0))
+            for change_set in theirs:
+                ledger.record(connection, change_set, TAKEN_IN, state="pending")
+
+    # After a crash
+
+    def pending(self) -> list[Pending]:
+        """Entries that are not known to be in the files."""
+        return self.ledger.pending() if self.ledger is not None else []
+
+    def mark_contained(self, loaded: Loaded) -> None:
+        """Remembers as seen what of a pending entry already stands in the files: it did not come from outside."""
+        assert self.ledger is not None
+        for pending in self.pending():
+            names = contained(pending.change_set, loaded)
+            with self.ledger.transaction() as connection:
+                for path, document in loaded.documents().items():
+                    look(connection, self.baseline.name(path), document, None, fingerprint=None, only=names)
+
+    def note_down(self, mine: Attribution) -> None:
+        """An entry for what was done to a file without a note or fact having changed."""
+        assert self.ledger is not None
+        told = ChangeSet(
+            id=self.ids(),
+            at=self.at(),
+            author=mine.author,
+            reason=mine.reason,
+            kind=mine.kind,
+            mends=mine.mends,
+        )
+        with self.ledger.transaction(durable=True) as connection:
+            self.ledger.record(connection, told, mine.author.signature)
+
+    def put_off(self, pending: Pending, error: ConflictError) -> None:
+        """A pending entry that met a conflict waits for a person from now on."""
+        assert self.ledger is not None
+        self.ledger.settle(pending.change_set.id, "conflict", conflict_of(error))
+
+    def keep_conflict(self, change_set: ChangeSet, made_by: str, error: ConflictError | Conflict) -> str:
+        """Puts a change set that met a conflict into the log, where it waits for a person; the entry's id."""
+        assert self.ledger is not None
+        conflict = conflict_of(error) if isinstance(error, ConflictError) else error
+        with self.ledger.transaction(durable=True) as connection:
+            _, kept = self.ledger.record(connection, change_set, made_by, state="conflict", conflict=conflict)
+        return kept.id
+
+
+_WRITTEN: Final = "the change itself was written, and the log takes it in the next time the memory is opened"
+
+
+def _differing(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[str]:
+    return {name for name in {*before, *after} if before.get(name) != after.get(name)}
+
+
+def contained(change_set: ChangeSet, loaded: Loaded) -> set[str]:
+    """Names of what a change set touches that stands in the files as the change set leaves it."""
+    snapshot = loaded.snapshot
+    names = {
+        note_item(id)
+        for change in change_set.notes
+        for id in (change.id, change.after.id if change.after is not None else change.id)
+        if snapshot.by_id.get(id) == change.after
+    }
+    for change in change_set.facts:
+        nugget = snapshot.by_name.get(change.nugget)
+        found = {fact.key: fact for fact in nugget.facts} if nugget is not None else {}
+        key = change.after.key if change.after is not None else change.key
+        if found.get(key) == change.after:
+            names |= {fact_item(change.nugget, change.key), fact_item(change.nugget, key)}
+    return names

@@ -1,0 +1,47 @@
+"""The ledger as a line of points in time: when each entry was made, and the change sets of some of them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from core.model.change import ChangeSet
+from core.storage.journal.archive import archive_entries
+from core.storage.journal.codec import read_change_set
+from core.storage.journal.ledger import Ledger
+
+
+class Mark(NamedTuple):
+    """One entry that was carried out. `recall`: it moved nothing but the counts of recalls."""
+
+    seq: int
+    id: str
+    at: str
+    recall: bool
+
+
+def marks(ledger: Ledger) -> list[Mark]:
+    """Every entry of the ledger that was carried out, newest first."""
+    rows = ledger.rows("SELECT seq, id, at, kind FROM entry WHERE state = 'done' ORDER BY seq DESC")
+    return [Mark(seq, id, at, kind == "hit") for seq, id, at, kind in rows]
+
+
+def change_sets(ledger: Ledger, numbers: Collection[int]) -> Iterator[tuple[int, ChangeSet]]:
+    """The change sets of entries by number; those that are gone or damaged are left out."""
+    marked = ", ".join(str(int(number)) for number in numbers)
+    for seq, body in ledger.rows(f"SELECT seq, body FROM entry WHERE seq IN ({marked})"):
+        try:
+            yield seq, read_change_set(body)
+        except ValueError:
+            continue
+
+
+def archived_marks(path: Path) -> list[tuple[Mark, ChangeSet]]:
+    """What an archive of old entries holds of what was carried out, newest first. Raises StorageError."""
+    found = [
+        (Mark(entry.seq, entry.id, entry.change_set.at, entry.change_set.kind == "hit"), entry.change_set)
+        for entry in archive_entries(path)
+        if entry.state == "done"
+    ]
+    return sorted(found, key=lambda one: one[0].seq, reverse=True)

@@ -1,0 +1,1 @@
+"""Credentials taken out of all that a memory stores."""

@@ -1,0 +1,1 @@
+"""Versions of notes, facts and files brought together."""

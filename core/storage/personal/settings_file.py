@@ -1,0 +1,31 @@
+"""settings.toml as it is written: single values changed, comments and all else kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from core.settings import SETTINGS_FILE, checked_setting
+from core.storage.files.atomic import read_file
+from core.storage.files.toml import with_values
+
+
+def changed_settings(home: Path, changes: Mapping[str, Any]) -> tuple[bytes | None, bytes]:
+    """The bytes of settings.toml as it is, and as it is to be; None for no file.
+
+    changes: values by "table.name"; None takes one out, so that the default counts. Raises InvalidInputError for no
+    setting or a value that it cannot have, BrokenFileError for a file that cannot be read, StorageError.
+    """
+    path = home / SETTINGS_FILE
+    checked = {
+        tuple(name.split(".")): None if value is None else _plain(checked_setting(name, value))
+        for name, value in changes.items()
+    }
+    found = read_file(path)
+    before = found[0] if found else None
+    return before, with_values(before, checked, str(path))
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value

@@ -1,0 +1,207 @@
+"""Files of texts that somebody is still writing: one for each text, owned by a process for as long as it lives.
+
+<owner>-<text>.json    a text; <owner> and <text> are 16 hexadecimal digits each
+<owner>.lock           held by the process that owns these texts; the system lets it go when the process ends
+memory.txt             which memory they belong to
+
+A text whose owner is gone, however it went, may be claimed by another process: a rename decides who has it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from core.errors import LockTimeoutError, StorageError
+from core.storage.cache.container import is_ours, own_file, read_up_to
+from core.storage.files.atomic import make_folder, refused, replace_file
+from core.storage.files.locks import Lock
+from core.storage.files.side_folders import names_in
+from core.storage.files.user_folder import folder_of
+
+STATE_VARIABLE: Final = "NUGGETS_STATE"
+MEMORY_NAME: Final = "memory.txt"
+# An owner of its own for what was put aside on purpose: no process ever holds it.
+_NOBODY: Final = "0" * 16
+_TEXT: Final = re.compile(r"(?P<owner>[0-9a-f]{16})-[0-9a-f]{16}\.json")
+_LOCK: Final = re.compile(r"(?P<owner>[0-9a-f]{16})\.lock")
+_LEFTOVER: Final = re.compile(r"\..+\.\d+-[0-9a-f]{8}\.tmp")
+_PATIENCE: Final = 1.0
+# A lock or half-written file of a process that has only just begun is not taken for one that was left.
+_OLD_SECONDS: Final = 3600.0
+_LONGEST: Final = 32 << 20
+_MOST: Final = 200
+
+
+class FoundText(NamedTuple):
+    """A text that nobody owns: the name of its file, and its bytes."""
+
+    name: str
+    body: bytes
+
+
+def unsaved_folder(home: Path, environ: Mapping[str, str]) -> Path | None:
+    """The folder for unsaved texts of the memory in `home`; nothing is made. None when there is to be none.
+
+    It lies in the folder that NUGGETS_STATE names, else in the user's folder for state; see `folder_of`.
+    """
+    return folder_of(home, environ.get(STATE_VARIABLE, ""), _users_state)
+
+
+def _users_state() -> str:
+    from platformdirs import user_state_dir
+
+    return user_state_dir("nuggets", appauthor=False)
+
+
+class UnsavedFiles:
+    """The unsaved texts of a memory, as one process has them. Safe to use from several threads."""
+
+    def __init__(self, folder: Path, home: Path) -> None:
+        self._folder = folder
+        self._home = home
+        self._owner = secrets.token_hex(8)
+        self._lock: Lock | None = None
+        self._guard = threading.Lock()
+
+    def new_name(self) -> str:
+        """The name for the file of another text."""
+        return self._named(self._owner)
+
+    def write(self, name: str, body: bytes) -> None:
+        """Replaces the file of a text that this process owns, safe on disk. Raises StorageError."""
+        self._hold()
+        replace_file(self._folder / name, body)
+
+    def remove(self, name: str) -> None:
+        """Removes the file of a text, if it is there. Raises StorageError."""
+        try:
+            (self._folder / name).unlink(missing_ok=True)
+        except OSError as error:
+            raise refused(self._folder / name, "cannot be removed", error) from error
+
+    def put_aside(self, name: str) -> None:
+        """Gives a text up for whoever wants it, this process too. Raises StorageError."""
+        self._rename(name, self._named(_NOBODY))
+
+    def claim(self, name: str) -> str | None:
+        """Takes a text that nobody owns; its new name, None when another was quicker. Raises StorageError."""
+        self._hold()
+        own = self.new_name()
+        return own if self._rename(name, own) else None
+
+    def found(self) -> list[FoundText]:
+        """The texts that nobody owns. Makes no file; what cannot be read is passed over."""
+        names = names_in(self._folder)
+        self._clear(names)
+        texts: list[FoundText] = []
+        gone: dict[str, bool] = {_NOBODY: True, self._owner: False}
+        for name in names:
+            match = _TEXT.fullmatch(name)
+            if match is None:
+                continue
+            owner = match["owner"]
+            if owner not in gone:
+                gone[owner] = self._is_gone(owner)
+            if gone[owner] and len(texts) < _MOST:
+                with contextlib.suppress(OSError, ValueError), own_file(self._folder / name) as handle:
+                    texts.append(FoundText(name, read_up_to(handle, min(os.fstat(handle).st_size, _LONGEST))))
+        return texts
+
+    def all(self) -> list[FoundText]:
+        """Every text, of processes that live too, and what was left half written; what cannot be read is left out."""
+        texts: list[FoundText] = []
+        for name in names_in(self._folder):
+            if _TEXT.fullmatch(name) or _LEFTOVER.fullmatch(name):
+                with contextlib.suppress(OSError, ValueError), own_file(self._folder / name) as handle:
+                    texts.append(FoundText(name, read_up_to(handle, os.fstat(handle).st_size)))
+        return texts
+
+    def replace(self, name: str, body: bytes) -> None:
+        """Replaces the file of a text, whoever owns it, if it is there still. Raises StorageError."""
+        if (self._folder / name).exists():
+            replace_file(self._folder / name, body)
+
+    def close(self) -> None:
+        """Lets go of what this process owns: its texts are there for the next one."""
+        with self._guard:
+            lock, self._lock = self._lock, None
+            if lock is not None:
+                with contextlib.suppress(OSError):
+                    lock.release()
+                self._unlink(f"{self._owner}.lock")
+
+    @staticmethod
+    def _named(owner: str) -> str:
+        return f"{owner}-{secrets.token_hex(8)}.json"
+
+    def _rename(self, name: str, new: str) -> bool:
+        try:
+            os.rename(self._folder / name, self._folder / new)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise refused(self._folder / name, "cannot be moved", error) from error
+        return True
+
+    def _hold(self) -> None:
+        """Makes the folder and says that this process lives. Raises StorageError."""
+        with self._guard:
+            if self._lock is not None:
+                return
+            make_folder(self._folder)
+            try:
+                if self._folder.is_symlink() or not is_ours(self._folder.stat()):
+                    raise StorageError("is no folder of this user", where=str(self._folder))
+                # Whoever only looks whether the owner lives holds the lock for an instant.
+                lock = Lock(self._folder / f"{self._owner}.lock")
+                lock.acquire(_PATIENCE)
+                memory = self._folder / MEMORY_NAME
+                if not memory.exists():
+                    replace_file(memory, os.fsencode(os.path.realpath(self._home)) + b"\n")
+            except OSError as error:
+                raise refused(self._folder, "cannot be used", error) from error
+            except LockTimeoutError as error:
+                raise StorageError("cannot be used", where=str(self._folder)) from error
+            self._lock = lock
+
+    def _is_gone(self, owner: str) -> bool:
+        """Whether the process that owned texts has ended. Where that cannot be told it is taken to live."""
+        path = self._folder / f"{owner}.lock"
+        if not path.exists():
+            return True
+        try:
+            lock = Lock(path)
+            lock.acquire(0)
+        except (OSError, LockTimeoutError):
+            return False
+        lock.release()
+        return True
+
+    def _clear(self, names: list[str]) -> None:
+        """Removes what processes left that ended long ago and that holds no text."""
+        owners = {match["owner"] for name in names if (match := _TEXT.fullmatch(name))}
+        for name in names:
+            match = _LOCK.fullmatch(name)
+            spent = match is not None and match["owner"] not in owners and match["owner"] != self._owner
+            if (spent or _LEFTOVER.fullmatch(name)) and self._is_old(name) and self._unheld(match):
+                self._unlink(name)
+
+    def _unheld(self, match: re.Match[str] | None) -> bool:
+        return match is None or self._is_gone(match["owner"])
+
+    def _is_old(self, name: str) -> bool:
+        with contextlib.suppress(OSError):
+            return time.time() - (self._folder / name).stat().st_mtime > _OLD_SECONDS
+        return False
+
+    def _unlink(self, name: str) -> None:
+        with contextlib.suppress(OSError):
+            (self._folder / name).unlink()

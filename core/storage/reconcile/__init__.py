@@ -1,0 +1,1 @@
+"""What other programs did to the files: found, judged, put right."""

@@ -1,0 +1,425 @@
+"""Lost updates: changes that another program took back by saving a copy it had read before them.
+
+A program without a lock reads a file, thinks, and saves all of it. What it saved is its own change on top of the
+version it had read (its base), and the log knows every version that there was. So the base is looked for: going
+back in the log entry by entry, the version that the saved file differs from least. Everything that changed after the
+base is not in the saved file and is no wish of the program's; what differs from the base is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from core.model.change import ChangeSet
+from core.model.compare import Differences, alike, facts_are_whole
+from core.model.fact import Fact
+from core.model.note import FILE_NAMES, Note
+from core.model.snapshot import Snapshot
+from core.storage.journal.rows import Past
+from core.storage.merge.compare import HIT_FIELDS, UNSAID_FIELDS
+from core.storage.reconcile.claims import SOON_SECONDS, ItemKey, facts_of
+
+# How old the copy may be that a program saved, in seconds: when changes of ours, or several, are missing in it, and
+# when a single one of another program's is, which that program may as well have removed.
+HELD_SECONDS: Final = 60.0
+_HELD_SECONDS_OF_OTHERS: Final = 10.0
+_MEANING: Final = tuple(
+    name for name in FILE_NAMES if name != "id" and name not in HIT_FIELDS and name not in UNSAID_FIELDS
+)
+Version = Note | Fact | None
+
+
+def find_lost_updates(
+    baseline: Snapshot,
+    now: Snapshot,
+    found: Differences,
+    history: Iterable[Past],
+    written_ns: Callable[[ItemKey], int],
+    pending: Mapping[ItemKey, Version],
+) -> dict[ItemKey, Version]:
+    """The differences between the baseline and the files that are lost updates: each thing with the version that the
+    program which saved the file had read.
+
+    baseline: the memory as it is to be. history: entries of the log, newest first. written_ns: when the file that
+    holds a thing was written. pending: what is known as lost and not restored yet, with the version that the file
+    had when it was last seen. What cannot be read as a whole is left out.
+    """
+    bases: dict[ItemKey, Version] = {}
+    unproven: list[tuple[_Group, _Cut]] = []
+    past = _Replayed(history)
+    # The notes last: what is lost of the facts tells of the graph as well.
+    for group in sorted(_groups(baseline, now, found), key=lambda one: one.kind[0] == "note"):
+        wanted = dict(group.then)
+        # A program reads what stands in the file, so its base is a former state of the file.
+        known = {item: pending[item] for item in group.then if item in pending}
+        group.then.update(known)
+        cut = _best_cut(group, past)
+        proven = cut is not None and (
+            _is_proven(group, cut, written_ns) or _shows_lost_facts(group, cut, bases)
+        )
+        read = known | (cut.bases(group) if cut is not None and proven else {})
+        bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
+        if cut is not None and not proven:
+            unproven.append((group, cut))
+    for group, cut in unproven if bases else ():
+        # An old copy put in place right after a change of ours, beside another that surely is one.
+        if not cut.cost and _came_right_after(group, cut, written_ns):
+            bases.update({item: base for item, base in cut.bases(group).items() if item not in bases})
+    return bases
+
+
+@dataclass
+class _Group:
+    """The things of one file that differ: as they were when it was last seen, and now."""
+
+    kind: tuple[str, ...]
+    then: dict[ItemKey, Version]
+    now: dict[ItemKey, Version]
+    visible: Callable[[ItemKey], Version]
+
+    def file_version(self, item: ItemKey) -> Version:
+        return self.now[item] if item in self.now else self.visible(item)
+
+
+def _groups(baseline: Snapshot, now: Snapshot, found: Differences) -> Iterable[_Group]:
+    if found.notes and not (now.graph_problem or now.set_aside or now.namesakes or baseline.namesakes):
+        changes = {("note", change.id): change for change in found.notes}
+        yield _Group(
+            ("note",),
+            {item: change.before for item, change in changes.items()},
+            {item: change.after for item, change in changes.items()},
+            lambda item: now.by_id.get(item[1]),
+        )
+    for nugget in dict.fromkeys(change.nugget for change in found.facts):
+        before, after = baseline.by_name.get(nugget), now.by_name.get(nugget)
+        if before is None or after is None or before.problem or after.problem:
+            continue
+        if before.file != after.file:
+            # Another file took the place of ours: nobody saved a copy over it.
+            continue
+        then, present = facts_of(baseline, nugget), facts_of(now, nugget)
+        doubled = len(then) < len(before.facts) or len(present) < len(after.facts)
+        if doubled or not facts_are_whole(now, nugget):
+            continue
+        keys = {
+            key
+            for c in found.facts
+            if c.nugget == nugget
+            for key in (c.key, c.after.key if c.after else c.key)
+        }
+        items: set[ItemKey] = {("fact", nugget, key) for key in keys}
+        yield _Group(
+            ("fact", nugget),
+            {item: then.get(item[2]) for item in items},
+            {item: present.get(item[2]) for item in items},
+            lambda item, present=present: present.get(item[2]),  # type: ignore[misc]
+        )
+
+
+class _Replayed:
+    """The log read backwards, each entry once, however many files ask."""
+
+    def __init__(self, history: Iterable[Past]) -> None:
+        self._rest = iter(history)
+        self._read: list[Past] = []
+
+    def __iter__(self) -> Iterator[Past]:
+        place = 0
+        while True:
+            while place >= len(self._read):
+                entry = next(self._rest, None)
+                if entry is None:
+                    return
+                self._read.append(entry)
+            yield self._read[place]
+            place += 1
+
+    def last_maker(self, item: ItemKey, kind: tuple[str, ...]) -> str | None:
+        """Who changed a thing last on purpose, "" for another program; None when the log does not say."""
+        for entry in self:
+            if not (entry.restores or entry.stale) and item in _before(entry.change_set, kind):
+                return entry.made_by
+        return None
+
+
+class _Step(NamedTuple):
+    """An entry that was gone back over: what each thing of the file was before it."""
+
+    entry: Past
+    before: dict[ItemKey, Version]
+
+
+@dataclass
+class _Cut:
+    """The version that the file in place differs from least. steps: the entries after it, newest first.
+
+    cost: how many things differ from it; at_first: how many differ from the baseline.
+    """
+
+    steps: list[_Step]
+    cost: int
+    at_first: int
+    past: _Replayed
+
+    def bases(self, group: _Group) -> dict[ItemKey, Version]:
+        """The version of each differing thing that changed after the cut."""
+        found: dict[ItemKey, Version] = {}
+        for step in self.steps:
+            found.update((item, version) for item, version in step.before.items() if item in group.then)
+        return {
+            item: base
+            for item, base in found.items()
+            if not same(base, group.then[item]) and not self._goes_on(group, item, base)
+        }
+
+    def _goes_on(self, group: _Group, item: ItemKey, base: Version) -> bool:
+        """Whether a fact has yet another value in the file where another program gave it its last one.
+
+        Who keeps facts in memory has its own values there, and goes on from them.
+        """
+        held = [one for one in (group.then[item], group.now[item]) if one is not None]
+        of_fact = any(isinstance(one, Fact) or one.is_fact for one in held)
+        return of_fact and not same(base, group.now[item]) and self.past.last_maker(item, group.kind) == ""
+
+
+def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
+    """None when no former version is nearer to the file than the baseline."""
+    fit = _Fit(group)
+    nearest = fit.distance
+    at_first = nearest.cost
+    if not at_first:
+        return None
+    steps: list[_Step] = []
+    best: list[_Step] | None = None
+    saved: _Saved | None = None
+    goes_on = False
+    for entry in past:
+        if entry.change_set.kind == "mask":
+            break
+        before = _before(entry.change_set, group.kind)
+        if saved is None or not saved.tells_of_the_same(entry):
+            saved = _Saved(entry, fit.distance, len(steps))
+        saved.add(before, fit)
+        unseen = saved.unseen(group)
+        if unseen and _is_nearer(saved.without(unseen), nearest):
+            nearest, goes_on = saved.without(unseen), False
+            best = [*steps[: saved.place], _Step(entry, unseen)]
+        fit.go_back(before)
+        steps.append(_Step(entry, before))
+        # Another program's entry may be the work of the one that saved the file: that one had seen it.
+        goes_on = goes_on and fit.distance.cost == nearest.cost and bool(entry.made_by)
+        goes_on = _is_nearer(fit.distance, nearest) or (goes_on and _was_written_over(group, before))
+        if goes_on:
+            best, nearest = steps.copy(), fit.distance
+        if nearest.cost == 0:
+            break
+    return _Cut(best, nearest.cost, at_first, past) if best is not None else None
+
+
+class _Distance(NamedTuple):
+    """How many things of a version are not as in the file, of how many the recalls are not, and how many notes are in
+    one of the two alone: no note of the same id is made twice.
+    """
+
+    cost: int
+    recalls: int
+    alone: int
+
+    def __sub__(self, other: _Distance) -> _Distance:
+        return _Distance(*(mine - its for mine, its in zip(self, other, strict=True)))
+
+
+_NONE: Final = _Distance(0, 0, 0)
+
+
+def _distance(one: Version, held: Version) -> _Distance:
+    """Between a thing in a version and in the file."""
+    if one is None or held is None:
+        there = one or held
+        return _NONE if there is None else _Distance(1, there.hits > 0, isinstance(there, Note))
+    return _Distance(not same(one, held), one.hits != held.hits, 0)
+
+
+def _is_nearer(one: _Distance, other: _Distance) -> bool:
+    # Recalls in the file tell what its program had seen, as all else in it does.
+    meaning, its = one.cost + one.alone, other.cost + other.alone
+    return meaning < its and meaning + one.recalls < its + other.recalls
+
+
+class _Fit:
+    """How far a version is from the file, while the log is gone back over from the baseline."""
+
+    def __init__(self, group: _Group) -> None:
+        self._group = group
+        self._apart = {item: _distance(group.then[item], group.now[item]) for item in group.then}
+        self.distance = _Distance(*map(sum, zip(*self._apart.values(), strict=True)))
+
+    def of(self, item: ItemKey) -> _Distance:
+        """How far one thing is from the file."""
+        return self._apart.get(item, _NONE)
+
+    def go_back(self, before: Mapping[ItemKey, Version]) -> None:
+        """Takes things as they were before an entry."""
+        for item, version in before.items():
+            apart = _distance(version, self._group.file_version(item))
+            self.distance -= self.of(item) - apart
+            self._apart[item] = apart
+
+
+class _Saved:
+    """What one look at the files found that other programs had done, in one entry or several that follow each other.
+
+    They may have saved several times, and the file may be a copy of what was there in between.
+    distance, place: of the version after it.
+    """
+
+    def __init__(self, entry: Past, distance: _Distance, place: int) -> None:
+        self._newest = entry
+        self._distance = distance
+        self.place = place
+        self._before: dict[ItemKey, Version] = {}
+        self._apart: dict[ItemKey, _Distance] = {}
+
+    def tells_of_the_same(self, entry: Past) -> bool:
+        """Whether an entry was found at the same look."""
+        outside = all(one.stale or not one.made_by for one in (self._newest, entry))
+        return outside and entry.written_ns == self._newest.written_ns
+
+    def add(self, before: Mapping[ItemKey, Version], fit: _Fit) -> None:
+        """before: what an entry says; fit: as it was when that entry had not been gone back over."""
+        for item, version in before.items():
+            self._apart.setdefault(item, fit.of(item))
+            self._before[item] = version
+
+    def unseen(self, group: _Group) -> dict[ItemKey, Version]:
+        """The notes that the file has as they were before, when others of the same look are there."""
+        if group.kind[0] != "note" or (self._newest.made_by and not self._newest.stale):
+            return {}
+        found = {
+            item: version
+            for item, version in self._before.items()
+            if self._apart[item].cost and same(version, group.file_version(item))
+        }
+        return found if len(found) < len(self._before) else {}
+
+    def without(self, unseen: Collection[ItemKey]) -> _Distance:
+        """How far the version is that has all but these."""
+        distance = self._distance
+        for item in unseen:
+            distance -= self._apart[item]
+        return distance
+
+
+def _was_written_over(group: _Group, before: Mapping[ItemKey, Version]) -> bool:
+    """Whether the file has another value where an entry changed a fact.
+
+    A program keeps its facts in memory for long: one that had not seen a later change had hardly seen this one.
+    """
+    return group.kind[0] == "fact" and any(
+        item in group.then and not same(group.then[item], group.now[item]) for item in before
+    )
+
+
+def _before(change_set: ChangeSet, kind: tuple[str, ...]) -> dict[ItemKey, Version]:
+    """What each thing of one file was before a change set."""
+    found: dict[ItemKey, Version] = {}
+    if kind[0] == "note":
+        for change in change_set.notes:
+            found["note", change.id] = change.before
+        return found
+    for fact in change_set.facts:
+        if fact.nugget == kind[1]:
+            if fact.after is not None and fact.after.key != fact.key:
+                found.setdefault(("fact", kind[1], fact.after.key), None)
+            found["fact", kind[1], fact.key] = fact.before
+    return found
+
+
+def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -> bool:
+    """Whether the file is surely a copy of that version and not somebody's wish to have it back."""
+    bases = cut.bases(group)
+    if not bases:
+        return False
+    concerned = [step.entry for step in cut.steps if any(item in bases for item in step.before)]
+    oldest = concerned[-1]
+    if oldest.restores:
+        # The very version that was put right before.
+        return True
+    pairs = [(bases[item], group.now[item]) for item in bases]
+    if any(_recalled(base, now) for base, now in pairs):
+        # To recall what is not so any more is no wish to have it back.
+        return True
+    counted = (_recalled(group.then[item], group.now[item]) for item in group.then)
+    if not cut.cost and not any(counted):
+        return False
+    changed = [entry for entry in concerned if not entry.stale]
+    saved_ns = written_ns(next(iter(bases)))
+    ages = [(saved_ns - entry.written_ns) / 1e9 if entry.written_ns else math.inf for entry in changed]
+    several = cut.at_first - cut.cost > 1
+    known_to_us = any(entry.made_by for entry in changed)
+    limit = HELD_SECONDS if known_to_us or several else _HELD_SECONDS_OF_OTHERS
+    return bool(ages) and max(ages) <= limit
+
+
+def _came_right_after(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -> bool:
+    """Whether the file was saved so soon after changes of ours that its program may not have seen them."""
+    bases = cut.bases(group)
+    if not bases:
+        return False
+    saved_ns = written_ns(next(iter(bases)))
+    concerned = [step.entry for step in cut.steps if any(item in bases for item in step.before)]
+    return all(
+        entry.made_by and abs(saved_ns - entry.written_ns) <= SOON_SECONDS * 1e9
+        for entry in concerned
+        if not entry.stale
+    )
+
+
+def _shows_lost_facts(group: _Group, cut: _Cut, lost: Mapping[ItemKey, Version]) -> bool:
+    """Whether the graph bears the note of a lost fact as it was before: then both files are old copies."""
+    for item in cut.bases(group):
+        then, now = group.then[item], group.now[item]
+        note = now if isinstance(now, Note) else then
+        if not isinstance(note, Note) or not note.is_fact:
+            continue
+        place: ItemKey = ("fact", note.nugget_name, note.key)
+        if place not in lost:
+            continue
+        fact, shown = lost[place], isinstance(now, Note) and not now.hidden
+        if (isinstance(fact, Fact) and shown and alike(fact.value, note.content)) or (
+            fact is None and not shown
+        ):
+            return True
+    return False
+
+
+def _recalled(base: Version, now: Version) -> bool:
+    return base is not None and now is not None and now.hits > base.hits
+
+
+def same(one: Version, other: Version) -> bool:
+    """Whether two versions say the same: recalls, white space and what every save moves do not count.
+
+    A later time on a note that is no fact's, without a recall, is somebody's own edit.
+    """
+    if one is None or other is None:
+        return one is other
+    if isinstance(one, Fact) or isinstance(other, Fact):
+        return isinstance(one, Fact) and isinstance(other, Fact) and alike(one.value, other.value)
+    if not one.is_fact and one.updated_at != other.updated_at and one.hits == other.hits:
+        return False
+    return one.extra == other.extra and all(
+        set(getattr(one, name)) == set(getattr(other, name))
+        if name == "tags"
+        else _links(one) == _links(other)
+        if name == "links"
+        else alike(getattr(one, name), getattr(other, name))
+        for name in _MEANING
+    )
+
+
+def _links(note: Note) -> set[tuple[str, str]]:
+    return {(link.to, link.reason) for link in note.links}

@@ -1,0 +1,59 @@
+"""Facts that another program changed right after us: its text stands, and a person is told how to bring theirs back.
+
+A program that holds its facts in memory may not have seen our text; one that was told something new has. Where the
+rest of what it saved does not tell the one from the other, the newer text stays and nobody is left unaware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import takewhile
+
+from core.model.change import ChangeSet
+from core.model.parts import parts
+from core.storage.format.reading import Loaded
+from core.storage.journal.ledger import Ledger
+from core.storage.reconcile.claims import ItemKey
+from core.storage.reconcile.lost_updates import HELD_SECONDS, same
+from core.storage.reconcile.own import own_changes
+
+
+def overwritten_facts(ledger: Ledger, found: Iterable[ChangeSet], loaded: Loaded) -> frozenset[ItemKey]:
+    """The facts that changed in `found`, which is of another program and not in the log yet, so soon after we changed
+    them that it may not have seen ours.
+    """
+    own_change = own_changes(ledger, loaded)
+    changed = {("fact", fact.nugget, fact.key): fact for one in found for fact in one.facts}
+    overwritten: set[ItemKey] = set()
+    for item, fact in changed.items():
+        # To forget a fact is to know of it.
+        own = own_change(item) if fact.after is not None else None
+        if own is None or own.fact is None or not 0 <= own.seconds <= HELD_SECONDS:
+            continue
+        ours_was_there = same(own.fact.after, fact.before) and not same(fact.before, fact.after)
+        if ours_was_there and not _knew_of_later(ledger, own.entry, item[1], changed.keys()):
+            overwritten.add(item)
+    return frozenset(overwritten)
+
+
+def _knew_of_later(ledger: Ledger, entry: str, nugget: str, changed: Iterable[ItemKey]) -> bool:
+    """Whether something of the nugget that we changed after that entry stands in the file: its program had seen it."""
+    passed_over = frozenset(changed)
+    later = takewhile(lambda past: past.change_set.id != entry, ledger.past())
+    return any(
+        fact.nugget == nugget and ("fact", nugget, fact.key) not in passed_over
+        for past in later
+        if past.made_by
+        for fact in past.change_set.facts
+    )
+
+
+def ways_back(logged: ChangeSet, overwritten: frozenset[ItemKey]) -> Iterator[str]:
+    """One line for each of these facts that an entry of the log changed: what happened, and what to undo."""
+    for part in parts(logged):
+        for fact in part.facts:
+            if ("fact", fact.nugget, fact.key) in overwritten:
+                yield (
+                    f'another program changed "{fact.key}" in {fact.nugget} soon after you did; '
+                    f"to have yours again, undo {part.id} of the log"
+                )

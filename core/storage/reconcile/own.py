@@ -1,0 +1,147 @@
+"""What this program itself did last to a note or fact, as the ledger tells it."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final
+
+import msgspec
+
+from core.model.change import FactChange, NoteChange
+from core.model.compare import alike
+from core.model.fact import Fact
+from core.model.note import Note
+from core.storage.format.reading import Loaded
+from core.storage.journal.codec import fact_item, note_item, read_change_set
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.rows import OwnEntry
+from core.storage.reconcile.claims import ItemKey, OwnChange, fact_change_in, facts_of
+
+# How far back the log is searched for what a thing said before.
+_VERSIONS: Final = 200
+_SHOWN: Final = ("title", "content", "tags", "hidden", "links", "source_key", "hidden_fact")
+
+
+def item_names(items: Iterable[ItemKey]) -> frozenset[str]:
+    """How the ledger names these things."""
+    return frozenset(item_name(item) for item in items)
+
+
+def item_name(item: ItemKey) -> str:
+    return note_item(item[1]) if item[0] == "note" else fact_item(item[1], item[2])
+
+
+def own_changes(ledger: Ledger, loaded: Loaded) -> Callable[[ItemKey], OwnChange | None]:
+    """Tells our last change of a thing, for files that came as they are in `loaded`."""
+    owed = ledger.owed()
+    # Several judges ask for the same thing, and each answer takes reading several entries.
+    return functools.cache(lambda item: _own_change(ledger, loaded, item, owed))
+
+
+def known_versions(ledger: Ledger) -> Callable[[ItemKey], Iterable[Note | Fact]]:
+    """Tells the versions of a thing that the ledger's entries hold, newest first."""
+    return lambda item: _versions(ledger, item)
+
+
+def _versions(ledger: Ledger, item: ItemKey) -> Iterator[Note | Fact]:
+    rows = ledger.rows(
+        "SELECT body FROM entry JOIN touched USING (seq) WHERE item = ? ORDER BY touched.seq DESC LIMIT ?",
+        (item_name(item), _VERSIONS),
+    )
+    for (body,) in rows:
+        with contextlib.suppress(ValueError):
+            change_set = read_change_set(body)
+            of_note = (c for c in change_set.notes if item == ("note", c.id))
+            found = fact_change_in(change_set, item[1], item[2]) if item[0] == "fact" else next(of_note, None)
+            if found is not None:
+                yield from (one for one in (found.after, found.before) if one is not None)
+
+
+def newest_entry(ledger: Ledger, name: str) -> str:
+    """The id of our last change of a thing, "" when there is none."""
+    entries = ledger.own_changes(name, 1)
+    return entries[0].change_set.id if entries else ""
+
+
+def _own_change(ledger: Ledger, loaded: Loaded, item: ItemKey, owed: Mapping[str, str]) -> OwnChange | None:
+    name = item_name(item)
+    entries = ledger.own_changes(name)
+    if not entries:
+        return None
+    last = entries[0]
+    back = (entry for entry in entries if _is_back(entry, last, item, loaded))
+    chosen = next(back, None) or next(
+        (e for e in entries if _wrote_what_is_gone(e, last, item, loaded)), last
+    )
+    return OwnChange(
+        entry=chosen.change_set.id,
+        note=_note_change(chosen, last, item),
+        fact=_fact_change(chosen, last, item),
+        seconds=(written_at(loaded, item) - chosen.written_ns) / 1e9,
+        restored=ledger.restored(name),
+        # What was restored since, or changed again, is to be noticed anew.
+        noticed=owed.get(name) in ("", last.change_set.id),
+    )
+
+
+def _wrote_what_is_gone(entry: OwnEntry, last: OwnEntry, item: ItemKey, loaded: Loaded) -> bool:
+    """Whether an entry wrote a text that stood until now, and that is another one in the file."""
+    own, change = _note_change(entry, entry, item), _note_change(last, last, item)
+    now = loaded.snapshot.by_id.get(item[1])
+    if own is None or own.before is None or own.after is None or now is None:
+        return False
+    if change is None or change.after is None:
+        return False
+    return any(
+        not alike(getattr(own.before, name), getattr(own.after, name))
+        and not alike(getattr(change.after, name), getattr(now, name))
+        for name in ("content", "title")
+    )
+
+
+def _is_back(first: OwnEntry, last: OwnEntry, item: ItemKey, loaded: Loaded) -> bool:
+    """Whether what changed of a thing from the first of these entries to the last is as it was before the first."""
+    snapshot = loaded.snapshot
+    if item[0] == "note":
+        change = _note_change(first, last, item)
+        now, before = snapshot.by_id.get(item[1]), change.before if change else None
+        if now is None or before is None or change is None or change.after is None:
+            return now is before
+        changed = [name for name in _SHOWN if getattr(before, name) != getattr(change.after, name)]
+        return bool(changed) and all(alike(getattr(now, name), getattr(before, name)) for name in changed)
+    fact = fact_change_in(first.change_set, item[1], item[2])
+    held = facts_of(snapshot, item[1]).get(item[2])
+    was = fact.before if fact else None
+    return held is was if held is None or was is None else alike(held.value, was.value)
+
+
+def _note_change(first: OwnEntry, last: OwnEntry, item: ItemKey) -> NoteChange | None:
+    """A note's change from before the first entry to after the last."""
+    if item[0] != "note":
+        return None
+    start = next((c for c in first.change_set.notes if c.id == item[1]), None)
+    end = next((c for c in last.change_set.notes if c.id == item[1]), None)
+    if start is None or end is None:
+        return end
+    return msgspec.structs.replace(end, before=start.before)
+
+
+def _fact_change(first: OwnEntry, last: OwnEntry, item: ItemKey) -> FactChange | None:
+    if item[0] != "fact":
+        return None
+    start = fact_change_in(first.change_set, item[1], item[2])
+    end = fact_change_in(last.change_set, item[1], item[2])
+    if start is None or end is None:
+        return end
+    return msgspec.structs.replace(end, key=start.key, before=start.before)
+
+
+def written_at(loaded: Loaded, item: ItemKey) -> int:
+    """When the file that holds a thing was last written, in nanoseconds by the file system's clock."""
+    if item[0] == "note":
+        made = loaded.graph.fingerprint
+        return made.mtime_ns if made is not None else 0
+    named = (d for d in loaded.nuggets.values() if d.meta.name == item[1] and d.fingerprint is not None)
+    return max((d.fingerprint.mtime_ns for d in named if d.fingerprint is not None), default=0)

@@ -1,0 +1,136 @@
+"""Versions of files that another program put in place in the instant of a write of ours: in no case are they lost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.errors import BrokenFileError
+from core.model.change import PROGRAM, ChangeSet
+from core.model.compare import differences
+from core.model.names import iso
+from core.settings import InferenceSettings
+from core.storage.files.atomic import fingerprint, leftovers, read_file
+from core.storage.format.documents import Document, read_graph, read_nugget
+from core.storage.format.reading import Loaded, assembled
+from core.storage.journal.codec import fact_item, items_of, note_item
+from core.storage.journal.ledger import TAKEN_IN, Ledger
+from core.storage.journal.session import JournalSession
+from core.storage.merge.compare import outside_changes
+from core.storage.reconcile.own import item_names, known_versions, own_changes
+from core.storage.reconcile.restoring import restoration_of
+from core.storage.reconcile.stale import judge
+from core.storage.safety.quarantine import QUARANTINE, set_aside
+from core.storage.writing import Written
+
+_PLACE: Final = "a version that another program wrote at the moment of a write of this program"
+
+
+def with_slip(
+    home: Path, path: Path, target: Path, base: Loaded, rules: InferenceSettings, now: datetime
+) -> Loaded | None:
+    """The memory as it would be with the version at `path`, which was to stand at `target`, in `base`.
+
+    What of it cannot be read is kept in the quarantine, with its exact bytes. None when it is gone or cannot be read
+    at all. Under the memory's lock. Raises StorageError.
+    """
+    found = read_file(path)
+    if found is None:
+        return None
+    nuggets, graph = dict(base.nuggets), base.graph
+    document: Document
+    try:
+        if target == base.graph.path:
+            document = graph = read_graph(target, *found, rules, base.graph)
+        else:
+            document = nuggets[target] = read_nugget(target, *found)
+        reasons = [problem.what for problem in document.problems]
+        legible = not document.broken
+    except BrokenFileError as error:
+        reasons, legible = [error.what], False
+    if reasons:
+        file = str(target.relative_to(home))
+        set_aside(home, file=file, data=found[0], reason=reasons[0], where=_PLACE, at=iso(now), whole=True)
+    return assembled(home, graph, nuggets, base) if legible else None
+
+
+def wished(
+    ledger: Ledger, base: Loaded, theirs: Loaded, ids: Callable[[], str], at: str
+) -> tuple[ChangeSet, ...]:
+    """What another program wanted when it made `theirs` of `base`, without what it took back unseen."""
+    found = differences(base.snapshot, theirs.snapshot)
+    made = restoration_of(ledger, base, theirs, found, ids, at)
+    if made is not None:
+        return made.wanted
+    judged = judge(
+        base.snapshot,
+        theirs.snapshot,
+        own_changes(ledger, theirs),
+        ids=ids,
+        at=at,
+        author=PROGRAM,
+        known=known_versions(ledger),
+        found=found,
+    )
+    unseen = item_names(judged.owed).union(*(items_of(change_set) for change_set, _ in judged.conflicts))
+    unseen -= item_names(judged.disputed)
+    sets = outside_changes(base.snapshot, theirs.snapshot, ids=ids, at=at, author=PROGRAM, found=found)
+    meant = (_without(change_set, unseen) for change_set in sets)
+    return tuple(change_set for change_set in meant if not change_set.empty)
+
+
+def taken_in(trace: JournalSession, path: Path, target: Path, base: Loaded) -> tuple[ChangeSet, ...]:
+    """What another program wanted with the version at `path`, which was to stand at `target`, on top of `base`.
+
+    Under the memory's lock. Raises StorageError.
+    """
+    theirs = with_slip(trace.home, path, target, base, trace.rules, trace.now())
+    if theirs is None:
+        trace.notices.say(
+            f"{target}: another program wrote this file at the moment of a change and it cannot be read; "
+            f"its bytes are kept in {trace.home / QUARANTINE}"
+        )
+        return ()
+    assert trace.ledger is not None
+    return wished(trace.ledger, base, theirs, trace.ids, trace.at())
+
+
+def slipped(trace: JournalSession, written: Written, before: Loaded) -> Callable[[], tuple[ChangeSet, ...]]:
+    """What other programs wanted that wrote in the instant of a write of ours on top of `before`, once it is asked."""
+    return lambda: tuple(
+        one for slip in written.slips for one in taken_in(trace, slip.path, slip.document.path, before)
+    )
+
+
+def rescue(trace: JournalSession, loaded: Loaded) -> None:
+    """Finds versions of other programs that a killed write had replaced unseen, before leftovers are cleared."""
+    pending = trace.pending()
+    stages = {file: stage for entry in pending for file, stage in entry.stages.items()}
+    if trace.ledger is None or not stages:
+        return
+    seen = trace.baseline.seen(trace.ledger, loaded)
+    # The kill may have come after such a version was put into the log, and before its file was cleared.
+    known = [(entry.change_set.notes, entry.change_set.facts) for entry in pending]
+    for temporary, target in leftovers(trace.home):
+        stage = stages.get(trace.baseline.name(target))
+        if stage is None:
+            continue
+        found = fingerprint(temporary)
+        if found is None or found.same_data(stage.read) or found.same_data(stage.staged):
+            continue
+        with trace.ledger.transaction(durable=True) as connection:
+            for change_set in taken_in(trace, temporary, target, seen):
+                if (change_set.notes, change_set.facts) not in known:
+                    trace.ledger.record(connection, change_set, TAKEN_IN, state="pending")
+
+
+def _without(change_set: ChangeSet, names: frozenset[str]) -> ChangeSet:
+    return msgspec.structs.replace(
+        change_set,
+        notes=tuple(change for change in change_set.notes if note_item(change.id) not in names),
+        facts=tuple(fact for fact in change_set.facts if fact_item(fact.nugget, fact.key) not in names),
+    )

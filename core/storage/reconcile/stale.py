@@ -1,0 +1,372 @@
+"""Judging what came from outside: what another program took back without having seen it is to be put right.
+
+The original takes no lock, reads the graph before each operation but keeps its facts in memory for as long as it
+lives and saves the whole list, and renames keys when it loads. So what it saves may be older than what it replaces.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from core.errors import ConflictError
+from core.model.basis import settled, unique_links
+from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
+from core.model.compare import Differences, alike, differences, laid_over
+from core.model.draft_facts import DraftFacts
+from core.model.entry import Conflict
+from core.model.fact import Fact
+from core.model.note import Link, Note, replace
+from core.model.snapshot import Snapshot
+from core.storage.merge.compare import HIT_FIELDS, UNSAID_FIELDS
+from core.storage.merge.deciding import conflict_of, take_ours
+from core.storage.merge.rebase import rebase
+from core.storage.reconcile.claims import Case, Claim, FactStep, Finding, ItemKey, OwnChange, facts_of
+from core.storage.reconcile.stale_facts import FactJudge, being_forgotten, hidden_facts_shown
+from core.storage.reconcile.stale_notes import overwritten, taken_back
+from core.storage.reconcile.stale_renames import hidden_renamed, kept_notes, renamed_facts, swapped_notes
+
+# What is counted, then the sentence; "" counts notes and facts, each by its name.
+_REASONS: Final[dict[Finding, tuple[str, str]]] = {
+    "back": ("", "restored {} that another program took back"),
+    "out": ("fact", "took {} out of recall again that another program brought back"),
+    "renamed": ("fact", "kept the notes of {} when another program renamed keys"),
+    "anew": ("hidden fact", "let go of {}, remembered anew by another program"),
+    "forgotten": ("fact", "let {} go that another program was forgetting"),
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is to be done about changes from outside; each change set fits the files as they are after those before it.
+
+    restorations: of kind "restore" (`about`: the entry that was taken back, if it was one alone), then lost recalls,
+    of kind "hit". conflicts: what cannot be restored, or was written over by a program that had
+    not seen it: for a person to decide. disputed: what of it was written over; it is to be remembered as noticed
+    until it is judged without restorations, since these are what tells of it. owed: what the
+    restorations of kind "restore" put right. white_space: puts back the white space that the original squeezes in
+    every note that it saves; neither an edit nor a restoration, so it needs no entry of its own. tried: whether
+    something of it was restored before and taken back again.
+    """
+
+    restorations: tuple[ChangeSet, ...] = ()
+    conflicts: tuple[tuple[ChangeSet, Conflict], ...] = ()
+    owed: frozenset[ItemKey] = frozenset()
+    disputed: frozenset[ItemKey] = frozenset()
+    white_space: ChangeSet | None = None
+    tried: bool = False
+
+
+def judge(
+    seen: Snapshot,
+    now: Snapshot,
+    own: Callable[[ItemKey], OwnChange | None],
+    *,
+    ids: Callable[[], str],
+    at: str,
+    author: Author,
+    known: Callable[[ItemKey], Iterable[Note | Fact]] = lambda item: (),
+    wanted: Callable[[Collection[ItemKey]], bool] | None = None,
+    found: Differences | None = None,
+) -> Verdict:
+    """Tells what of our work another program took back without knowing it, and drafts what puts it right.
+
+    seen: the memory as we last saw it; now: as it is in the files. own: our last change of a note or fact, if no
+    other program changed it after that; asked only for what differs. known: the versions of a note or fact
+    that the log tells of, in any order. ids gives the id of each change set. wanted: whether what concerns these
+    things is to be put right now; None: all is. found: the differences of the two where they are known already.
+    """
+    case = Case(seen, now, own, at, found or differences(seen, now), known)
+    if not (case.found.notes or case.found.facts):
+        return Verdict()
+    claims = _claims(case)
+    if wanted is not None:
+        claims = [claim for claim in claims if wanted(claim.concerns)]
+    return Drafting(case, ids, author).verdict(claims)
+
+
+def _claims(case: Case) -> list[Claim]:
+    renamed = list(renamed_facts(case))
+    keys = {place for one in renamed for place in one.keys}
+    claims = [*kept_notes(case, renamed), *swapped_notes(case), *hidden_renamed(case, keys)]
+    keys |= _places(claims)
+    touched = _touched(claims)
+    claims += [claim for claim in hidden_facts_shown(case) if claim.item[1] not in touched]
+    keys |= _places(claims)
+    back = taken_back(case, _touched(claims))
+    facts: list[Claim] = []
+    for nugget in case.nuggets:
+        passed_over = {key for name, key in keys if name == nugget}
+        facts += FactJudge(case, nugget, back, passed_over).claims()
+    claims += [*back, *facts]
+    claims += overwritten(case, back, _touched(claims))
+    return [*claims, *being_forgotten(case, _touched(claims))]
+
+
+def _places(claims: Iterable[Claim]) -> set[tuple[str, str]]:
+    return {(item[1], item[2]) for claim in claims for item in claim.items if item[0] == "fact"}
+
+
+def _touched(claims: Iterable[Claim]) -> set[str]:
+    return {change.id for claim in claims for change in claim.notes}
+
+
+class Drafting:
+    """Makes change sets of claims, each on top of those before it."""
+
+    def __init__(self, case: Case, ids: Callable[[], str], author: Author) -> None:
+        self._case = case
+        self._ids = ids
+        self._author = author
+        self._base = case.now
+
+    def verdict(self, claims: Sequence[Claim]) -> Verdict:
+        """All that is to be done."""
+        due = [claim for claim in claims if not claim.disputed]
+        open_to_a_person = [claim for claim in claims if claim.disputed]
+        conflicts = [(self._draft([c], c.conflict.what), c.conflict) for c in open_to_a_person]
+        restorations: list[ChangeSet] = []
+        try:
+            restorations += self._carried_out(due)
+        except ConflictError:
+            for claim in due:
+                try:
+                    restorations += self._carried_out([claim])
+                except ConflictError as error:
+                    conflicts.append((self._draft([claim], claim.conflict.what), conflict_of(error)))
+        recalls = self._lost_recalls()
+        return Verdict(
+            restorations=(*restorations, *([] if recalls.empty else [recalls])),
+            conflicts=tuple(conflicts),
+            owed=frozenset(item for claim in due for item in claim.items),
+            disputed=frozenset(claim.item for claim in claims if claim.disputed),
+            white_space=self._white_space(),
+            tried=any(claim.own is not None and claim.own.restored > 0 for claim in due),
+        )
+
+    def restoring(self, claims: Sequence[Claim]) -> ChangeSet:
+        """What puts right all that is claimed, whatever stands in its way; it fits the files as they are."""
+        draft = self._draft(claims, _reason(claims))
+        return rebase(draft, self._base, take_ours)
+
+    def _carried_out(self, claims: Sequence[Claim]) -> list[ChangeSet]:
+        """The change set of the claims, rebased; none when there is nothing to do. Raises ConflictError."""
+        if not claims:
+            return []
+        effective = rebase(self._draft(claims, _reason(claims)), self._base)
+        self._base = laid_over(self._base, effective)
+        return [] if effective.empty else [effective]
+
+    def _draft(self, claims: Sequence[Claim], reason: str) -> ChangeSet:
+        entries = {claim.own.entry if claim.own is not None else "" for claim in claims}
+        return self._change_set(
+            reason,
+            "restore",
+            _NotesDraft(self._case.seen, self._base, claims).changes(),
+            _fact_changes(self._case.seen, self._base, [step for claim in claims for step in claim.facts]),
+            about=entries.pop() if len(entries) == 1 else "",
+        )
+
+    def _change_set(
+        self,
+        reason: str,
+        kind: ChangeKind,
+        notes: Iterable[NoteChange],
+        facts: Iterable[FactChange] = (),
+        about: str = "",
+    ) -> ChangeSet:
+        return ChangeSet(
+            id=self._ids(),
+            at=self._case.at,
+            author=self._author,
+            reason=reason,
+            kind=kind,
+            about=about,
+            notes=tuple(notes),
+            facts=tuple(facts),
+        )
+
+    def _lost_recalls(self) -> ChangeSet:
+        """Recalls that are gone although nothing else of their notes and facts moved."""
+        notes = list(self._recalls_of_notes())
+        facts = list(self._recalls_of_facts({change.id for change in notes}))
+        changed = _fact_changes(self._case.seen, self._base, facts)
+        count = max(len(notes), len(facts))
+        what = "a recall" if count == 1 else f"recalls of {count} memories"
+        return self._change_set(f"counted {what} that another program had dropped", "hit", notes, changed)
+
+    def _recalls_of_notes(self) -> Iterator[NoteChange]:
+        for change in self._case.found.notes:
+            seen, now = change.before, self._base.by_id.get(change.id)
+            if seen is None or now is None or now.hits >= seen.hits or now.updated_at > seen.updated_at:
+                continue
+            if _same_but_for_recalls(seen, now):
+                latest = max(now.last_accessed_at, seen.last_accessed_at)
+                after = replace(now, last_accessed_at=latest, **_recalls(seen))
+                yield NoteChange(id=now.id, before=now, after=after)
+
+    def _recalls_of_facts(self, restored: Collection[str]) -> Iterator[FactStep]:
+        """Of facts whose notes have lost none, or have them back (`restored`)."""
+        for change in self._case.found.facts:
+            seen, now = change.before, facts_of(self._base, change.nugget).get(change.key)
+            if seen is None or now is None or now.hits >= seen.hits or not alike(now.value, seen.value):
+                continue
+            note = self._base.fact_notes.get((change.nugget, change.key))
+            former = self._case.seen.by_id.get(note.id) if note is not None else None
+            if note is None or former is None or note.hidden:
+                continue
+            if note.hits >= former.hits or note.id in restored:
+                after = msgspec.structs.replace(now, **_recalls(seen))
+                yield FactStep(nugget=change.nugget, key=change.key, after=after)
+
+    def _spaced_by_us(self, id: str, content: str) -> bool:
+        """Whether our last change of a note was of nothing in its text but white space, and may be unseen."""
+        own = self._case.own(("note", id))
+        if own is None or own.note is None or own.note.before is None or own.note.after is None:
+            return False
+        before, after = own.note.before.content, own.note.after.content
+        return own.recent and before != after and alike(before, after) and alike(before, content)
+
+    def _white_space(self) -> ChangeSet | None:
+        changes = [
+            NoteChange(id=now.id, before=now, after=replace(now, content=change.before.content))
+            for change in self._case.found.notes
+            if (now := self._base.by_id.get(change.id)) is not None
+            and change.before is not None
+            and now.content != change.before.content
+            and alike(now.content, change.before.content)
+            and (len(now.content) < len(change.before.content) or self._spaced_by_us(change.id, now.content))
+        ]
+        if not changes:
+            return None
+        what = "1 note" if len(changes) == 1 else f"{len(changes)} notes"
+        return self._change_set(f"put back the white space of {what}", "restore", changes)
+
+
+class _NotesDraft:
+    """The changes of notes that several claims ask for, with the other ends of their links."""
+
+    def __init__(self, seen: Snapshot, base: Snapshot, claims: Sequence[Claim]) -> None:
+        self._seen = seen
+        self._base = base
+        self._instead = {made: kept for claim in claims for made, kept in claim.instead.items()}
+        self._changes: dict[str, NoteChange] = {}
+        for claim in claims:
+            for change in claim.notes:
+                self._changes.setdefault(change.id, change)
+
+    def changes(self) -> list[NoteChange]:
+        """Each note's change from how it is in the files."""
+        coming = [id for id, c in self._changes.items() if c.after is not None and id not in self._base.by_id]
+        self._place(coming)
+        for id in coming:
+            self._link_back(id)
+        for made in self._instead:
+            for holder, _ in self._base.links_in.get(made, ()):
+                self._put_links(holder, ())
+        for id in self._instead.values():
+            self._put_links(id, ())
+        return list(self._changes.values())
+
+    def _place(self, coming: Sequence[str]) -> None:
+        """Notes that come back go where they were."""
+        if not coming:
+            return
+        former = [note.id for note in self._seen.notes]
+        order = {id: place for place, id in enumerate(former)}
+        present = [note.id for note in self._base.notes if self._after(note.id) is not None]
+        for id in sorted(coming, key=lambda id: order.get(id, len(order))):
+            place = _place(id, former, present)
+            present.insert(len(present) if place is None else place, id)
+        for id in coming:
+            change = self._changes[id]
+            self._changes[id] = msgspec.structs.replace(change, index=present.index(id))
+
+    def _link_back(self, id: str) -> None:
+        for holder, link in self._seen.links_in.get(id, ()):
+            self._put_links(holder, (link,))
+
+    def _put_links(self, id: str, more: tuple[Link, ...]) -> None:
+        """Gives a note further links, and turns those to notes that give way to the notes that take their place."""
+        note = self._after(id)
+        if note is None:
+            return
+        turned = (
+            msgspec.structs.replace(link, to=self._instead[link.to]) if link.to in self._instead else link
+            for link in (*note.links, *more)
+        )
+        links = unique_links(turned)
+        if links == note.links:
+            return
+        after = settled(replace(note, links=links), self._exists)
+        known = self._changes.get(id)
+        before = known.before if known is not None else self._base.by_id.get(id)
+        index = known.index if known is not None else None
+        self._changes[id] = NoteChange(id=id, before=before, after=after, index=index)
+
+    def _after(self, id: str) -> Note | None:
+        return self._changes[id].after if id in self._changes else self._base.by_id.get(id)
+
+    def _exists(self, id: str) -> bool:
+        return self._after(id) is not None or id in self._base.set_aside
+
+
+def _fact_changes(seen: Snapshot, base: Snapshot, steps: Sequence[FactStep]) -> list[FactChange]:
+    """The changes of facts that claims ask for; what comes back goes to its place among the others."""
+    changes: list[FactChange] = []
+    for nugget in dict.fromkeys(step.nugget for step in steps):
+        held, former = base.by_name.get(nugget), seen.by_name.get(nugget)
+        keys = [fact.key for fact in former.facts] if former is not None else []
+        drafted = DraftFacts(held.facts if held is not None else ())
+        present = facts_of(base, nugget)
+        own = [step for step in steps if step.nugget == nugget]
+        for step in own:
+            if step.key in present and step.after is None:
+                drafted.take(step.key)
+            elif step.key in present and step.after is not None:
+                drafted.rename(step.key, step.after)
+        coming = {step.key: step.after for step in own if step.key not in present and step.after is not None}
+        for key in sorted(coming, key=lambda key: keys.index(key) if key in keys else len(keys)):
+            drafted.put(coming[key], _place(key, keys, [fact.key for fact in drafted.facts]))
+        changes += drafted.changes(nugget)
+    return changes
+
+
+def _place(name: str, former: Sequence[str], present: Sequence[str]) -> int | None:
+    """Where something comes back: after what stood before it, as far as that is there; None at the end."""
+    places = {one: place for place, one in enumerate(present)}
+    before = former[: former.index(name)] if name in former else former
+    place = next((places[one] + 1 for one in reversed(before) if one in places), 0)
+    return place if place < len(present) else None
+
+
+def _recalls(item: Note | Fact) -> dict[str, Any]:
+    return {"hits": item.hits, "last_hit_session": item.last_hit_session}
+
+
+def _same_but_for_recalls(one: Note, other: Note) -> bool:
+    return all(
+        alike(getattr(one, name), getattr(other, name))
+        for name in one.__struct_fields__
+        if name not in HIT_FIELDS and name not in UNSAID_FIELDS
+    )
+
+
+def _reason(claims: Sequence[Claim]) -> str:
+    """What happened, in plain words."""
+    parts: list[str] = []
+    for finding, (thing, sentence) in _REASONS.items():
+        items = [claim.item for claim in claims if claim.finding == finding]
+        if items:
+            notes = sum(item[0] == "note" for item in items)
+            split = (_counted(notes, "note"), _counted(len(items) - notes, "fact"))
+            counted = _counted(len(items), thing) if thing else " and ".join(filter(None, split))
+            parts.append(sentence.format(counted))
+    return "; ".join(parts)
+
+
+def _counted(count: int, thing: str) -> str:
+    return f"{count} {thing}{'' if count == 1 else 's'}" if count else ""

@@ -1,0 +1,1 @@
+"""Damaged files read as far as they can be, and made sound again."""

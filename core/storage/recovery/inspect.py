@@ -1,0 +1,163 @@
+"""Looks at the folder itself: who may write in it, where its files really lie, and what others left in it."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import stat
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from core.errors import NuggetsError, ReadOnlyError
+from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.model.kept import SEARCHES_FILE
+from core.settings import SETTINGS_FILE
+from core.storage.files.atomic import LOCK_NAME, leftovers, write_target, wrong_kind
+from core.storage.journal.schema import LEDGER_FILE
+from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, read_copy
+from core.storage.safety.backups import BACKUPS
+from core.verify import Finding
+
+_TEMPORARY_OF_OTHERS: Final = re.compile(r"[^.].*\.json\..*\btmp|[^.].*\.json\.tmp.*")
+
+
+def inspect_folder(home: Path) -> list[Finding]:
+    """What is not right with the folder and its files, whatever stands in them. Reads names, rights and links;
+    of files that look like conflict copies also what they hold. Nothing for a folder that does not exist.
+
+    Raises StorageError when the system refuses to show the folder.
+    """
+    if not home.is_dir():
+        return []
+    files = list(_memory_files(home))
+    return [
+        *_false_links(home, files),
+        *_open_to_others(home, files),
+        *_conflict_copies(home),
+        *_leftovers(home),
+        *_obstacles(home),
+    ]
+
+
+def _obstacles(home: Path) -> Iterator[Finding]:
+    """What stands where the lock and the backups belong, so that nothing can be written or kept."""
+    lock, backups = home / LOCK_NAME, home / BACKUPS
+    wrong = wrong_kind(lock)
+    if wrong:
+        detail = f"{lock.name} {wrong}: the memory cannot be locked, so nothing can be written. "
+        detail += "Take it away when no agent is at work; it is made anew."
+        yield Finding("blocked-lock", str(lock), detail)
+    if not os.path.lexists(backups):
+        return
+    if not backups.is_dir():
+        refused = "it is a link to a folder that is not there" if backups.is_symlink() else "it is no folder"
+    elif not backups.resolve().is_relative_to(home.resolve()):
+        refused = f"it is a link that leads out of the memory's folder, to {backups.resolve()}"
+    elif os.access(home, os.W_OK) and not os.access(backups, os.W_OK | os.X_OK):
+        refused = "nothing may be written in it"
+    else:
+        return
+    detail = (
+        f"No backups can be made in {backups.name}: {refused}. Changes are written and logged without them. "
+    )
+    detail += "Take it away, or let it be written; it is made anew."
+    yield Finding("no-backups", str(backups), detail)
+
+
+def _memory_files(home: Path) -> Iterator[Path]:
+    """The memory's own files, also those that are links to nothing."""
+    graph, own = home / GRAPH_FILE, (SETTINGS_FILE, SEARCHES_FILE, LEDGER_FILE)
+    if os.path.lexists(graph):
+        yield graph
+    for name in _names(home):
+        if name in own or (name.endswith(FACT_SUFFIXES) and not name.startswith(".")):
+            yield home / name
+
+
+def _names(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []
+
+
+def _false_links(home: Path, files: list[Path]) -> Iterator[Finding]:
+    """Files that are links out of the folder, which are read but never written through, and links to nothing."""
+    for path in files:
+        if not path.exists():
+            detail = f"{path.name} is a link to {os.path.realpath(path)}, where there is no file. "
+            detail += "Put the file back there, or into the folder itself."
+            yield Finding("broken-link", str(path), detail)
+            continue
+        try:
+            write_target(home, path)
+        except ReadOnlyError as error:
+            detail = f"{path.name} {error.what}: it is read, but never written. "
+            detail += "Put the file itself into the folder."
+            yield Finding("link-out-of-folder", str(path), detail)
+
+
+def _open_to_others(home: Path, files: list[Path]) -> Iterator[Finding]:
+    """What everybody on this machine may write."""
+    if os.name == "nt":
+        return
+    for path in (home, home / GRAPH_FILE.parent, *files):
+        if _writable_by_others(path):
+            what = "folder" if path.is_dir() else "file"
+            detail = f"Every user of this machine may write this {what}, and so put words into the memory. "
+            detail += f"Close it with: chmod o-w {shlex.quote(str(path))}"
+            yield Finding("writable-by-others", str(path), detail)
+
+
+def _writable_by_others(path: Path) -> bool:
+    try:
+        return bool(path.stat().st_mode & stat.S_IWOTH)
+    except OSError:
+        return False
+
+
+def _conflict_copies(home: Path) -> Iterator[Finding]:
+    try:
+        copies, bad = conflict_copies(home), bad_copies(home)
+    except NuggetsError as error:
+        todo = f" {error.todo[:1].upper()}{error.todo[1:]}." if error.todo else ""
+        yield Finding("unreadable-file", error.where, f"The file {error.what}.{todo}")
+        return
+    for copy in copies:
+        problem = _problem(copy)
+        if problem:
+            bad.append(replace(copy, problem=problem))
+            continue
+        detail = f"A sync tool left {copy.path.name} beside {copy.original.name}: what it holds is not in the memory. "
+        detail += "Join both with: nuggets resolve."
+        yield Finding("conflict-copy", str(copy.path), detail)
+    for copy in bad:
+        detail = (
+            f"{copy.path.name} bears the name of a conflict copy of {copy.original.name} and {copy.problem}: "
+        )
+        detail += "it is not joined. Mend it or take it away."
+        yield Finding("conflict-copy", str(copy.path), detail)
+
+
+def _problem(copy: ConflictCopy) -> str:
+    try:
+        read_copy(copy)
+    except NuggetsError as error:
+        return error.what
+    return ""
+
+
+def _leftovers(home: Path) -> Iterator[Finding]:
+    """Temporary files of writers that were killed, ours and those of other programs."""
+    for path, target in leftovers(home):
+        detail = f"A write of {target.name} was cut off and left this file. The next change of the memory removes it."
+        yield Finding("leftover", str(path), detail)
+    for folder in (home, home / GRAPH_FILE.parent):
+        for name in _names(folder):
+            if _TEMPORARY_OF_OTHERS.fullmatch(name):
+                detail = "Another program began to write a file of the memory and did not finish. "
+                detail += "Delete it when no agent is at work."
+                yield Finding("leftover", str(folder / name), detail)

@@ -1,0 +1,1 @@
+"""What is kept before it can be lost: backups, quarantine."""
