@@ -16,9 +16,9 @@ import pytest
 from kits.fault_kit import COMMANDS, Bench, sweep
 from kits.faults import ERRORS, failing
 
-pytestmark = pytest.mark.slow
-
 FULL = bool(os.environ.get("NUGGETS_FAULTS"))
+# Each call of a long command takes minutes.
+pytestmark = [pytest.mark.slow, *([pytest.mark.timeout(1800)] if FULL else [])]
 COMMON = (
     "remember", "forget", "recall", "note hide", "promote", "undo", "repair a file", "resolve copies", "mask",
     "save a setting", "ingest", "accept",
