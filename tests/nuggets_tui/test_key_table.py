@@ -15,12 +15,12 @@ from nuggets_tui.pane_help import PLACES
 from nuggets_tui.screens.help import help_sections
 from nuggets_tui.widgets.panes import PANES
 
-README = Path(__file__).parents[2] / "README.md"
+KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
 
 
-def test_the_table_of_the_readme_is_that_of_the_catalogue() -> None:
-    page = README.read_text(encoding="utf-8")
-    assert with_table(page) == page, "renew it: python -m nuggets_tui.key_table README.md"
+def test_the_table_of_the_manual_is_that_of_the_catalogue() -> None:
+    page = KEYS.read_text(encoding="utf-8")
+    assert with_table(page) == page, "renew it: python -m nuggets_tui.key_table docs/keys.md"
 
 
 def test_the_table_has_a_row_for_every_command_with_all_its_keys() -> None:
@@ -60,7 +60,7 @@ def literals(path: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_what_names_a_command_in_braces_names_one_that_there_is() -> None:
-    front = README.parent / "nuggets_tui"
+    front = KEYS.parents[1] / "nuggets_tui"
     named = {
         name
         for path in [*front.glob("*.py"), *front.glob("screens/*.py"), *front.glob("widgets/*.py")]

@@ -134,9 +134,9 @@ def test_of_three_versions_all_that_are_missing_are_named(nuggets: Any) -> None:
     assert nuggets.fails("merge-file", "a", "b", "c", code=1).startswith("nuggets: a, b, c: no such file")
 
 
-def test_the_readme_names_each_file_once() -> None:
-    text = Path("README.md").read_text(encoding="utf-8")
-    section = text.partition("\n## Files\n")[2].partition("\n## ")[0]
+def test_the_manual_names_each_file_once() -> None:
+    text = Path("docs/files-and-settings.md").read_text(encoding="utf-8")
+    section = text.partition("\n## Files in")[2].partition("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     assert rows
     assert len(rows) == len(set(rows))

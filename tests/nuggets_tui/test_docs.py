@@ -1,0 +1,57 @@
+"""Tests of the manual: what README and docs/ name is there, and what is there is named."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+from nuggets_tui.cli import program
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+# Letters that make an anchor of a heading, as GitHub has it.
+_ANCHOR = re.compile(r"[^\w\- ]")
+
+
+def anchors(page: Path) -> set[str]:
+    """What a link into a page may name."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {_ANCHOR.sub("", head.lower()).replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_link_of_the_manual_leads_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\(([^)]+)\)", page.read_text(encoding="utf-8")):
+        if target.startswith("http"):
+            continue
+        name, _, anchor = target.partition("#")
+        found = (page.parent / name).resolve() if name else page
+        assert found.is_file(), target
+        assert not anchor or anchor in anchors(found), target
+
+
+def test_the_manual_names_every_command_and_no_other() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    blocks = "\n".join(re.findall(r"```\n(.*?)```", text, re.DOTALL))
+    named = set()
+    for line in blocks.splitlines():
+        if line.startswith("nuggets"):
+            words = re.split(r"\s{2,}", line)[0].removeprefix("nuggets").split(" · ")
+            named |= {match[0] for word in words if (match := re.match(r"[a-z-]+", word.strip()))}
+    context = click.Context(program)
+    commands = {name: program.get_command(context, name) for name in program.list_commands(context)}
+    assert named == {name for name, command in commands.items() if command and not command.hidden}
+
+
+def test_every_page_of_the_manual_is_reached_from_the_readme() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert not [page.name for page in (ROOT / "docs").glob("*.md") if f"](docs/{page.name}" not in readme]
+
+
+def test_the_glossary_says_each_word_once_and_no_more_than_forty() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    words = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][1:]
+    assert len(words) == len(set(words)) <= 40
