@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final, Protocol, cast, runtime_checkable
 
 from textual.actions import ActionParseResult
 from textual.app import App, ScreenStackError, SystemCommand
@@ -40,6 +40,7 @@ from nuggets_tui.themes import DARK, LIGHT, ansi_themes, missing_theme
 if TYPE_CHECKING:
     from textual.command import Provider
 
+    from nuggets_tui.pane_help import Here
 
 # What a shell is told of a program that was asked to end.
 _TERMINATED: Final = 128 + signal.SIGTERM
@@ -52,6 +53,15 @@ def _catalogue() -> type[Provider]:
     from nuggets_tui.palette import CommandProvider
 
     return CommandProvider
+
+
+@runtime_checkable
+class HasHelp(Protocol):
+    """A screen that the help knows something of."""
+
+    def here(self) -> Here | None:
+        """What the help says first; None: nothing but what is so everywhere."""
+        ...
 
 
 class NuggetsApp(App[None]):
@@ -209,6 +219,13 @@ class NuggetsApp(App[None]):
             await screen.run_action("close")
         else:
             self.exit()
+
+    def action_help(self) -> None:
+        """Keys, words and signs; first those of the screen in use, which says in `here` what it is."""
+        from nuggets_tui.screens.help import HelpScreen
+
+        if isinstance(self.screen, HasHelp):
+            self.push_screen(HelpScreen(self.screen.here()))
 
     def action_toggle_theme(self) -> None:
         """Dark to light, and back."""

@@ -239,7 +239,7 @@ def _commands() -> tuple[Command, ...]:
         Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP,
                 lambda main: main.opening.open_demo(), when=lambda view: view.empty),
         Command("help", "question_mark,f1", "help", "Keys, words and signs; first those of the pane in use", APP,
-                lambda main: main.show_help(), "", 2),
+                lambda main: main.context.app.action_help(), "", 2),
         Command("quit", "q", "quit", "Leave", APP, lambda main: main.leave(), "", 2),
     )
     # fmt: on

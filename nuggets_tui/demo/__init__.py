@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from nuggets_tui.demo.moment import DEMO_NOW as DEMO_NOW
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import ChangeSet
     from core.model.draft import Draft
 
-# The moment at which the demo's story stops; all its dates lie before it.
-DEMO_NOW: Final = datetime(2026, 11, 18, 9, 41, tzinfo=UTC)
 # Notes of the largest demo memory that is an entry of its log.
 _MOST_IN_THE_LOG: Final = 5_000
 _LOG: Final = "ledger.db"

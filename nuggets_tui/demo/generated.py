@@ -12,8 +12,8 @@ from typing import Final, TypeVar
 
 from core.model.names import iso, note_id
 from core.model.note import Link, Note, replace
-from nuggets_tui.demo import DEMO_NOW
 from nuggets_tui.demo.handwritten import NUGGETS, read_table
+from nuggets_tui.demo.moment import DEMO_NOW
 
 _START: Final = datetime(2026, 8, 20, 7, 0, tzinfo=UTC)
 _FACT_EVERY: Final = 20

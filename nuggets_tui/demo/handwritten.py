@@ -12,7 +12,7 @@ from typing import Any
 from zlib import crc32
 
 from core.model.infer import MetaInput
-from nuggets_tui.demo import DEMO_NOW
+from nuggets_tui.demo.moment import DEMO_NOW
 
 NUGGETS = ("project", "locations", "prefs", "learnings", "ops", "people")
 _AGENTS = ("claude", "claude", "codex", "claude", "pi")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -19,6 +19,9 @@ from nuggets_tui.notices import attempt, keep_off, let_told_go
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.widgets.dialog_keys import DialogKeys, key_content
 
+if TYPE_CHECKING:
+    from nuggets_tui.pane_help import Here
+
 __all__ = ["Dialog", "key_content"]
 
 _Answer = TypeVar("_Answer")
@@ -33,7 +36,7 @@ class Dialog(ModalScreen[_Answer]):
     CSS_PATH = "../styles/dialogs.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close", "close", show=False),
-        Binding("question_mark,f1", "help", "help", show=False, id="help"),
+        Binding("question_mark,f1", "app.help", "help", show=False, id="help"),
     ]
     heading = ""
     about = ""
@@ -75,14 +78,11 @@ class Dialog(ModalScreen[_Answer]):
         """Whether something typed here would be lost."""
         return False
 
-    def action_help(self) -> None:
-        """Help, with this dialog first."""
+    def here(self) -> Here:
+        """What the help says first when it is called from this dialog."""
         from nuggets_tui.pane_help import dialog_here
-        from nuggets_tui.screens.help import HelpScreen
 
-        self.app.push_screen(
-            HelpScreen(dialog_here(safe_line(self.heading, 200), self.about, self.key_line()))
-        )
+        return dialog_here(safe_line(self.heading, 200), self.about, self.key_line())
 
     def dismiss(self, result: _Answer | None = None) -> AwaitComplete:
         """Closes with an answer, once. What was asked over it has no meaning any more and closes too: Textual would

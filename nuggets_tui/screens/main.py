@@ -62,6 +62,7 @@ from nuggets_tui.widgets.search_box import SearchBox
 from nuggets_tui.widgets.tab_line import TabLine
 
 if TYPE_CHECKING:
+    from nuggets_tui.pane_help import Here
     from nuggets_tui.widgets.time_line import TimeLine
 
 # Keys that the overview takes for itself.
@@ -244,13 +245,11 @@ class MainScreen(Screen[None]):
         if isinstance(self.focused, RowList):
             self.focused.action_open()
 
-    def show_help(self) -> None:
-        """Keys, words and signs, those of the pane in use first."""
+    def here(self) -> Here | None:
+        """What the help says first: of the pane in use."""
         from nuggets_tui.pane_help import PLACES
-        from nuggets_tui.screens.help import HelpScreen
 
-        focused = self.focused.id if self.focused is not None else None
-        self.app.push_screen(HelpScreen(PLACES.get(focused or "")))
+        return PLACES.get(self.focused.id or "") if self.focused is not None else None
 
     def leave(self) -> None:
         """Ends the app."""

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.pipeline.records import Accepted, EntityPage, HistoryRow, RawMemory, StoredProposal
     from nuggets_tui.keeping import Keeping
+    from nuggets_tui.pane_help import Here
     from nuggets_tui.screens.review import Reviewed
     from nuggets_tui.waiting import Waiting
 
@@ -340,11 +341,9 @@ class PipelineScreen(Dialog[None]):
         keys = NARROW_KEYS if self.app.size.width < _NARROW else KEYS
         return key_content(keys[focused or self.open_pane])
 
-    def action_help(self) -> None:
+    def here(self) -> Here:
         """The keys of all lists."""
-        from nuggets_tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(HERE))
+        return HERE
 
     # What the row under the cursor is about
 
