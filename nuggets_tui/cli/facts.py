@@ -11,7 +11,7 @@ import click
 
 from core.errors import InvalidInputError, NotFoundError
 from core.text.normalise import squeeze
-from nuggets_tui.cli.groups import TEXT, command, example, query_command
+from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
 from nuggets_tui.cli.options import explain_option, new_nugget, query_and_note, yes_option
@@ -82,8 +82,10 @@ def _warning(holder: Nugget) -> Iterator[Line]:
         yield Span(f"{holder.name}: {holder.capacity_warning}", "warn")
 
 
-@query_command(
-    "recall", epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json")
+@command(
+    "recall",
+    query=True,
+    epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json"),
 )
 @click.argument("query", type=TEXT, required=False)
 @click.option("--nugget", type=TEXT, metavar="NAME", help="Ask this nugget alone.")

@@ -76,30 +76,28 @@ def common_options() -> list[click.Parameter]:
 
 
 class MemoryCommand(click.Command):
-    """A command with the common options; an unknown option is answered with how to write such a value."""
+    """A command with the common options; an unknown option is answered with how to write such a value.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    query: its one argument is a query, and a word that begins with a dash is one, unless it names an option.
+    """
+
+    def __init__(self, *args: Any, query: bool = False, **kwargs: Any) -> None:
+        self._query = query
         kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses as usual, with a hint where a value was taken for an option."""
+        """Parses as usual, with a hint where a value was taken for an option. The one word that may be the query is put
+        where no option can stand.
+        """
+        place = self._dashed(ctx, args) if self._query else None
+        if place is not None:
+            args = [*args[:place], *args[place + 1 :], "--", args[place]]
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             ctx.fail(f"{error.format_message()} Put -- before a value that begins with -.")
-
-
-class QueryCommand(MemoryCommand):
-    """A command whose one argument is a query: one that begins with a dash is a query, unless it names an option."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parses as usual; the one word that may be the query is put where no option can stand."""
-        place = self._dashed(ctx, args)
-        if place is not None:
-            args = [*args[:place], *args[place + 1 :], "--", args[place]]
-        return super().parse_args(ctx, args)
 
     def _dashed(self, ctx: click.Context, args: list[str]) -> int | None:
         """The place of a word that begins with a dash and must be the query; None when there is another, or none."""
@@ -177,11 +175,6 @@ class LazyGroup(click.Group):
 def command(name: str, **settings: Any) -> Callable[[C], MemoryCommand]:
     """Makes a command with the common options of the function below it; its docstring is the help."""
     return click.command(name, cls=MemoryCommand, **settings)
-
-
-def query_command(name: str, **settings: Any) -> Callable[[C], QueryCommand]:
-    """The same for a command whose one argument is a query, which may begin with a dash."""
-    return click.command(name, cls=QueryCommand, **settings)
 
 
 def example(*lines: str) -> str:

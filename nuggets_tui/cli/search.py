@@ -10,7 +10,7 @@ import click
 
 from core.errors import NotFoundError
 from core.search.language import Clause, Question, plain, read
-from nuggets_tui.cli.groups import TEXT, command, example, query_command
+from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT, explain_option, filters, listing_options, query_and_note
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, write_error, write_lines
@@ -39,8 +39,9 @@ What cannot be read like that is words. Options and conditions must all hold.
 """
 
 
-@query_command(
+@command(
     "search",
+    query=True,
     epilog=_LANGUAGE
     + example(
         'nuggets search "auth token"',

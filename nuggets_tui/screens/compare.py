@@ -20,12 +20,12 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.differences import TitleOf, fact_lines, note_lines, titles
 from nuggets_tui.notices import say
 from nuggets_tui.safe_text import content
-from nuggets_tui.screens.dialog import key_content
-from nuggets_tui.screens.sides import SidesDialog
+from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import plural
 
 # Stands for the whole memory where an id of a note is answered otherwise.
@@ -91,7 +91,7 @@ def _only_recalled(change: NoteChange | FactChange) -> bool:
     return all(getattr(before, name) == getattr(after, name) for name in names)
 
 
-class CompareScreen(SidesDialog[str]):
+class CompareScreen(Dialog[str]):
     """Answers with the id of a note to bring back, or ALL. when: the moment in words."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -120,9 +120,7 @@ class CompareScreen(SidesDialog[str]):
             parts.append(f"{recalled:,} only {_RECALLED}{last}" if real else f"{recalled:,} {_RECALLED}")
         said = f"{'. '.join(parts)}.  - then   + now"
         yield Static(content(said, MUTED), classes="words")
-        yield from self.two_sides(
-            RowList(id="changes"), LineView(id="difference"), ("Differs", "Then and now")
-        )
+        yield Sides(RowList(id="changes"), LineView(id="difference"), ("Differs", "Then and now"))
 
     def on_mount(self) -> None:
         """Begins with the note that was shown, if it differs."""

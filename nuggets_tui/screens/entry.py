@@ -22,13 +22,13 @@ from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import in_keys, say, say_error
 from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
-from nuggets_tui.screens.dialog import key_content
-from nuggets_tui.screens.sides import SidesDialog
+from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.widgets.audit import TAKEN_BACK
 from nuggets_tui.widgets.diff_lines import change_lines
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import Deed, counted, deed, deeds_of, plural, time_ago
 
 _TURNS = ("undo", "redo")
@@ -37,7 +37,7 @@ _AGAIN = "do it again"
 _FEW = 20
 
 
-class EntryScreen(SidesDialog[None]):
+class EntryScreen(Dialog[None]):
     """One change set. `parts`: what of it can be taken back alone. `changed`: told of every change made from here, and
     of the key that turns it back."""
 
@@ -77,7 +77,7 @@ class EntryScreen(SidesDialog[None]):
         yield Static(self._about(), classes="words", id="about")
         difference = LineView(self._lines_of(self._entry.change_set), id="lines")
         if self._parts:
-            yield from self.two_sides(RowList(id="changes"), difference, ("Changes", "What it did"))
+            yield Sides(RowList(id="changes"), difference, ("Changes", "What it did"))
         else:
             yield difference
         yield Static("", id="way")
@@ -167,11 +167,6 @@ class EntryScreen(SidesDialog[None]):
         event.stop()
         self.query_one(LineView).show_lines(self._lines_of(self._parts[event.row.key]))
         self.say_keys()
-
-    def action_switch(self) -> None:
-        """To the other side, where there are two."""
-        if self._parts:
-            super().action_switch()
 
     # Back and forth
 

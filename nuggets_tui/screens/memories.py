@@ -16,12 +16,12 @@ from textual.widgets import Static
 
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.screens.sides import SidesDialog
 from nuggets_tui.threads import aside
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
+from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import data_size, plural, time_ago
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class MemoriesScreen(Dialog[str]):
             self.dismiss(one.path)
 
 
-class PagesScreen(SidesDialog[None]):
+class PagesScreen(Dialog[None]):
     """The pages of one folder at the left, the text of one at the right; nothing here writes."""
 
     keys = "⏎  read · tab  switch · ↑↓  choose, scroll · esc  close"
@@ -122,7 +122,7 @@ class PagesScreen(SidesDialog[None]):
         """Where they lie, the pages, and the text of one."""
         yield Static(content(self._memory.path, MUTED), classes="words")
         rows = RowList(id="changes", empty_text=Content("No pages can be read here."))
-        yield from self.two_sides(rows, LineView(id="difference"), ("Pages", "Text"))
+        yield Sides(rows, LineView(id="difference"), ("Pages", "Text"))
 
     def on_mount(self) -> None:
         """Begins with the first page."""

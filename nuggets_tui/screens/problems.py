@@ -15,13 +15,14 @@ from core.errors import NuggetsError
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say, say_error
 from nuggets_tui.safe_text import content, plain, safe_line
+from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.outside import open_outside
-from nuggets_tui.screens.sides import SidesDialog
 from nuggets_tui.unreadable import Unreadable
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED
+from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import local_time, plural
 
 _SAID: Final = (
@@ -31,7 +32,7 @@ _SAID: Final = (
 _ALL_READ: Final = "Everything can be read again."
 
 
-class ProblemsScreen(SidesDialog[str]):
+class ProblemsScreen(Dialog[str]):
     """A list of what could not be read. Answers with the name of a command to go on with."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -52,7 +53,7 @@ class ProblemsScreen(SidesDialog[str]):
         """The list at the left, what is known of each at the right."""
         yield Static(content(_SAID, MUTED), classes="words")
         things, details = RowList(self._rows(), id="changes"), LineView(id="difference")
-        yield from self.two_sides(things, details, ("Could not be read", "What is known"))
+        yield Sides(things, details, ("Could not be read", "What is known"))
 
     def on_mount(self) -> None:
         """Begins with the first one."""

@@ -14,12 +14,12 @@ from textual.widgets import Static
 
 from core.model.change import ChangeSet
 from nuggets_tui.safe_text import content
-from nuggets_tui.screens.dialog import key_content
-from nuggets_tui.screens.sides import SidesDialog
+from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
+from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import plural
 
 Reviewed = tuple[ChangeSet, str]
@@ -38,7 +38,7 @@ class ReviewItem:
     lines: MakeLines
 
 
-class ReviewScreen(SidesDialog[Reviewed | Waiting]):
+class ReviewScreen(Dialog[Reviewed | Waiting]):
     """Accepts or refuses changes; applies the accepted ones as one entry of the history.
 
     partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones; None where there is
@@ -85,7 +85,7 @@ class ReviewScreen(SidesDialog[Reviewed | Waiting]):
         self.fill(changes)
         if self._partly:
             changes.select(self.begins_accepted)
-        yield from self.two_sides(changes, LineView(id="difference"), self._titles)
+        yield Sides(changes, LineView(id="difference"), self._titles)
 
     def on_mount(self) -> None:
         """Begins with the first change."""

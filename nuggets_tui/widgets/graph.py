@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
+from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.events import Click
 from textual.message import Message
 from textual.reactive import reactive
 from textual.style import Style
+from textual.widget import Widget
 
 from nuggets_tui.messages import NotePicked, PaneWanted
 from nuggets_tui.safe_text import cut
@@ -33,13 +35,21 @@ _OVERVIEW_KEYS = (
 _OVERVIEW_ONLY = ("leap", "nugget", "leave_overview")
 
 
-class GraphPane(GraphView):
+class GraphPane(Widget, can_focus=True):
     """Follows the note shown in Note; the arrow keys walk along links, enter goes to a note.
 
-    While `overview` is on, all notes are shown as points, and the keys go there.
+    While `overview` is on, all notes are shown as points. The keys go to the picture that is shown.
     """
 
+    ALLOW_SELECT = False
+    DEFAULT_CSS = """
+    GraphPane {
+        height: 1fr;
+        overflow: hidden;
+    }
+    """
     BINDINGS: ClassVar[list[BindingType]] = [
+        *GraphView.BINDINGS,
         Binding("shift+left", "leap('left')", "Leap left", show=False),
         Binding("shift+right", "leap('right')", "Leap right", show=False),
         Binding("shift+up", "leap('up')", "Leap up", show=False),
@@ -57,11 +67,15 @@ class GraphPane(GraphView):
         """The overview is no longer wanted."""
 
     def __init__(self) -> None:
-        super().__init__(
-            id="graph", classes="pane", empty_text="The notes around the one shown in Note are drawn here."
-        )
+        super().__init__(id="graph", classes="pane")
+        self._surroundings = GraphView(empty_text="The notes around the one shown in Note are drawn here.")
+        self._surroundings.can_focus = False
         self._points: GraphOverview | None = None
         self._name_it()
+
+    def compose(self) -> ComposeResult:
+        """The surroundings; points are made when they are first wanted."""
+        yield self._surroundings
 
     # What it shows ----------------------------------------------------------------------------------
 
@@ -75,13 +89,13 @@ class GraphPane(GraphView):
         ):
             return
         self._name_it()
-        self.show_hidden = after.show_hidden
+        self._surroundings.show_hidden = after.show_hidden
         if self.overview:
             self._show_points(after.note_id if before.note_id != after.note_id else "")
         if after.note is None or not after.loaded:
-            self.clear()
+            self._surroundings.clear()
         else:
-            self.show(after.snapshot, after.note_id, after.hops)
+            self._surroundings.show(after.snapshot, after.note_id, after.hops)
 
     def watch_overview(self, shown: bool) -> None:
         """Puts the points over the surroundings, or takes them away."""
@@ -97,6 +111,7 @@ class GraphPane(GraphView):
         elif self._points is not None:
             self._points.leave()
             self._points.display = False
+        self._surroundings.display = not shown
         self._name_it()
 
     def _show_points(self, note_id: str) -> None:
@@ -120,14 +135,17 @@ class GraphPane(GraphView):
         self._name_it()
 
     def on_focus(self) -> None:
-        """The mark of the points shows where the keys go."""
-        if self._points is not None:
-            self._points.active = True
+        """The mark of the picture shows where the keys go."""
+        self._mark(True)
 
     def on_blur(self) -> None:
         """The keys go elsewhere."""
+        self._mark(False)
+
+    def _mark(self, active: bool) -> None:
+        self._surroundings.active = active
         if self._points is not None:
-            self._points.active = False
+            self._points.active = active
 
     # The hand ---------------------------------------------------------------------------------------
 
@@ -139,7 +157,10 @@ class GraphPane(GraphView):
 
     def action_walk(self, direction: Direction) -> None:
         """Moves the cursor of what is shown."""
-        self._walk_points(direction, far=False) if self.overview else super().action_walk(direction)
+        if self.overview:
+            self._walk_points(direction, far=False)
+        else:
+            self._surroundings.action_walk(direction)
 
     def action_leap(self, direction: Direction) -> None:
         """To the next community."""
@@ -156,14 +177,14 @@ class GraphPane(GraphView):
         if self.overview and self._points is not None:
             self._points.choose()
         else:
-            super().action_choose()
+            self._surroundings.action_choose()
 
     def action_zoom(self, change: int) -> None:
         """Nearer, or farther away."""
         if self.overview and self._points is not None:
             self._points.zoom_by(change)
         else:
-            super().action_zoom(change)
+            self._surroundings.action_zoom(change)
 
     def action_nugget(self) -> None:
         """The nugget of the marked note alone, and the whole memory again."""

@@ -104,6 +104,8 @@ class GraphView(Widget, can_focus=True):
     """How much of each note is drawn, one of DETAILS; None for as much as finds room."""
     show_hidden: reactive[bool] = reactive(False, repaint=False)
     """Whether hidden notes are drawn, as ghosts."""
+    active: reactive[bool] = reactive(False)
+    """Whether keys reach the picture."""
 
     @dataclass
     class NodeFocused(Message):
@@ -303,6 +305,12 @@ class GraphView(Widget, can_focus=True):
     def on_resize(self) -> None:
         self._draw()
 
+    def on_focus(self) -> None:
+        self.active = True
+
+    def on_blur(self) -> None:
+        self.active = False
+
     # The hand ---------------------------------------------------------------------------------------
 
     def action_walk(self, direction: Direction) -> None:
@@ -392,7 +400,7 @@ class GraphView(Widget, can_focus=True):
 
     def _picture_line(self, y: int, width: int) -> Strip:
         row = y + self._corner.y
-        mark = Mark(self._cursor, self._wire, self.has_focus)
+        mark = Mark(self._cursor, self._wire, self.active)
         strip = paint(self, self._picture, mark, row, self._picture.width)
         said = self._caption
         if said is not None and said.y == row:
