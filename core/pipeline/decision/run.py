@@ -11,7 +11,7 @@ from core.pipeline.decision.result import Candidate, Decisions, Proposal
 from core.pipeline.decision.short_cuts import Saying, related, repeated, saying
 from core.pipeline.decision.validation import read_many, read_one
 from core.pipeline.extraction.result import ExtractedFact
-from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, Provider
+from core.pipeline.models.provider import Answer, CallRefusedError, ModelError, ModelHttpError, Provider
 
 ADD_REASON: Final = "nothing like it is stored"
 _STAGE: Final = "LLM decision failed"
@@ -110,7 +110,7 @@ def _all_at_once(questions: list[Question], course: _Course) -> list[Question]:
     asked = ask(questions)
     try:
         course.outcomes |= read_many(course.call(asked), asked)
-    except ModelHttpError as error:
+    except (ModelHttpError, CallRefusedError) as error:
         # Nobody is there: asking for each fact alone would be the same call again and again.
         course.errors |= {question.place: error for question in questions}
         return []

@@ -36,10 +36,6 @@ _turns: Final = threading.BoundedSemaphore(MOST_AT_ONCE)
 _own: Final = threading.local()
 
 
-class LibraryMissingError(ModelUnavailableError):
-    """The extra `pipeline` is not installed."""
-
-
 class Reply(NamedTuple):
     """A reply as it came. body: not more than LARGEST_REPLY bytes."""
 
@@ -83,9 +79,9 @@ def request(
     try:
         import httpx2
     except ImportError:
-        raise LibraryMissingError(
-            f"{who} needs the library httpx2", todo=f"install it with {INSTALL}"
-        ) from None
+        error = ModelUnavailableError(f"{who} needs the library httpx2", todo=f"install it with {INSTALL}")
+        error.library_missing = True
+        raise error from None
     # ASCII only, since half of a surrogate pair has no UTF-8.
     content = None if body is None else json.dumps(body).encode("ascii")
     headers = {"Content-Type": "application/json"} if content is not None else {}

@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 from core.pipeline.config.parts import DEFAULT_ENDPOINT, DEFAULT_MODELS
 from core.pipeline.guard import assert_outside_transaction
 from core.pipeline.models.answers import excerpt
-from core.pipeline.models.http import LibraryMissingError, Reply, request, within
+from core.pipeline.models.http import Reply, request, within
 from core.pipeline.models.provider import (
     AVAILABLE,
     Answer,
@@ -21,6 +21,7 @@ from core.pipeline.models.provider import (
     ModelError,
     ModelHttpError,
     ModelMissingError,
+    ModelUnavailableError,
     Schema,
     TruncatedAnswerError,
     UnreadableAnswerError,
@@ -81,9 +82,9 @@ class Ollama:
             )
             if reply.status != 200:
                 raise ModelHttpError(_http_error(reply), where=self._where, status=reply.status)
-        except LibraryMissingError as error:
-            return Availability(False, "no_library", error.message)
         except ModelError as error:
+            if isinstance(error, ModelUnavailableError) and error.library_missing:
+                return Availability(False, "no_library", error.message)
             return Availability(False, "unreachable", f"{error.message}; start it with `ollama serve`")
         if self.model and not _has(_parsed(reply.body), self.model):
             return Availability(False, "model_missing", self._missing().message)

@@ -136,12 +136,16 @@ class ModelMissingError(ModelHttpError):
 
 
 class ModelUnavailableError(ModelHttpError):
-    """There is nobody to ask: no server at the address, no command of that name, no library, no model configured."""
+    """There is nobody to ask: no server at the address, no command of that name, no library, no model configured.
+
+    library_missing: whether only the extra `pipeline` is to be installed.
+    """
 
     kind = "unavailable"
+    library_missing = False
 
 
-class CallRefusedError(ModelHttpError):
+class CallRefusedError(ModelError):
     """Nothing was asked, to spare a provider that fails or a budget that is spent. until: epoch ms."""
 
     def __init__(self, what: str, *, where: str = "", kept: str = "", todo: str = "", until: int = 0) -> None:

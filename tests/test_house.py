@@ -1,4 +1,4 @@
-"""How the engine is built: parts that are held by their owner, and no file that imports one which imports it."""
+"""How the house is built: parts that are held by their owner, and no file that imports one which imports it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("core", "nuggets_tui")
+LONGEST_CHAIN = 4
 
 
 def _modules() -> dict[str, ast.Module]:
-    paths = (path.relative_to(ROOT) for path in (ROOT / "core").rglob("*.py"))
+    paths = (path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
     return {
         ".".join(path.with_suffix("").parts).removesuffix(".__init__"): ast.parse((ROOT / path).read_text())
         for path in paths
@@ -26,21 +28,29 @@ def modules() -> dict[str, ast.Module]:
     return _modules()
 
 
+def _classes(modules: dict[str, ast.Module]) -> list[ast.ClassDef]:
+    nodes = (node for module in modules.values() for node in ast.walk(module))
+    return [node for node in nodes if isinstance(node, ast.ClassDef)]
+
+
+def _bases(one: ast.ClassDef) -> set[str]:
+    return {ast.unparse(base).split("[")[0].split(".")[-1] for base in one.bases}
+
+
 def cut_classes(modules: dict[str, ast.Module]) -> set[str]:
     """Classes that exist only to be the base of one other: with one subclass, never made themselves, no protocol."""
-    nodes = [node for module in modules.values() for node in ast.walk(module)]
+    nodes = (node for module in modules.values() for node in ast.walk(module))
     made = {ast.unparse(node.func).split(".")[-1] for node in nodes if isinstance(node, ast.Call)}
-    classes = [node for node in nodes if isinstance(node, ast.ClassDef)]
-    classes = [one for one in classes if "Protocol" not in map(ast.unparse, one.bases)]
+    classes = [one for one in _classes(modules) if "Protocol" not in _bases(one)]
     subclasses: dict[str, set[str]] = defaultdict(set)
     for one in classes:
-        for base in one.bases:
-            subclasses[ast.unparse(base).split("[")[0].split(".")[-1]].add(one.name)
+        for base in _bases(one):
+            subclasses[base].add(one.name)
     return {one.name for one in classes if len(subclasses[one.name]) == 1 and one.name not in made}
 
 
 def _imported(module: ast.Module, known: dict[str, ast.Module]) -> Iterator[str]:
-    """What a module imports of the engine when it runs, in functions as well; for type checking alone left out."""
+    """What a module imports of the house when it runs, in functions as well; for type checking alone left out."""
     checking = (node for node in ast.walk(module) if isinstance(node, ast.If))
     passed_over = {
         id(inner)
@@ -55,7 +65,7 @@ def _imported(module: ast.Module, known: dict[str, ast.Module]) -> Iterator[str]
             yield from (name if name in known else node.module for name in full)
 
 
-def test_no_class_of_the_engine_is_a_base_only_to_split_another(modules: dict[str, ast.Module]) -> None:
+def test_no_class_is_a_base_only_to_split_another(modules: dict[str, ast.Module]) -> None:
     # Errors are caught by their base.
     assert {name for name in cut_classes(modules) if not name.endswith("Error")} == set()
 
@@ -65,7 +75,23 @@ def test_a_class_that_was_split_is_found() -> None:
     assert cut_classes({"one": ast.parse(source)}) == {"Half"}
 
 
-def test_no_file_of_the_engine_imports_one_that_imports_it(modules: dict[str, ast.Module]) -> None:
+def longest_chain(modules: dict[str, ast.Module]) -> list[str]:
+    """The longest chain of classes of the house of which each is the base of the next."""
+    bases = {one.name: _bases(one) for one in _classes(modules)}
+
+    def chain(name: str) -> list[str]:
+        above = (chain(base) for base in bases[name] if base in bases and base != name)
+        return [*max(above, key=len, default=[]), name]
+
+    return max(map(chain, bases), key=len)
+
+
+def test_no_chain_of_classes_is_long(modules: dict[str, ast.Module]) -> None:
+    found = longest_chain(modules)
+    assert 2 < len(found) <= LONGEST_CHAIN, found
+
+
+def test_no_file_imports_one_that_imports_it(modules: dict[str, ast.Module]) -> None:
     graph = {
         name: {one for one in _imported(module, modules) if one in modules and one != name}
         for name, module in modules.items()
