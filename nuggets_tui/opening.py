@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from core.glance import Glance
     from core.memory import Memory
     from core.settings import Settings
+    from nuggets_tui.glance import Glance
 
 
 # Seconds that a thread keeps the interpreter while another waits for it: a key goes through several such waits.
@@ -36,7 +36,7 @@ class Opening:
 
     def start(self) -> Opening:
         """Begins to open the memory."""
-        from core.glance import begin_glance
+        from nuggets_tui.glance import begin_glance
 
         look = begin_glance(self.home) if self.home is not None else lambda: None
         threading.Thread(target=self._look_and_open, args=(look,), name="opening", daemon=True).start()

@@ -210,12 +210,12 @@ class ArrangementController(Controller):
 
 
 def _kept(home: Path) -> dict[str, float]:
-    from core.arrangement import kept_panes
+    from nuggets_tui.pane_sizes import kept_panes
 
     return {name: share for name, share in kept_panes(home).items() if name in USUAL}
 
 
 def _keep(home: Path, shares: Shares) -> bool:
-    from core.arrangement import keep_panes
+    from nuggets_tui.pane_sizes import keep_panes
 
     return keep_panes(home, shares)

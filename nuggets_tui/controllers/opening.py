@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from core.errors import NuggetsError
-from core.glance import Glance
 from core.model.snapshot import Snapshot
 from nuggets_tui import garbage
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.desk import Desk
+from nuggets_tui.glance import Glance
 from nuggets_tui.notices import tell_wrong_settings
 from nuggets_tui.opening import Opening
 from nuggets_tui.pace import PACE

@@ -15,11 +15,11 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
+from nuggets_tui.graph.walk import Direction
 from nuggets_tui.messages import NotePicked, PaneWanted
 from nuggets_tui.safe_text import cut
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.graph_view import GraphView
-from nuggets_tui.widgets.graph_walk import Direction
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 

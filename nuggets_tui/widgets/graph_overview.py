@@ -13,14 +13,14 @@ from textual.strip import Strip
 from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
-from core.graph.overview import Overview, lay_out_overview
 from core.model.snapshot import Snapshot
+from nuggets_tui.graph.camera import Camera, fitting
+from nuggets_tui.graph.layout import UNTITLED
+from nuggets_tui.graph.overview import Overview, lay_out_overview
+from nuggets_tui.graph.overview_painter import Mark, OverviewPainter, point_words
+from nuggets_tui.graph.scene import COLOURS, Cells, Scene, beyond, coloured, nearest, next_disc
 from nuggets_tui.key_map import keys_of
 from nuggets_tui.safe_text import content
-from nuggets_tui.widgets.graph_camera import Camera, fitting
-from nuggets_tui.widgets.graph_layout import UNTITLED
-from nuggets_tui.widgets.graph_overview_painter import Mark, OverviewPainter, point_words
-from nuggets_tui.widgets.graph_scene import COLOURS, Cells, Scene, beyond, coloured, nearest, next_disc
 from nuggets_tui.words import plural
 
 Way = tuple[int, int]

@@ -18,9 +18,9 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 import numpy as np
 from textual.app import App, ComposeResult
 
-from core.graph.overview import lay_out_overview
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
+from nuggets_tui.graph.overview import lay_out_overview
 from nuggets_tui.widgets.graph_overview import WAYS, GraphOverview
 
 FEW, MANY, RUNS, KEYS = 10_000, 100_000, 3, 60

@@ -300,8 +300,8 @@ async def test_a_hidden_last_note_tells_how_to_see_it(tmp_path: Path) -> None:
 async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.glance import glance
     from nuggets_tui.application import NuggetsApp
+    from nuggets_tui.glance import glance
     from nuggets_tui.opening import Opening
 
     look = glance(home, at_least=0)

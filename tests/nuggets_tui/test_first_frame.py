@@ -32,7 +32,7 @@ MOST = 95
 _RUN = """
 import json, os, sys, threading
 from pathlib import Path
-from core.glance import glance
+from nuggets_tui.glance import glance
 from nuggets_tui.opening import Opening
 from nuggets_tui.application import NuggetsApp
 

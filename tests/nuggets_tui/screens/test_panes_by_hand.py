@@ -8,7 +8,7 @@ import pytest
 from kits.app_kit import NARROW, Driver, opened, small_memory
 from textual.geometry import Offset
 
-from core.arrangement import kept_panes
+from nuggets_tui.pane_sizes import kept_panes
 from nuggets_tui.widgets.pane_shapes import PANES, USUAL, shape_for
 from nuggets_tui.widgets.panes import Panes
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from nuggets_tui.widgets.graph_data import GraphData, GraphNode
+from nuggets_tui.graph.data import GraphData, GraphNode
 
 DEEPEST: Final = 8
 Pair = tuple[str, str]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from nuggets_tui.widgets.graph_picture import NodeBox, Picture
+from nuggets_tui.graph.picture import NodeBox, Picture
 
 Direction = Literal["left", "right", "up", "down"]
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nuggets_tui.recording import Frame, animated
+from tools.recording import Frame, animated
 
 _FRAME = '<svg class="t" viewBox="0 0 100 50" xmlns="http://www.w3.org/2000/svg"><text>{}</text></svg>'
 

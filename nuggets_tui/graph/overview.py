@@ -17,9 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.graph.communities import Numbers, communities
-from core.graph.discs import MOST_RELAXED, Place, Points, around, drawn_together, kept, packed, stepped_radius
-from core.graph.overview_input import Gathered, gather, telling_word, title_words
 from core.model.snapshot import Snapshot
+from nuggets_tui.graph.discs import (
+    MOST_RELAXED,
+    Place,
+    Points,
+    around,
+    drawn_together,
+    kept,
+    packed,
+    stepped_radius,
+)
+from nuggets_tui.graph.overview_input import Gathered, gather, telling_word, title_words
 
 _PULL: Final = 0.7
 _PULLS: Final = 8

@@ -8,7 +8,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from nuggets_tui.widgets.graph_camera import ACROSS, DOWN, Camera, Numbers, Points
+from nuggets_tui.graph.camera import ACROSS, DOWN, Camera, Numbers, Points
 
 BLANK: Final = 0x20
 _BRAILLE: Final = 0x2800

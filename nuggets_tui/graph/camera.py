@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from core.graph.overview import Disc
+    from nuggets_tui.graph.overview import Disc
 
 ACROSS: Final = 2
 DOWN: Final = 4

@@ -10,12 +10,12 @@ from kits.hostile import HOSTILE, RAW
 from kits.laws import examples
 from rich.cells import cell_len
 
-from core.graph.overview import lay_out_overview
 from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.widgets.graph_camera import ACROSS, DOWN, Camera, fitting
-from nuggets_tui.widgets.graph_points import BLANK, lines, points
-from nuggets_tui.widgets.graph_scene import (
+from nuggets_tui.graph.camera import ACROSS, DOWN, Camera, fitting
+from nuggets_tui.graph.overview import lay_out_overview
+from nuggets_tui.graph.points import BLANK, lines, points
+from nuggets_tui.graph.scene import (
     CHOSEN_LINE,
     GHOST,
     LEVELS,

@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 from rich.cells import cell_len
 
-from core.graph.overview import Disc, Overview
 from core.model.note import Note
+from nuggets_tui.graph.camera import ACROSS, DOWN, Camera, Numbers
+from nuggets_tui.graph.labels import Label, Wanted, placed
+from nuggets_tui.graph.overview import Disc, Overview
+from nuggets_tui.graph.points import BLANK, Raster, lines, points, seen
 from nuggets_tui.safe_text import cut
-from nuggets_tui.widgets.graph_camera import ACROSS, DOWN, Camera, Numbers
-from nuggets_tui.widgets.graph_labels import Label, Wanted, placed
-from nuggets_tui.widgets.graph_points import BLANK, Raster, lines, points, seen
 
 COLOURS: Final = 6
 GHOST: Final = COLOURS

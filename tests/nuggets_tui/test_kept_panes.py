@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.arrangement import FILE, keep_panes, kept_panes
 from core.storage.personal.unsaved_files import unsaved_folder
+from nuggets_tui.pane_sizes import FILE, keep_panes, kept_panes
 
 
 @pytest.fixture

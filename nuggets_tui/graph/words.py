@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from nuggets_tui.graph.data import GraphData, GraphEdge
+from nuggets_tui.graph.picture import Picture, Wire
 from nuggets_tui.safe_text import cut
-from nuggets_tui.widgets.graph_data import GraphData, GraphEdge
-from nuggets_tui.widgets.graph_picture import Picture, Wire
 
 _TITLE = 28
 

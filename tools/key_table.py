@@ -1,4 +1,4 @@
-"""The table of all keys, made from the catalogue: `python -m nuggets_tui.key_table docs/keys.md` renews it."""
+"""The table of all keys, made from the catalogue: `python -m tools.key_table docs/keys.md` renews it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from nuggets_tui.commands import COMMANDS, GROUPS
 
-BEGIN: Final = "<!-- keys: made by python -m nuggets_tui.key_table docs/keys.md -->"
+BEGIN: Final = "<!-- keys: made by python -m tools.key_table docs/keys.md -->"
 END: Final = "<!-- end of keys -->"
 # Where a key has a character that a terminal shows and a page does not.
 _SPELT: Final = {"⏎": "enter", "⌫": "backspace", "^": "ctrl+"}

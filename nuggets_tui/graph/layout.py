@@ -15,11 +15,10 @@ from typing import Final
 
 from rich.cells import cell_len
 
-from nuggets_tui.safe_text import cut
-from nuggets_tui.widgets.graph_data import GraphData, GraphEdge, GraphNode
-from nuggets_tui.widgets.graph_picture import NodeBox, Picture, Role, Wire
-from nuggets_tui.widgets.graph_route import BARE_CHANNEL, Place, Router
-from nuggets_tui.widgets.graph_tree import (
+from nuggets_tui.graph.data import GraphData, GraphEdge, GraphNode
+from nuggets_tui.graph.picture import NodeBox, Picture, Role, Wire
+from nuggets_tui.graph.route import BARE_CHANNEL, Place, Router
+from nuggets_tui.graph.tree import (
     Branch,
     Former,
     Sorted,
@@ -29,6 +28,7 @@ from nuggets_tui.widgets.graph_tree import (
     trim_depth,
     trim_rows,
 )
+from nuggets_tui.safe_text import cut
 
 UNTITLED: Final = "(no title)"
 _TWO_SIDED: Final = 72

@@ -8,9 +8,9 @@ from typing import Final
 
 from rich.cells import cell_len
 
+from nuggets_tui.graph.picture import DOWN, LEFT, RIGHT, UP, Cell, NodeBox, Role, Stroke, Wire
+from nuggets_tui.graph.tree import Sorted
 from nuggets_tui.safe_text import cut
-from nuggets_tui.widgets.graph_picture import DOWN, LEFT, RIGHT, UP, Cell, NodeBox, Role, Stroke, Wire
-from nuggets_tui.widgets.graph_tree import Sorted
 
 # A channel without tracks: line, the tree's vertical line, line, arrow.
 BARE_CHANNEL: Final = 4

@@ -9,8 +9,8 @@ from typing import Final
 from rich.cells import cell_len
 from textual.geometry import Region
 
+from nuggets_tui.graph.picture import LEFT, RIGHT, Picture, Wire
 from nuggets_tui.safe_text import cut
-from nuggets_tui.widgets.graph_picture import LEFT, RIGHT, Picture, Wire
 
 _LEAST: Final = 12
 _MOST: Final = 60

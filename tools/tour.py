@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from nuggets_tui.recording import Frame, animated
+from tools.recording import Frame, animated
 
 if TYPE_CHECKING:
-    from nuggets_tui.screenshots import Stage
+    from tools.screenshots import Stage
 
 SIZE: Final = (110, 32)
 _LETTERS: Final = 0.3

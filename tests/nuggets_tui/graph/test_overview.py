@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 from kits.laws import examples
 
-from core.graph.overview import Overview, lay_out_overview
 from core.model.note import Link, Note, replace
 from core.model.snapshot import Snapshot
+from nuggets_tui.graph.overview import Overview, lay_out_overview
 
 
 def note(id: str, *to: str, nugget: str = "web", tags: tuple[str, ...] = (), **more: object) -> Note:

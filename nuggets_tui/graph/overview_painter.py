@@ -15,9 +15,9 @@ from rich.style import Style
 from textual.color import Color
 from textual.strip import Strip
 
+from nuggets_tui.graph.labels import Label
+from nuggets_tui.graph.scene import CHOSEN_LINE, COLOURS, FAINT_LINE, LEVELS, PLAIN, Cells, Scene
 from nuggets_tui.safe_text import cut, fit
-from nuggets_tui.widgets.graph_labels import Label
-from nuggets_tui.widgets.graph_scene import CHOSEN_LINE, COLOURS, FAINT_LINE, LEVELS, PLAIN, Cells, Scene
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:

@@ -10,17 +10,17 @@ import pytest
 
 from nuggets_tui.commands import COMMANDS, GROUPS
 from nuggets_tui.key_map import DEFAULT
-from nuggets_tui.key_table import BEGIN, END, key_table, with_table
 from nuggets_tui.pane_help import PLACES
 from nuggets_tui.screens.help import help_sections
 from nuggets_tui.widgets.panes import PANES
+from tools.key_table import BEGIN, END, key_table, with_table
 
-KEYS = Path(__file__).parents[2] / "docs" / "keys.md"
+KEYS = Path(__file__).parents[1] / "docs" / "keys.md"
 
 
 def test_the_table_of_the_manual_is_that_of_the_catalogue() -> None:
     page = KEYS.read_text(encoding="utf-8")
-    assert with_table(page) == page, "renew it: python -m nuggets_tui.key_table docs/keys.md"
+    assert with_table(page) == page, "renew it: python -m tools.key_table docs/keys.md"
 
 
 def test_the_table_has_a_row_for_every_command_with_all_its_keys() -> None:
@@ -63,7 +63,7 @@ def test_what_names_a_command_in_braces_names_one_that_there_is() -> None:
     front = KEYS.parents[1] / "nuggets_tui"
     named = {
         name
-        for path in [*front.glob("*.py"), *front.glob("screens/*.py"), *front.glob("widgets/*.py")]
+        for path in front.rglob("*.py")
         for text in literals(path)
         for name in re.findall(r"\{([a-z_]+)\}", text)
     }

@@ -1,4 +1,4 @@
-"""Pictures and a film of the app on the demo memory: `python -m nuggets_tui.screenshots DIR` writes them.
+"""Pictures and a film of the app on the demo memory: `python -m tools.screenshots DIR` writes them.
 
 Each is an SVG, the same each time; where `rsvg-convert` is installed, a PNG beside it.
 """
@@ -229,7 +229,7 @@ async def picture(name: str, home: Path, *, theme: str = "") -> str:
 
 async def tour(home: Path) -> str:
     """The recording as an animated SVG, made with the memory in `home`."""
-    from nuggets_tui.tour import SIZE, record
+    from tools.tour import SIZE, record
 
     async with _staged(home, SIZE) as stage:
         return await record(stage)
@@ -306,9 +306,7 @@ def take(folder: Path, names: list[str] | None = None) -> list[Path]:
 def main(arguments: list[str]) -> int:
     """The command: a folder, then names of pictures (all when none is named)."""
     if not arguments or any(name not in (*SHOTS, TOUR) for name in arguments[1:]):
-        print(
-            f"usage: python -m nuggets_tui.screenshots DIR [{'|'.join((*SHOTS, TOUR))}]...", file=sys.stderr
-        )
+        print(f"usage: python -m tools.screenshots DIR [{'|'.join((*SHOTS, TOUR))}]...", file=sys.stderr)
         return 2
     for path in take(Path(arguments[0]), arguments[1:]):
         print(path)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from rich.segment import Segment
 from textual.strip import Strip
 
+from nuggets_tui.graph.picture import NodeBox, Picture, Wire, mixed
 from nuggets_tui.safe_text import fit
-from nuggets_tui.widgets.graph_picture import NodeBox, Picture, Wire, mixed
 
 if TYPE_CHECKING:
     from textual.widget import Widget

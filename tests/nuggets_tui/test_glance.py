@@ -12,9 +12,9 @@ import msgspec
 import pytest
 from kits.app_kit import small_memory
 
-from core import glance as module
-from core.glance import begin_glance, glance
 from core.memory import Memory
+from nuggets_tui import glance as module
+from nuggets_tui.glance import begin_glance, glance
 from nuggets_tui.view import listed
 
 
@@ -67,7 +67,7 @@ def test_a_folder_that_is_not_there_is_nothing_to_look_at(tmp_path: Path) -> Non
 _BEGIN = """
 import os, sys
 from pathlib import Path
-from core.glance import begin_glance, glance
+from nuggets_tui.glance import begin_glance, glance
 home = Path(sys.argv[1])
 look = begin_glance(home, at_least=0)()
 try:

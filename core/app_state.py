@@ -1,0 +1,37 @@
+"""What an app keeps of its own between two starts on a memory: small files outside the memory.
+
+It is nothing that is remembered: it makes no entry of the log, and no copy of the folder takes it along.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from core.storage.cache.container import own_file, read_up_to
+from core.storage.files.atomic import make_folder, replace_file
+from core.storage.personal.unsaved_files import unsaved_folder
+
+_LONGEST: Final = 4096
+
+
+def read_state(home: Path, name: str, environ: Mapping[str, str] | None = None) -> bytes:
+    """What is kept under a name for the memory in `home`; b"" where nothing is, or nothing that can be read."""
+    folder = unsaved_folder(home, os.environ if environ is None else environ)
+    if folder is not None:
+        with contextlib.suppress(OSError, ValueError), own_file(folder / name) as handle:
+            return read_up_to(handle, _LONGEST)
+    return b""
+
+
+def write_state(home: Path, name: str, data: bytes, environ: Mapping[str, str] | None = None) -> bool:
+    """Keeps at most 4,096 bytes under a name; whether there is a place for them. Raises StorageError."""
+    folder = unsaved_folder(home, os.environ if environ is None else environ)
+    if folder is None:
+        return False
+    make_folder(folder)
+    replace_file(folder / name, data)
+    return True
