@@ -65,7 +65,7 @@ def status_before(home: str | Path) -> PipelineStatus:
     from core.pipeline.workers.status import status_without_database
 
     loaded = load_configuration(absolute_path(Path(home).expanduser()))
-    return status_without_database(loaded.configuration, loaded.warnings)
+    return status_without_database(loaded.configuration, loaded.told)
 
 
 class Pipeline:
@@ -176,8 +176,8 @@ class Pipeline:
 
     @property
     def warnings(self) -> tuple[ConfigurationWarning, ...]:
-        """What of the configuration was not taken as it was given."""
-        return self._load().warnings
+        """What of the configuration was not taken as it was given, or does nothing yet."""
+        return self._load().told
 
     @property
     def mode(self) -> Mode:
@@ -292,7 +292,7 @@ class Pipeline:
 
         loaded = self._load()
         with self.database.looking():
-            return status_of(self.database, loaded.configuration, loaded.warnings, self.health(), self._now())
+            return status_of(self.database, loaded.configuration, loaded.told, self.health(), self._now())
 
     def jobs(self, status: JobStatus | None = None, most: int = 200) -> tuple[Job, ...]:
         """Jobs, those that something happened to last first."""

@@ -149,7 +149,7 @@ def _wrong_configuration(folder: Path) -> Iterator[str]:
     from core.pipeline.service import Pipeline
 
     used = Pipeline.exists(folder)
-    for warning in load_configuration(folder).warnings:
+    for warning in load_configuration(folder).told:
         if used or (warning.why is not Why.UNREADABLE and warning.where != "OLLAMA_HOST"):
             yield warning.message
 

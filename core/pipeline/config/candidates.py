@@ -69,6 +69,18 @@ def unknown_names(table: Table) -> Iterator[ConfigurationWarning]:
             yield ConfigurationWarning(name, shown(value), None, Why.WRONG_TYPE, "a table", table.where)
 
 
+def without_effect(tables: tuple[Table, ...]) -> Iterator[ConfigurationWarning]:
+    """A warning for each key that does nothing yet and was given another value than the one it has anyway."""
+    for key in all_keys():
+        given = () if key.has_effect else candidates(key, tables)
+        for candidate in given:
+            if candidate.value is not None and candidate.value != key.default:
+                # A text may be a secret; what it says does not matter here.
+                told = "a text" if isinstance(candidate.value, str) else shown(candidate.value)
+                yield ConfigurationWarning(key.name, told, None, Why.WITHOUT_EFFECT, where=candidate.where)
+                break
+
+
 def _strangers(table: Table) -> Iterator[tuple[str, Any, Any]]:
     """Section ("" for the top level), name and value of what is no key."""
     for name, value in table.values.items():

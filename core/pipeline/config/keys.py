@@ -31,6 +31,12 @@ class Key(NamedTuple):
     nested: tuple[str, ...] = ()
     flat: tuple[str, ...] = ()
 
+    @property
+    def has_effect(self) -> bool:
+        """Whether the pipeline does anything with it."""
+        without = WITHOUT_EFFECT.get(self.section, ())
+        return without is not None and self.field not in without
+
 
 _FLAT: Final[dict[str, tuple[str, ...]]] = {
     "extraction.provider": ("extractionProvider",),
@@ -68,6 +74,25 @@ _FLAT: Final[dict[str, tuple[str, ...]]] = {
     "documents.maxContentBytes": ("documentMaxContentBytes",),
 }
 _OTHER_NESTED: Final = {"extraction.endpoint": ("base_url", "baseUrl")}
+
+# Keys of the reference that are read and kept, and that this pipeline does nothing with yet: whole sections, and of
+# others some fields; "" for the top level.
+WITHOUT_EFFECT: Final[dict[str, tuple[str, ...] | None]] = {
+    "": ("telemetry_enabled",),
+    "graph": ("boost_weight", "boost_timeout_ms"),
+    "autonomous": ("enabled", "frozen", "maintenance_interval_ms", "maintenance_mode"),
+    "guardrails": ("chunk_target_chars",),
+    "reranker": None,
+    "repair": None,
+    "documents": None,
+    "continuity": None,
+    "telemetry": None,
+    "embedding_tracker": None,
+    "feedback": None,
+    "hints": None,
+    "dampening": None,
+    "predictor": None,
+}
 
 # What later versions of the reference know and this pipeline has no use for: told as such, not as a slip of the pen.
 # By section, "" for the top level, where a name may be that of a whole section.

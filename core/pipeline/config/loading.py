@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from core.pipeline.config.candidates import Table
+from core.pipeline.config.candidates import Table, without_effect
 from core.pipeline.config.parts import PipelineConfiguration
 from core.pipeline.config.reading import read_tables, tables_of
 from core.pipeline.config.warnings import ConfigurationWarning, Why
@@ -25,13 +25,20 @@ Seen = tuple[tuple[Path, tuple[int, ...] | None], ...]
 class Loaded(NamedTuple):
     """A configuration that can be used, what was not taken as given, and the files as they were when it was read.
 
-    last_good: the last configuration for which every file could be read; None when there was none yet.
+    last_good: the last configuration for which every file could be read; None when there was none yet. without_effect:
+    what was set and does nothing yet.
     """
 
     configuration: PipelineConfiguration
     warnings: tuple[ConfigurationWarning, ...]
     seen: Seen
     last_good: PipelineConfiguration | None
+    without_effect: tuple[ConfigurationWarning, ...] = ()
+
+    @property
+    def told(self) -> tuple[ConfigurationWarning, ...]:
+        """All that a person is told of it."""
+        return (*self.warnings, *self.without_effect)
 
 
 class _UnreadableError(Exception):
@@ -78,7 +85,8 @@ def load_configuration(
     if not good:
         configuration = replace(configuration, enabled=False) if in_force is None else in_force
     last_good = configuration if good else in_force
-    return Loaded(configuration, (*warnings, *read.warnings), seen, last_good)
+    idle = tuple(without_effect(tuple(tables)))
+    return Loaded(configuration, (*warnings, *read.warnings), seen, last_good, idle)
 
 
 def newer(

@@ -26,6 +26,7 @@ class Why(StrEnum):
     OVERRIDDEN = "given twice"
     UNKNOWN_KEY = "no such key"
     NOT_USED = "not used here"
+    WITHOUT_EFFECT = "without effect yet"
     UNREADABLE = "not readable"
 
 
@@ -50,6 +51,8 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
         """The warning as one line for a person."""
         head = f"{self.where}: " if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
+        if self.why is Why.WITHOUT_EFFECT:
+            return f"{head}{self.name} does nothing yet{hint}"
         if self.why in (Why.UNKNOWN_KEY, Why.NOT_USED):
             return f"{head}{self.name} is {self.why}{hint}"
         if self.why is Why.OVERRIDDEN:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.pipeline.config import Mode, PipelineConfiguration, Why, as_toml, mode
+from core.pipeline.config import Mode, PipelineConfiguration, Why, all_keys, as_toml, mode
 from core.pipeline.config.loading import Loaded, load_configuration, newer, user_configuration_folder
 
 HOSTILE = [b"\xff\xfe", b"[pipeline", b"pipeline = 3\npipeline = 4", b"\x00", b"a = " + b"[" * 5_000]
@@ -75,6 +76,46 @@ def test_the_memory_goes_before_the_user_and_both_before_the_original(home: Path
     assert loaded.configuration.documents.chunk_size == 4_000
     assert loaded.configuration.graph.boost_weight == 0.5
     assert loaded.warnings == ()
+
+
+def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user: Path) -> None:
+    put(
+        home,
+        "settings.toml",
+        "[pipeline.reranker]\nenabled = true\n[pipeline.graph]\nboostWeight = 0.3\nenabled = false\n",
+    )
+    put(
+        home,
+        "agent.yaml",
+        "memory:\n  pipelineV2:\n    rerankerTopN: 7\n    telemetry: {posthogApiKey: phc_hidden}\n",
+    )
+    loaded = load(home, user)
+    assert loaded.warnings == ()
+    told = {(warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.told}
+    names = ("graph.boostWeight", "reranker.enabled", "reranker.topN", "telemetry.posthogApiKey")
+    assert told == {(name, f"{name} does nothing yet") for name in names}
+    assert not any("hidden" in warning.message + warning.given for warning in loaded.told)
+    assert {warning.where for warning in loaded.told} == {
+        str(home / "settings.toml"),
+        str(home / "agent.yaml"),
+    }
+
+
+def test_a_key_that_does_nothing_yet_may_stand_there_with_the_value_that_it_has(
+    home: Path, user: Path
+) -> None:
+    put(home, "settings.toml", as_toml(PipelineConfiguration()))
+    assert load(home, user).told == ()
+
+
+def test_what_reads_a_key_and_the_table_of_keys_without_effect_agree() -> None:
+    engine = Path(__file__).parents[4] / "core" / "pipeline"
+    files = [path for path in engine.rglob("*.py") if path.parent.name != "config" or path.name == "modes.py"]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in files)
+    for key in all_keys():
+        owner = f"{key.section}" if key.section and not key.has_effect else ""
+        read = re.search(rf"{owner}\.{key.field}\b", code) is not None
+        assert read == key.has_effect, key.name
 
 
 def test_a_configuration_of_the_original_is_read_with_its_names(home: Path, user: Path) -> None:
