@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
@@ -265,8 +265,3 @@ def bindings() -> list[Binding]:
 def footer_commands() -> list[Command]:
     """Commands for the footer in the order they stand there."""
     return [command for command in COMMANDS if command.footer]
-
-
-def in_group(group: str) -> Iterator[Command]:
-    """The commands under one heading of the help."""
-    return (command for command in COMMANDS if command.group == group)

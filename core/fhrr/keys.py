@@ -67,22 +67,9 @@ def keys_from_stream(
     return made.reshape(count, dimension)
 
 
-def key_of_text(text: str, dimension: int, dtype: DTypeLike = np.complex64) -> PhaseArray:
-    """The key that the first four bytes of a text decide, shape (dimension,)."""
-    return keys_from_stream(seed_of_name(text), 1, dimension, dtype=dtype).reshape(dimension)
-
-
 def role_key(number: int, dimension: int) -> NDArray[np.complex128]:
     """The key of role `number`, shape (dimension,): phases 2 pi number d / D, a row of the Fourier matrix."""
     # The remainder is taken in whole numbers: the sine of a phase of many turns loses digits.
     steps = np.arange(dimension, dtype=np.int64) * (number % max(dimension, 1)) % max(dimension, 1)
     key: NDArray[np.complex128] = np.exp(2j * np.pi * steps / max(dimension, 1))
     return key
-
-
-def role_keys(count: int, dimension: int) -> NDArray[np.complex128]:
-    """The keys of roles 0 to count - 1, shape (count, dimension)."""
-    made = np.empty((count, dimension), dtype=np.complex128)
-    for number in range(count):
-        made[number] = role_key(number, dimension)
-    return made

@@ -70,13 +70,6 @@ def decorrelate(
     return made
 
 
-def stack_unit_norm(vectors: PhaseArray) -> NDArray[np.floating[Any]]:
-    """Real vectors of length 1, shape (..., 2 D): real parts, then imaginary parts. Zero stays zero."""
-    stacked = np.concatenate([vectors.real, vectors.imag], axis=-1)
-    norms = np.linalg.norm(stacked, axis=-1, keepdims=True)
-    return cast("NDArray[np.floating[Any]]", stacked / (norms + _TINY))
-
-
 def sharpen(vector: PhaseArray, power: float) -> PhaseArray:
     """Every element's modulus raised to `power`, its phase kept; 1 changes nothing, 0 stays 0."""
     if power == 1:

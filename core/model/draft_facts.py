@@ -238,8 +238,3 @@ def index_among_all(place: int, hidden: Iterable[int]) -> int:
             break
         index += 1
     return index
-
-
-def place_in_file(index: int, hidden: Iterable[int]) -> int:
-    """Where in the file a hidden fact with this index goes, the indexes of those that stay hidden being `hidden`."""
-    return max(0, index - sum(other < index for other in hidden))

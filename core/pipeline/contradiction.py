@@ -17,7 +17,6 @@ from core.pipeline.models.answers import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
 from core.text.tokens import BASIS_STOP_WORDS, stem, words
 
-SEMANTIC_PROMPT_VERSION: Final = "contradict-1"
 LEAST_OVERLAP: Final = 2
 LEAST_OVERLAP_SEMANTIC: Final = 3
 _LONGEST_READ: Final = 20_000

@@ -152,11 +152,6 @@ def _moving(keys: KeyMap) -> tuple[tuple[str, str], ...]:
     )
 
 
-def help_lines(width: int, keys: KeyMap = DEFAULT) -> list[Content]:
-    """The whole help at a width."""
-    return section_lines(help_sections(keys), width)
-
-
 def section_lines(sections: Sequence[Section], width: int) -> list[Content]:
     """Parts of the help as lines of at most `width` cells."""
     if not sections:

@@ -448,9 +448,9 @@ async def test_an_editor_that_does_not_start_gives_the_terminal_back(
 
 async def test_help_is_made_from_the_catalogue(home: Path) -> None:
     from nuggets_tui.commands import COMMANDS
-    from nuggets_tui.screens.help import help_lines
+    from nuggets_tui.screens.help import help_sections, section_lines
 
-    said = "\n".join(line.plain for line in help_lines(100))
+    said = "\n".join(line.plain for line in section_lines(help_sections(), 100))
     for command in COMMANDS:
         if not command.name.startswith("pane_"):
             assert command.title.split(":")[0][:30] in said

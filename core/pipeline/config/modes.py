@@ -84,8 +84,3 @@ def changed_by(current: Mode) -> str:
 def result_mode(current: Mode) -> str:
     """The mode as a job's result names it."""
     return "phase-c" if writes_notes(current) else "shadow"
-
-
-def maintenance_starts(*, autonomous_enabled: bool, autonomous_frozen: bool) -> bool:
-    """Whether the maintenance interval starts by itself. A single tick by hand works whatever the flags say."""
-    return autonomous_enabled and not autonomous_frozen

@@ -127,17 +127,6 @@ def add_alias(writer: sqlite3.Connection, entity_id: int, name: str, now: int) -
     )
 
 
-def remove_alias(writer: sqlite3.Connection, entity_id: int, name: str) -> bool:
-    """Takes a name from an entity that has others; False when it is no alias of that entity."""
-    return (
-        writer.execute(
-            "DELETE FROM entity_aliases WHERE canonical_name = ? AND entity_id = ?",
-            (canonical_name(encodable(name)), entity_id),
-        ).rowcount
-        > 0
-    )
-
-
 def _literal(text: str) -> str:
     """Text that LIKE takes to the letter."""
     return text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")

@@ -327,12 +327,6 @@ def job(reader: sqlite3.Connection, job_id: int) -> Job | None:
     return None if row is None else _job(row)
 
 
-def job_result(reader: sqlite3.Connection, job_id: int) -> dict[str, Any]:
-    """What a completed job left as its result; empty before."""
-    row = reader.execute("SELECT result FROM jobs WHERE id = ?", (job_id,)).fetchone()
-    return {} if row is None else dict(json.loads(row["result"]))
-
-
 def jobs(
     reader: sqlite3.Connection, status: JobStatus | None = None, *, target: str = "", most: int = 200
 ) -> tuple[Job, ...]:

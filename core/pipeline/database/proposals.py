@@ -103,12 +103,6 @@ def stored(reader: sqlite3.Connection, *, all: bool = False, most: int = 500) ->
     return tuple(map(_stored, rows))
 
 
-def of_raw(reader: sqlite3.Connection, raw_id: str) -> tuple[StoredProposal, ...]:
-    """All proposals of a raw memory, in the order of its facts."""
-    rows = reader.execute("SELECT * FROM proposals WHERE raw_id = ? ORDER BY job_id, place", (raw_id,))
-    return tuple(map(_stored, rows))
-
-
 def above(reader: sqlite3.Connection, confidence: float) -> tuple[str, ...]:
     """Ids of the open additions that are at least so sure, of the fact and of the decision, oldest first.
 

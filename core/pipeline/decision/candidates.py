@@ -32,15 +32,6 @@ def telling(terms: Sequence[str], most: int) -> list[str]:
     return [terms[place] for place in sorted(places[:most])]
 
 
-def match_query(text: str) -> str:
-    """A full-text query for any of a text's words, each in quotes; "" when it has none.
-
-    Quoted tokens, since quotes, colons and hyphens are operators of FTS5; joined by OR, since a fact in other words
-    shares some of them only.
-    """
-    return " OR ".join(f'"{term}"' for term in match_terms(text))
-
-
 def normalised_bm25(raw: float, best: float) -> float:
     """A score of FTS5's bm25() in [0, 1], as a share of the best one of the batch: |raw| / |best|.
 

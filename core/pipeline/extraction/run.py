@@ -45,11 +45,6 @@ def extract(
         raise error.during(_STAGE) from error
 
 
-def read_extraction(answer: Answer, text: str, limits: Limits = _DEFAULT_LIMITS) -> Extraction:
-    """What an answer says about a text; raises a ModelError when it says nothing that can be read."""
-    return _read(answer, sendable(text), limits)
-
-
 def _read(answer: Answer, tidied: str, limits: Limits) -> Extraction:
     warnings = Warnings()
     if says_nothing(answer):

@@ -93,11 +93,6 @@ def decisions_in(text: str, segments: Iterable[Segment]) -> tuple[Decision, ...]
     return tuple(found for clause in segments for found in _in_clause(text, clause))
 
 
-def is_decision(text: str) -> bool:
-    """Whether a text holds a decision."""
-    return bool(find_decisions(text))
-
-
 def _in_clause(text: str, clause: Segment) -> list[Decision]:
     if clause.question or not _may_decide(text[clause.start : clause.end].lower()):
         return []

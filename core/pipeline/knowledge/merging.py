@@ -75,18 +75,6 @@ def add_alias(database: Database, entity_id: int, name: str, *, by: str, now: in
     return named
 
 
-def remove_alias(database: Database, entity_id: int, name: str, *, by: str, now: int) -> bool:
-    """Takes an alias from an entity; False when it has none of that name. What was linked through it stays."""
-    with database.write() as writer:
-        removed = entities.remove_alias(writer, entity_id, name)
-        if removed:
-            history.append(
-                writer, at=now, event="alias_removed", changed_by=by, old_content=name,
-                metadata={"entity": entity_id},
-            )  # fmt: skip
-    return removed
-
-
 def _known(writer: sqlite3.Connection, entity_id: int) -> Kind:
     found = entities.kind_of(writer, entity_id)
     if found is None:

@@ -13,7 +13,6 @@ from core.pipeline.guard import assert_outside_transaction
 from core.pipeline.models.commands import GRACE_SECONDS, Said, answered, run, version_of
 from core.pipeline.models.provider import AVAILABLE, Answer, Availability, Schema
 
-USUAL_SECONDS: Final = 60.0
 # Longer prompts stand on no command line, where everybody on the machine can read them.
 SHORT: Final = 200
 # What a command line may hold everywhere.

@@ -45,8 +45,3 @@ def retry_window_seconds(attempts: int) -> int:
 def run_after_ms(failed_at_ms: int, attempts: int) -> int:
     """The moment (epoch milliseconds) after which a failed job may run again."""
     return failed_at_ms + 1_000 * retry_window_seconds(attempts)
-
-
-def may_run(now_ms: int, failed_at_ms: int, attempts: int) -> bool:
-    """Whether more than the window has gone by; a clock set back before the failure counts as such."""
-    return attempts <= 0 or now_ms < failed_at_ms or now_ms > run_after_ms(failed_at_ms, attempts)

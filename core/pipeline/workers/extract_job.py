@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.pipeline.database.connection import Database
 
-MISSING: Final = "raw_memory_not_found"
 # Nothing was asked then, so that another time costs no attempt.
 _REFUSED_CALLS: Final = ("breaker_open", "budget_spent")
 

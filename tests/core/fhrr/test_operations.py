@@ -17,7 +17,6 @@ from core.fhrr.operations import (
     limit,
     sharpen,
     softmax,
-    stack_unit_norm,
     unbind,
     unit_phase,
 )
@@ -96,12 +95,6 @@ def test_softmax_is_that_of_the_original() -> None:
 def test_softmax_works_on_each_row() -> None:
     rows = np.array([[0.1, 0.4, 0.2], [3.0, 1.0, 2.0]])
     assert close(softmax(rows, 0.9), np.array([softmax(row, 0.9) for row in rows]))
-
-
-def test_stacking_to_unit_length_is_that_of_the_original() -> None:
-    for case in golden()["stackAndUnitNorm"]:
-        for key, wanted in zip(case["keys"], case["out"], strict=True):
-            assert close(stack_unit_norm(complex_of(key)), np.array(wanted))
 
 
 def test_sharpening_is_that_of_the_original() -> None:

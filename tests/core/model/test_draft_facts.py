@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.model.draft_facts import DraftFacts, HiddenIndexes, index_among_all, place_in_file
+from core.model.draft_facts import DraftFacts, HiddenIndexes, index_among_all
 from core.model.fact import Fact, Nugget, NuggetMeta
 
 KEYS = ("a", "A ", "b", "B", "c", "d")
@@ -107,4 +107,4 @@ def test_a_hidden_fact_finds_its_place_also_where_two_have_the_same_index(
         assert len(hidden) == len(plain)
         for number in range(12):
             assert hidden.index_of(number) == index_among_all(number, plain.values())
-            assert hidden.place_of(number) == place_in_file(number, plain.values())
+            assert hidden.place_of(number) == max(0, number - sum(other < number for other in plain.values()))

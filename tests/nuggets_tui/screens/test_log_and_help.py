@@ -10,7 +10,7 @@ from kits.app_kit import agent_on, opened
 
 from core.graph.edits import create_note
 from nuggets_tui.palette import CommandProvider
-from nuggets_tui.screens.help import help_lines
+from nuggets_tui.screens.help import help_sections, section_lines
 from nuggets_tui.widgets.audit import AuditPane
 
 pytestmark = pytest.mark.slow
@@ -40,6 +40,6 @@ async def test_the_palette_finds_undo_and_the_help_its_filters(home: Path) -> No
         found = [hit.text async for hit in provider.search("undo")]  # type: ignore[union-attr]
         assert "Undo: take back my last change" in found
     for width in (40, 76, 120):
-        lines = [line.plain for line in help_lines(width)]
+        lines = [line.plain for line in section_lines(help_sections(), width)]
         assert max(map(len, lines)) <= width
         assert any(line.startswith("  is:hidden") for line in lines)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from kits.pipeline_rows import job_result
 
 from core.errors import InvalidInputError, NotFoundError
 from core.pipeline.database import jobs
@@ -137,7 +138,7 @@ def test_a_worker_that_lost_its_job_to_another_does_not_end_that_one(database: D
     assert end_badly(database, late) is None
     assert job(database).status == "leased"
     assert end_well(database, other)
-    assert jobs.job_result(database.reading, 1) == {"added": 1}
+    assert job_result(database.reading, 1) == {"added": 1}
 
 
 def test_a_job_may_rest_before_it_runs_but_never_for_ever(database: Database) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.scripted_model import Line, ScriptedModel
 
-from core.pipeline.decision.candidates import hybrid_score, match_query, normalised_bm25, ranked
+from core.pipeline.decision.candidates import hybrid_score, match_terms, normalised_bm25, ranked
 from core.pipeline.decision.result import ACTIONS, Candidate, Decisions
 from core.pipeline.decision.run import decide
 from core.pipeline.extraction.result import ExtractedFact
@@ -48,7 +48,8 @@ def test_vectors_of_decision(vector: dict[str, Any]) -> None:
             expected["bm25"], abs=1e-6
         )
     elif "fts_query_from_fact" in given:
-        assert match_query(given["fts_query_from_fact"]) == expected["fts"].removesuffix(" (quoted tokens)")
+        quoted = [f'"{term}"' for term in match_terms(given["fts_query_from_fact"])]
+        assert " OR ".join(quoted) == expected["fts"].removesuffix(" (quoted tokens)")
     elif "provider_error" in given:
         with pytest.raises(ModelHttpError, match=r"^LLM decision failed: boom$"):
             run([NEW], [NEAR], ModelHttpError(given["provider_error"]))
@@ -217,10 +218,10 @@ def test_legs_are_merged_best_first() -> None:
     assert ranked({}, {}) == []
 
 
-def test_a_query_is_nothing_but_quoted_words() -> None:
-    assert match_query('"; NEAR(x) OR * -') == '"near"'
-    assert match_query("?!") == ""
-    assert match_query("Zürich: naïve") == '"zurich" OR "naive"'
+def test_a_query_is_nothing_but_words() -> None:
+    assert match_terms('"; NEAR(x) OR * -') == ["near"]
+    assert match_terms("?!") == []
+    assert match_terms("Zürich: naïve") == ["zurich", "naive"]
 
 
 @pytest.mark.slow

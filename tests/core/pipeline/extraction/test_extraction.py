@@ -12,7 +12,7 @@ from kits.scripted_model import ScriptedModel
 
 from core.pipeline.extraction.prompt import PROMPT_VERSION, TRUNCATION_MARK
 from core.pipeline.extraction.result import FACT_TYPES, Extraction, Limits
-from core.pipeline.extraction.run import extract, read_extraction
+from core.pipeline.extraction.run import extract
 from core.pipeline.extraction.validation import content_words
 from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, UnreadableAnswerError
 
@@ -22,7 +22,8 @@ FAILING = {"extraction.07": "parse", "extraction.27": "parse", "extraction.28": 
 
 
 def from_facts(*facts: object, source: str = SOURCE) -> Extraction:
-    return read_extraction(Answer(json.dumps({"facts": facts, "entities": []})), source)
+    answer = Answer(json.dumps({"facts": facts, "entities": []}))
+    return extract(source, ScriptedModel([answer]), deadline=1, limits=Limits(shortest_input=0))
 
 
 @pytest.mark.parametrize("vector", VECTORS, ids=lambda vector: vector["id"])
@@ -164,13 +165,13 @@ items = st.fixed_dictionaries(
 def test_every_fact_and_relation_kept_is_within_the_caps_and_grounded_or_marked(
     facts: list[Any], relations: list[Any], source: str
 ) -> None:
-    limits = Limits(most_facts=5, most_relations=4)
+    limits = Limits(most_facts=5, most_relations=4, shortest_input=0)
     text = (
         json.dumps({"facts": facts, "entities": relations})
         .replace("NaN", "null")
         .replace("Infinity", "9e999")
     )
-    found = read_extraction(Answer(text), source, limits)
+    found = extract(source, ScriptedModel([Answer(text)]), deadline=1, limits=limits)
     assert len(found.facts) <= 5
     assert len(found.relations) <= 4
     for fact in found.facts:
@@ -224,8 +225,10 @@ def test_facts_hold_no_credential_whatever_a_model_says() -> None:
         {"content": f"password: {CREDENTIAL}", "type": "fact", "confidence": 0.9},
         {"content": "The [REDACTED] is blue, says somebody", "type": "fact", "confidence": 0.9},
     ]
-    found = read_extraction(
-        Answer(json.dumps({"facts": said, "entities": []})), f"The staging password is {CREDENTIAL}"
+    found = extract(
+        f"The staging password is {CREDENTIAL}",
+        ScriptedModel([Answer(json.dumps({"facts": said, "entities": []}))]),
+        deadline=1,
     )
     assert CREDENTIAL not in repr(found)
     # What stands for a credential grounds nothing, and is no fact by itself.

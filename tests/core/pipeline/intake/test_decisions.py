@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.pipeline.intake.decisions import find_decisions, is_decision
+from core.pipeline.intake.decisions import find_decisions
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "decision_patterns.json").read_text("utf-8"))
 
@@ -39,7 +39,7 @@ def test_decisions_are_those_that_the_format_says(vector: dict[str, Any]) -> Non
     ],
 )
 def test_decisions_in_other_words(text: str) -> None:
-    assert is_decision(text)
+    assert find_decisions(text)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_decisions_in_other_words(text: str) -> None:
     ],
 )
 def test_negated_supposed_asked_and_far_apart_words_are_no_decisions(text: str) -> None:
-    assert not is_decision(text)
+    assert not find_decisions(text)
 
 
 def test_a_question_does_not_take_back_the_decision_beside_it() -> None:
@@ -81,4 +81,4 @@ def test_each_place_begins_and_ends_with_a_word(text: str) -> None:
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_read(text: str) -> None:
-    assert is_decision(f"we decided to ship. {text}")
+    assert find_decisions(f"we decided to ship. {text}")

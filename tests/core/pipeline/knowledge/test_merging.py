@@ -10,7 +10,7 @@ from kits.knowledge_kit import Knowledge, triple
 
 from core.errors import InvalidInputError, NotFoundError
 from core.pipeline.database import entities
-from core.pipeline.knowledge.merging import add_alias, merge_entities, remove_alias
+from core.pipeline.knowledge.merging import add_alias, merge_entities
 
 
 @pytest.fixture
@@ -112,9 +112,4 @@ def test_aliases_are_given_and_taken(knowledge: Knowledge) -> None:
             add_alias(database, ben, name, by="person", now=7)
     with pytest.raises(NotFoundError):
         add_alias(database, 99, "Somebody", by="person", now=7)
-    assert remove_alias(database, ben, "BENJAMIN K.", by="person", now=8)
-    assert not remove_alias(database, ben, "Ben", by="person", now=9)
-    assert [row["event"] for row in database.reading.execute("SELECT event FROM history ORDER BY id")] == [
-        "alias_added",
-        "alias_removed",
-    ]
+    assert [row["event"] for row in database.reading.execute("SELECT event FROM history")] == ["alias_added"]

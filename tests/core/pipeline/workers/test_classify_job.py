@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from kits.hostile import HOSTILE
 from kits.knowledge_kit import Knowledge, triple
+from kits.pipeline_rows import job_result
 from kits.scripted_model import ScriptedModel
 
 from core.pipeline.config.parts import PipelineConfiguration, StructuralPart
@@ -81,7 +82,7 @@ def test_each_statement_gets_the_aspect_and_kind_that_the_model_says(knowledge: 
     }
     (job,) = knowledge.jobs()
     assert job.status == "completed"
-    result = jobs.job_result(knowledge.database.reading, job.id)
+    result = job_result(knowledge.database.reading, job.id)
     assert (result["placed"], result["by_rules"], result["prompt_version"]) == (3, 0, "classify-1")
 
 
@@ -202,7 +203,7 @@ def test_rules_sort_where_no_model_does(
         third: ("decision patterns", "constraint"),
     }
     (job,) = knowledge.jobs()
-    result = jobs.job_result(knowledge.database.reading, job.id)
+    result = job_result(knowledge.database.reading, job.id)
     assert (job.status, result["by_rules"], bool(result["warnings"])) == ("completed", 3, model is not None)
 
 

@@ -16,7 +16,7 @@ from kits.writes_kit import CONTROLLED, FROZEN, FULL, SHADOW, Writes, decision, 
 
 from core.graph.edits import edit_note
 from core.pipeline.config import PipelineConfiguration
-from core.pipeline.database import facts, jobs, proposals
+from core.pipeline.database import facts, jobs
 from core.pipeline.database.raw import raw_of
 from core.pipeline.guard import depth
 from core.pipeline.intake.normalisation import normalise
@@ -293,7 +293,7 @@ def test_whatever_a_model_says_each_fact_has_one_proposal_and_one_reason(
                 done = writes.extract(model)
             except ModelError:
                 continue
-            stored = proposals.of_raw(writes.database.reading, f"raw-{number + 2:016x}")
+            stored = [one for one in writes.proposals() if one.raw_id == f"raw-{number + 2:016x}"]
             assert len(stored) == done.result["facts"]
             for one in stored:
                 (row,) = [row for row in writes.history(one.id) if row.event == "none"]

@@ -7,6 +7,7 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+from kits.pipeline_rows import job_result
 from kits.scripted_model import ScriptedModel
 from kits.service_kit import Clock, Failing, Opened, configure, drain, note_texts, only_job
 from kits.writes_kit import found, parrot
@@ -95,7 +96,7 @@ def test_a_job_whose_text_is_gone_is_completed_as_skipped(opened: Opened) -> Non
     job = only_job(pipeline)
     assert job.status == vector["expected"]["status"]
     assert job_id is not None
-    assert jobs.job_result(pipeline.database.reading, job_id) == vector["expected"]["result"]
+    assert job_result(pipeline.database.reading, job_id) == vector["expected"]["result"]
 
 
 def test_a_text_that_was_read_already_is_not_read_again(opened: Opened) -> None:
@@ -108,9 +109,7 @@ def test_a_text_that_was_read_already_is_not_read_again(opened: Opened) -> None:
         jobs.enqueue(writer, type="extract", target=raw_id, max_attempts=3, now=0)
     drain(pipeline)
     assert len(model.prompts) == asked
-    assert jobs.job_result(pipeline.database.reading, pipeline.jobs()[0].id) == {
-        "skipped": "already_extracted"
-    }
+    assert job_result(pipeline.database.reading, pipeline.jobs()[0].id) == {"skipped": "already_extracted"}
 
 
 # Modes
