@@ -27,7 +27,6 @@ from textual.worker import WorkerFailed
 
 from core.settings import Settings
 from nuggets_tui import garbage
-from nuggets_tui.input_bytes import reading_any_bytes
 from nuggets_tui.key_input import KeyQueue
 from nuggets_tui.key_map import key_map
 from nuggets_tui.notices import let_told_go, make_room
@@ -35,9 +34,11 @@ from nuggets_tui.opening import TURN, Opening, settings_ahead
 from nuggets_tui.pace import PACE
 from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.main import MainScreen
+from nuggets_tui.textual_adapter import any_terminal, passing_over, reading_any_bytes
 from nuggets_tui.themes import DARK, LIGHT, ansi_themes, missing_theme
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from textual.command import Provider
 
     from nuggets_tui.pane_help import Here
@@ -64,14 +65,21 @@ class HasHelp(Protocol):
         ...
 
 
+def _comes_too_late(app: NuggetsApp, error: Exception) -> bool:
+    cause = error.error if isinstance(error, WorkerFailed) else error
+    return app.leaving and isinstance(cause, _TOO_LATE)
+
+
+@passing_over(_comes_too_late)
 class NuggetsApp(App[None]):
-    """One window on one memory. key_map: the keys that commands have."""
+    """One window on one memory. key_map: the keys that commands have. leaving: whether it is about to end."""
 
     TITLE = "nuggets"
     CSS_PATH = "styles/main.tcss"
     # Set as the default rather than on mounting: changing the theme makes every style anew.
     theme: Reactive[str] = Reactive(Initialize(lambda app: cast("NuggetsApp", app).first_theme()))
     COMMANDS = App.COMMANDS | {_catalogue}
+    leaving = False
 
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
         # Before anything is drawn, and so before the memory is there.
@@ -80,13 +88,12 @@ class NuggetsApp(App[None]):
         super().__init__()
         self.key_queue = KeyQueue(self, super().on_event)
         self.key_queue.vim = self.key_map.vim
-        # Rich takes a terminal of the name "dumb" to have 80 by 25 cells, whatever it has: Textual, which sees it to
-        # be of another size, would lay the screen out anew for ever.
-        self.console._environ = {**self.console._environ, "TERM": ""}
+        any_terminal(self)
         self.set_keymap(self.key_map.bound)
         self._opening = opening
         self._notice = notice
         self._copies: list[Path] = []
+        self._copied = ""
 
     @property
     def available_themes(self) -> dict[str, Theme]:
@@ -114,7 +121,7 @@ class NuggetsApp(App[None]):
 
     def watch_theme(self, name: str) -> None:
         """A theme that was chosen here is kept for the next start."""
-        main = self.screen_stack[0] if self._running and self.screen_stack else None
+        main = self.screen_stack[0] if self.is_running and self.screen_stack else None
         if isinstance(main, MainScreen):
             main.theme.keep(name, self.first_theme)
 
@@ -171,13 +178,10 @@ class NuggetsApp(App[None]):
         asyncio.get_running_loop().remove_signal_handler(signal.SIGTERM)
         self.exit(return_code=_TERMINATED)
 
-    def _handle_exception(self, error: Exception) -> None:
-        """Textual's own way with an error, but for one that comes of leaving."""
-        cause = error.error if isinstance(error, WorkerFailed) else error
-        if self._exit and isinstance(cause, _TOO_LATE):
-            self.log.error(error)
-            return
-        super()._handle_exception(error)
+    def exit(self, result: None = None, return_code: int = 0, message: RenderableType | None = None) -> None:
+        """Leaves; from now on nothing that comes too late is an error."""
+        self.leaving = True
+        super().exit(result, return_code, message)
 
     def action_command_palette(self) -> None:
         """Opens the palette, once."""
@@ -190,7 +194,12 @@ class NuggetsApp(App[None]):
     def copy_to_clipboard(self, text: str) -> None:
         """The terminal gets what may be pasted anywhere. Within the app, a text that was cut comes back as it was."""
         super().copy_to_clipboard(plain(text))
-        self._clipboard = text
+        self._copied = text
+
+    @property
+    def clipboard(self) -> str:
+        """What was copied or cut last, as it was."""
+        return self._copied
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Of Textual's own commands those that a person needs here; the rest is in the catalogue."""

@@ -15,6 +15,8 @@ from textual.scroll_view import ScrollView
 from textual.widget import Widget
 from textual.worker import Worker
 
+from nuggets_tui.textual_adapter import is_stopped, parent_of
+
 # Work of these groups ends in a dialog, or leaves another note under the cursor: keys that were typed for that wait,
 # but not for longer than somebody would.
 _WAITED_FOR: Final = ("open", "change")
@@ -107,11 +109,11 @@ class KeyQueue:
         """Calls `then` once an event that goes up from a node has been handled, wherever it was stopped."""
 
         def passed() -> None:
-            parent = node._parent
+            parent = parent_of(node)
             if turn is not self._alarm:
                 return
             # An event that the app sent is marked as stopped on its way back to it, too.
-            stopped = event._stop_propagation and parent is not self._app
+            stopped = is_stopped(event) and parent is not self._app
             if stopped or parent is None or node is self._app:
                 then()
             else:
@@ -134,7 +136,7 @@ class KeyQueue:
         """Calls `then` once all that waits now at a node and above it, up to its screen, has been handled."""
 
         def passed() -> None:
-            parent = node._parent
+            parent = parent_of(node)
             if turn is not self._alarm:
                 return
             if parent is None or isinstance(node, Screen):

@@ -13,12 +13,12 @@ from textual.dom import DOMNode
 from textual.geometry import Offset
 from textual.notifications import Notification, SeverityLevel
 from textual.screen import Screen
-from textual.widgets._toast import ToastRack
 
 from core.errors import NuggetsError, UnfinishedError
 from core.settings import SETTINGS_FILE
 from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
 from nuggets_tui.safe_text import safe_block, safe_line
+from nuggets_tui.textual_adapter import notices_of, take_away
 
 _Result = TypeVar("_Result")
 _SECONDS: Final[Mapping[SeverityLevel, float]] = {"information": 4.0, "warning": 9.0, "error": 12.0}
@@ -65,7 +65,7 @@ def make_room(app: App[Any], coming: Notification) -> None:
     said = coming.title, coming.message
     _let_go(app, lambda notice: (notice.title, notice.message) == said)
     # What somebody has to know about stays before what was done.
-    there = sorted(app._notifications, key=lambda one: (one.severity != "information", one.raised_at))
+    there = sorted(notices_of(app), key=lambda one: (one.severity != "information", one.raised_at))
     gone = {notice.identity for notice in there[: max(len(there) - _MOST + 1, 0)]}
     left = [notice for notice in there if notice.identity not in gone]
     # Together they are as high as the search box; what was done gives way.
@@ -98,7 +98,7 @@ def keep_off(screen: Screen[Any], *coming: Notification) -> None:
     """Puts notices where nobody types or reads: over the search box, and low on the screen while that is in use, or
     where they are higher than it and would cover the head of a note.
     """
-    high = _fits(screen.app, [*screen.app._notifications, *coming])
+    high = _fits(screen.app, [*notices_of(screen.app), *coming])
     screen.set_class(_typed_high(screen) or not high, _LOW)
 
 
@@ -195,14 +195,7 @@ def _tell(node: DOMNode, said: str, severity: SeverityLevel, title: str = "") ->
 
 
 def _let_go(app: App[object], which: Callable[[Notification], bool]) -> None:
-    gone = list(filter(which, app._notifications))
-    for notice in gone:
-        app._unnotify(notice, refresh=False)
-        # Textual would take the notice away and leave a line for it.
-        for holder in app.screen.query(f"#{ToastRack._toast_id(notice)}") if app.screen_stack else ():
-            holder.remove()
-    if gone:
-        app._refresh_notifications()
+    take_away(app, list(filter(which, notices_of(app))))
 
 
 def _app(node: DOMNode) -> App[object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Protocol, cast
@@ -13,18 +12,15 @@ from textual.content import Content
 
 from nuggets_tui.commands import COMMANDS, Command
 from nuggets_tui.fuzzy import fitting, folded
+from nuggets_tui.textual_adapter import standing_early_keys
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
 
+@standing_early_keys
 class Palette(CommandPalette):
     """Textual's palette, that stands keys which come before its list is laid out, or once it is closed."""
-
-    def _action_command_list(self, action: str) -> None:
-        # Textual looks for the line of the option under the cursor, and there are no lines yet.
-        with contextlib.suppress(KeyError, IndexError):
-            super()._action_command_list(action)
 
     def dismiss(self, result: None = None) -> AwaitComplete:
         """Closes, once: enter pressed twice chooses twice, and nothing but the palette may close."""

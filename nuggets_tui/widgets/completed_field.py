@@ -54,14 +54,14 @@ class CompletedField(Field):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves the keys to the dialog while nothing is offered."""
         if action == "take_offer":
-            return bool(self._suggestion) and self.cursor_at_end
+            return bool(self.suggestion) and self.cursor_at_end
         if action == "other_offer":
-            return bool(self._suggestion) and len(self.offered) > 1
+            return bool(self.suggestion) and len(self.offered) > 1
         return super().check_action(action, parameters)
 
     def action_take_offer(self) -> None:
         """Puts what is offered into the field."""
-        self.value = self._suggestion
+        self.value = self.suggestion
         self.cursor_position = len(self.value)
 
     def action_other_offer(self) -> None:
@@ -80,7 +80,7 @@ class CompletedField(Field):
         if typed != self.value or not self.has_focus:
             return None
         self._show(tuple(one for one in found if plain(one.word) == one.word)[:_MOST])
-        return self._suggestion or None
+        return self.suggestion or None
 
     def _offers(self, typed: str) -> Sequence[Offer]:
         return self._offers_for(typed)
@@ -92,7 +92,7 @@ class CompletedField(Field):
 
     def _show(self, offered: tuple[Offer, ...]) -> None:
         self.offered = offered
-        self._suggestion = self.value + offered[0].rest if offered else ""
+        self.suggestion = self.value + offered[0].rest if offered else ""
         self.remark(_said(offered) if offered else "")
 
 

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
+from rich.highlighter import Highlighter
 from rich.text import Text
 from textual.binding import Binding, BindingType
 from textual.content import Content
-from textual.widgets import Input, TextArea
+from textual.widgets import TextArea
 
 from nuggets_tui.safe_text import content, plain, safe_line
+from nuggets_tui.textual_adapter import OfferingInput
 
 _LONGEST: Final = 60
 
 
-class Field(Input):
+class _Harmless(Highlighter):
+    """Draws a text harmlessly, in place of lighting it up."""
+
+    def __call__(self, text: str | Text) -> Text:
+        """The text as it is drawn; what is stored stays."""
+        return Text(plain(str(text)), no_wrap=True, overflow="ignore", end="")
+
+    def highlight(self, text: Text) -> None:
+        """Nothing of it is lit up."""
+
+
+class Field(OfferingInput):
     """One line with a label in its border. What is stored stays; only what is drawn is made harmless."""
 
     def __init__(self, label: str, value: str = "", *, id: str, hint: str = "") -> None:
-        super().__init__(value, id=id, placeholder=hint, select_on_focus=False, classes="field")
+        super().__init__(
+            value, id=id, placeholder=hint, select_on_focus=False, classes="field", highlighter=_Harmless()
+        )
         self.border_title = Content(label)
-
-    @property
-    def _value(self) -> Text:
-        return Text(plain(self.value), no_wrap=True, overflow="ignore", end="")
 
     def watch_value(self) -> None:
         """What was said was said of what stood there before."""

@@ -12,7 +12,7 @@ from textual.scroll_view import ScrollView
 from textual.selection import Selection
 from textual.strip import Strip
 
-from nuggets_tui.widgets.content_size import resize_content
+from nuggets_tui.textual_adapter import resize_content
 
 MakeLines = Callable[[int], Sequence[Content]]
 

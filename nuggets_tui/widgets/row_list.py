@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from nuggets_tui.widgets.content_size import resize_content
+from nuggets_tui.textual_adapter import resize_content
 from nuggets_tui.widgets.prompt_frames import PromptFrames
 from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
 from nuggets_tui.widgets.row_selection import RowSelection
@@ -187,7 +187,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
     def _replace(self, source: RowSource, keep_cursor: bool) -> None:
         with self.unpainted():
             told = self._exchange(source, keep_cursor)
-        if self._running:
+        if self.is_running:
             self._paint_others()
         if told:
             self._tell_highlight()
@@ -207,7 +207,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         self.set_reactive(RowList.cursor, found)
         self._drop_lost_selection()
         self._fit_virtual_size()
-        if not self._running:
+        if not self.is_running:
             return False
         self._scroll_after(anchor)
         # A row that goes takes nobody anywhere: what its loss puts under the cursor was not chosen.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, ClassVar, Final, Self
 
 from textual import on
@@ -17,6 +19,7 @@ from textual.widgets import Input
 from nuggets_tui.messages import SearchLeft, SearchTyped
 from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, cut, safe_line
+from nuggets_tui.textual_adapter import OfferingInput
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View
 from nuggets_tui.widgets.prompt_frames import PromptFrames
@@ -67,7 +70,7 @@ class Earlier:
         return self._searches[self._at]
 
 
-class SearchBox(Input, PromptFrames):
+class SearchBox(OfferingInput, PromptFrames):
     """One line to type into. `offered`: what may stand at the cursor, the one that tab takes first."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -101,11 +104,13 @@ class SearchBox(Input, PromptFrames):
             *regions, repaint=repaint, layout=layout and not self._typing, recompose=recompose
         )
 
-    def _watch_value(self, value: str) -> None:
+    @contextmanager
+    def taking_value(self) -> Iterator[None]:
+        """Another value is painted soon, and lays nothing out."""
         self._typing = True
         self.paint_soon()
         try:
-            super()._watch_value(value)
+            yield
         finally:
             self._typing = False
 
@@ -166,14 +171,14 @@ class SearchBox(Input, PromptFrames):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves tab to the screen while nothing is offered."""
         if action == "take_offer":
-            return bool(self._suggestion) and self.cursor_at_end
+            return bool(self.suggestion) and self.cursor_at_end
         if action == "other_offer":
             return self._earlier.goes_on(self.value) or len(self._fitting()) > 1
         return super().check_action(action, parameters)
 
     def action_take_offer(self) -> None:
         """Puts what is offered into the field."""
-        self.value = self._suggestion
+        self.value = self.suggestion
         self.cursor_position = len(self.value)
 
     def action_other_offer(self) -> None:
@@ -207,7 +212,7 @@ class SearchBox(Input, PromptFrames):
         self.offered = offered
         value = self.value
         # Ghost text goes on behind what is typed, which keeps its own spelling.
-        self._suggestion = value + offered[0].text[len(value) - offered[0].start :]
+        self.suggestion = value + offered[0].text[len(value) - offered[0].start :]
         self._explain()
 
     # What is said about it

@@ -326,12 +326,12 @@ async def test_offers_are_shown_and_taken_with_tab(home: Path) -> None:
     async with opened(home) as app:
         box = app.main.query_one(SearchBox)
         await app.press("slash", *"token tag", "colon")
-        await app.until(lambda: box._suggestion == "token tag:auth", "an offer")
+        await app.until(lambda: box.suggestion == "token tag:auth", "an offer")
         await app.pilot.pause()
         assert "tab auth 2 notes" in app.text
         assert "redis" in app.text.splitlines()[1]
         await app.press("up")
-        assert box._suggestion == "token tag:redis"
+        assert box.suggestion == "token tag:redis"
         await app.press("tab")
         assert box.value == "token tag:redis"
         await app.until(lambda: "words: token · tag redis" in app.text)
@@ -341,9 +341,9 @@ async def test_the_offer_is_taken_with_the_right_arrow_too(home: Path) -> None:
     async with opened(home) as app:
         box = app.main.query_one(SearchBox)
         await app.press("slash", *"sc")
-        await app.until(lambda: box._suggestion == "scope:", "an offer")
+        await app.until(lambda: box.suggestion == "scope:", "an offer")
         await app.press("right", *"pro")
-        await app.until(lambda: box._suggestion == "scope:project", "an offer")
+        await app.until(lambda: box.suggestion == "scope:project", "an offer")
         await app.press("right")
         assert box.value == "scope:project"
 

@@ -1,0 +1,191 @@
+"""What the fronts use of Textual 8.2 and Rich 15 under a name that begins with an underscore, each with the reason.
+
+No other file does. A new version of Textual that lacks one of these names, or has come to have a public way, is dealt
+with here.
+"""
+
+from __future__ import annotations
+
+import codecs
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
+from functools import partial, wraps
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from textual._xterm_parser import XTermParser
+from textual.app import App
+from textual.events import Key
+from textual.geometry import Size
+from textual.message import Message
+from textual.notifications import Notification
+from textual.scroll_view import ScrollView
+from textual.widgets import Input
+from textual.widgets._toast import ToastRack
+
+if TYPE_CHECKING:
+    from textual.driver import Driver
+    from textual.message_pump import MessagePump
+
+# All that is used here, by the module or class that has it: a test asks the installed versions for them.
+NAMES: Final[Mapping[str, tuple[str, ...]]] = {
+    "textual.app.App": ("_unnotify", "_refresh_notifications", "_handle_exception"),
+    "textual.widgets._toast.ToastRack": ("_toast_id",),
+    "textual._xterm_parser.XTermParser": ("_sequence_to_key_events",),
+    "textual.widgets.Input": ("_suggestion", "_watch_value"),
+    "textual.widget.Widget": ("_scroll_update",),
+    "textual.command.CommandPalette": ("_action_command_list",),
+}
+
+_App = TypeVar("_App", bound=type[App[Any]])
+_Class = TypeVar("_Class", bound=type)
+_STRICT: Final = "getincrementaldecoder"
+_PARSER: Final = "XTermParser"
+
+
+# Notices: Textual shows and forgets them, and lets nobody ask which there are or take one away.
+
+
+def notices_of(app: App[Any]) -> list[Notification]:
+    """The notices that have not run out."""
+    return list(app._notifications)
+
+
+def take_away(app: App[Any], gone: Iterable[Notification]) -> None:
+    """Takes notices off the screen before their time."""
+    taken = False
+    for notice in gone:
+        taken = True
+        app._unnotify(notice, refresh=False)
+        # Textual would take the notice away and leave a line for it.
+        for holder in app.screen.query(f"#{ToastRack._toast_id(notice)}") if app.screen_stack else ():
+            holder.remove()
+    if taken:
+        app._refresh_notifications()
+
+
+# Events on their way up: a node that is not in the tree any more has a parent, and nothing says who stopped an event.
+
+
+def parent_of(node: MessagePump) -> MessagePump | None:
+    """Where the events of a node go next."""
+    return node._parent
+
+
+def is_stopped(event: Message) -> bool:
+    """Whether an event goes no further up."""
+    return event._stop_propagation
+
+
+# The app.
+
+
+def any_terminal(app: App[Any]) -> None:
+    """Rich takes a terminal of the name "dumb" to have 80 by 25 cells, whatever it has: Textual, which sees it to be of
+    another size, would lay the screen out anew for ever. Rich reads the name in the environment that it was given.
+    """
+    app.console._environ = {**app.console._environ, "TERM": ""}
+
+
+def passing_over(late: Callable[[Any, Exception], bool]) -> Callable[[_App], _App]:
+    """Makes an app pass over errors of which `late` says so; every error that nobody caught ends Textual's own app."""
+
+    def decorated(app_class: _App) -> _App:
+        handle: Callable[[App[Any], Exception], None] = app_class._handle_exception
+
+        def handle_exception(app: App[Any], error: Exception) -> None:
+            if late(app, error):
+                app.log.error(error)
+            else:
+                handle(app, error)
+
+        setattr(app_class, "_handle_exception", handle_exception)  # noqa: B010
+        return app_class
+
+    return decorated
+
+
+def standing_early_keys(palette: _Class) -> _Class:
+    """Makes a palette stand a key that comes before its list is laid out, when there are no lines yet in which Textual
+    could look for the option under the cursor.
+    """
+    own = getattr(palette, "_action_command_list")  # noqa: B009
+
+    @wraps(own)
+    def action_command_list(screen: object, action: str) -> None:
+        with suppress(KeyError, IndexError):
+            own(screen, action)
+
+    setattr(palette, "_action_command_list", action_command_list)  # noqa: B010
+    return palette
+
+
+# Widgets.
+
+
+class OfferingInput(Input):
+    """A field that tells and changes what it offers behind the cursor, which Textual's own keeps to itself."""
+
+    @property
+    def suggestion(self) -> str:
+        """The whole text with what is offered behind it; "" for nothing."""
+        return self._suggestion
+
+    @suggestion.setter
+    def suggestion(self, text: str) -> None:
+        self._suggestion = text
+
+    def taking_value(self) -> AbstractContextManager[None]:
+        """What is around it when Textual follows another value, by which it would lay out the whole screen."""
+        return nullcontext()
+
+    def _watch_value(self, value: str) -> None:
+        with self.taking_value():
+            super()._watch_value(value)
+
+
+def resize_content(view: ScrollView, size: Size) -> None:
+    """Sets the size of what a view scrolls over, in cells. Where a scroll bar comes or goes, it sees to its room.
+
+    Textual's own way lays the whole screen out anew, since a widget may grow with its content. Ours have a place of
+    their own whatever they hold, and what is typed or moved onto the screen would wait for it.
+    """
+    if size == view.virtual_size:
+        return
+    view.set_reactive(ScrollView.virtual_size, size)
+    if view.is_attached:
+        view._scroll_update(size)
+        if view.show_vertical_scrollbar:
+            # A bar that was away has not heard of what was scrolled meanwhile.
+            view.vertical_scrollbar.position = view.scroll_y
+        view.refresh()
+
+
+# What no terminal should send, and Textual takes to be the end of the app: bytes that are no UTF-8 become U+FFFD, and
+# keys that name no character are passed over.
+
+
+class AnyKeys(XTermParser):
+    """Textual's own reader of what the terminal sends, for keys of any number."""
+
+    def _sequence_to_key_events(self, sequence: str, alt: bool = False) -> Iterable[Key]:
+        try:
+            yield from super()._sequence_to_key_events(sequence, alt)
+        except (ValueError, OverflowError):
+            # Were there no key at all, what follows would be taken to belong to it.
+            yield Key("unknown", None)
+
+
+def reading_any_bytes(driver: type[Driver]) -> type[Driver]:
+    """The driver class itself, its module made to decode whatever is typed; on Windows, bytes come decoded."""
+    # Both are made inside the loop that reads: only the names by which they are found can be given another meaning.
+    names = vars(sys.modules[driver.__module__])
+    if names.get(_STRICT) is codecs.getincrementaldecoder:
+        names[_STRICT] = _lenient
+    if names.get(_PARSER) is XTermParser:
+        names[_PARSER] = AnyKeys
+    return driver
+
+
+def _lenient(encoding: str) -> partial[codecs.IncrementalDecoder]:
+    return partial(codecs.getincrementaldecoder(encoding), errors="replace")

@@ -1,0 +1,64 @@
+"""Names of Textual that begin with an underscore stand in one file, and the installed version has them all."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from pathlib import Path
+
+import pytest
+from textual.app import App
+from textual.message import Message
+
+from nuggets_tui.textual_adapter import NAMES, any_terminal
+
+FRONTS = Path(__file__).parents[2] / "nuggets_tui"
+# Textual's, and those of textual-serve, from which it inherits.
+ADAPTERS = {"textual_adapter.py", "behind.py"}
+# Of the standard library: `os._exit`, and `_asdict` of a named tuple.
+STANDARD = {"_exit", "_asdict"}
+
+
+@pytest.fixture(scope="module")
+def trees() -> dict[Path, ast.Module]:
+    return {path: ast.parse(path.read_text(encoding="utf-8")) for path in FRONTS.rglob("*.py")}
+
+
+def made_here(nodes: list[ast.AST]) -> set[str]:
+    """Names with an underscore that the fronts give: to functions, in classes, and to what is their own."""
+    made = {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    made |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    stored = [node for node in nodes if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)]
+    return made | {node.attr for node in stored if ast.unparse(node.value) == "self"}
+
+
+def test_no_other_file_uses_a_name_of_textual_that_begins_with_an_underscore(
+    trees: dict[Path, ast.Module],
+) -> None:
+    others = {path: list(ast.walk(tree)) for path, tree in trees.items() if path.name not in ADAPTERS}
+    made = made_here([node for nodes in others.values() for node in nodes]) | STANDARD
+    for path, nodes in others.items():
+        used = {node.attr for node in nodes if isinstance(node, ast.Attribute) and node.attr.startswith("_")}
+        assert {name for name in used - made if not name.startswith("__")} == set(), path
+        modules = [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+        assert not [module for module in modules if "._" in module], path
+
+
+def test_no_class_of_another_file_overrides_one_of_these_names(trees: dict[Path, ast.Module]) -> None:
+    names = {name for names in NAMES.values() for name in names}
+    for path, tree in trees.items():
+        if path.name not in ADAPTERS:
+            assert not names & made_here(list(ast.walk(tree))), path
+
+
+def test_the_installed_version_has_every_name() -> None:
+    for place, names in NAMES.items():
+        module, _, name = place.rpartition(".")
+        owner = getattr(importlib.import_module(module), name)
+        assert [one for one in names if not hasattr(owner, one)] == []
+    app = App[None]()
+    assert app._notifications is not None
+    assert app._parent is None
+    assert not Message()._stop_propagation
+    any_terminal(app)
+    assert not app.console.is_dumb_terminal
