@@ -12,27 +12,34 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
-from kits.laws import profile_for, register_profiles
-from kits.tiers import FAST, LONG_SECONDS, long_tests
 
-from core.storage.journal import ledger
+if sys.dont_write_bytecode:
+    # Compiling, and rewriting every assert, takes longer than many a run. Who wants no __pycache__ beside the sources
+    # has it here: of what is imported from here on, in workers from their start, and in the processes that tests start.
+    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
+    sys.dont_write_bytecode = False
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+from hypothesis import settings
+from kits.isolation import isolated
+from kits.laws import profile_for, register_profiles
+from kits.reports import BriefReports
+from kits.tiers import FAST, LONG_SECONDS, long_tests
 
 register_profiles()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 GOLDEN = Path(__file__).parent / "golden" / "original"
 START = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
-if sys.dont_write_bytecode:
-    # Rewriting every assert takes longer than many a run. Who wants no __pycache__ beside the sources has it here.
-    sys.pycache_prefix = str(Path(__file__).parents[1] / ".pytest_cache" / "bytecode")
-    sys.dont_write_bytecode = False
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Few examples in the fast tier, all of them otherwise; --hypothesis-profile goes before."""
     if not config.getoption("--hypothesis-profile", None):
         settings.load_profile(profile_for(config.getoption("markexpr", ""), os.environ))
+    if hasattr(config, "workerinput") and not config.getoption("xmlpath", None):
+        config.pluginmanager.register(BriefReports())
 
 
 @pytest.hookimpl(trylast=True)
@@ -42,10 +49,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
-def pytest_collection_finish() -> None:
-    """What stays until the end is no garbage: each search for some need not pass over thousands of tests."""
-    gc.collect()
-    gc.freeze()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection() -> Iterator[None]:
+    """What is collected stays until the end: no search for garbage need pass over it, now or later."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
+    """Every test in a home of its own, from its first fixture on to its last."""
+    with isolated(item):
+        return (yield)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -56,40 +76,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     if long := long_tests(phase for each in ("", "passed", "failed") for phase in said.get(each, ())):
         terminalreporter.write_sep("-", f"over {LONG_SECONDS} s: make it faster or mark it slow")
         terminalreporter.write_line("\n".join(long))
-
-
-@pytest.fixture(scope="session")
-def _homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder for each test. Pytest's own way to a new one looks through all that there are already."""
-    folder = tmp_path_factory.mktemp("homes")
-    return (folder / str(number) for number in itertools.count())
-
-
-@pytest.fixture(autouse=True)
-def _isolated(_homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
-    home = next(_homes)
-    home.mkdir(mode=0o700)
-    for name in list(os.environ):
-        if name.startswith(("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")):
-            monkeypatch.delenv(name)
-    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR"):
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(home / ".config"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(home / ".cache"))
-    # Where the user's folder for caches does not depend on HOME.
-    monkeypatch.setenv("NUGGETS_CACHE", str(home / ".cache" / "nuggets"))
-    monkeypatch.setenv("NUGGETS_STATE", str(home / ".local" / "state" / "nuggets"))
-    monkeypatch.setenv("TZ", "UTC")
-
-
-@pytest.fixture(autouse=True)
-def _no_waiting_for_the_disk(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests write thousands of small files; whether the disk has them is the business of those named "durable"."""
-    if "durable" not in request.node.originalname:
-        monkeypatch.setattr(os, "fsync", lambda _: None)
-        monkeypatch.setattr(ledger, "DURABLE", "OFF")
-        monkeypatch.setattr(ledger, "RELAXED", "OFF")
 
 
 @pytest.fixture

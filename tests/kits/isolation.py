@@ -1,0 +1,72 @@
+"""A home of its own for every test, where no variable of the user's counts, and no waiting for the disk."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from core.storage.journal import ledger
+
+_FOREIGN: Final = ("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")
+_FOREIGN_NAMES: Final = frozenset(
+    ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR")
+)
+_HOMES: Final = pytest.StashKey[Iterator[Path]]()
+_fsync, _durable, _relaxed = os.fsync, ledger.DURABLE, ledger.RELAXED
+
+
+@contextmanager
+def isolated(item: pytest.Item) -> Iterator[None]:
+    """A test in a new home, and all variables after it as they were before."""
+    before = dict(os.environ)
+    _wait_for_the_disk("durable" in getattr(item, "originalname", ""))
+    _enter(next(_homes(item.config)))
+    try:
+        yield
+    finally:
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        for name, value in before.items():
+            if os.environ.get(name) != value:
+                os.environ[name] = value
+
+
+def _homes(config: pytest.Config) -> Iterator[Path]:
+    """Folders to be. Pytest's own way to a new one looks through all that there are already."""
+    if _HOMES not in config.stash:
+        folder = config._tmp_path_factory.mktemp("homes")  # type: ignore[attr-defined]
+        config.stash[_HOMES] = (folder / str(number) for number in itertools.count())
+    return config.stash[_HOMES]
+
+
+def _enter(home: Path) -> None:
+    home.mkdir(mode=0o700)
+    for name in list(os.environ):
+        if name.startswith(_FOREIGN) or name in _FOREIGN_NAMES:
+            del os.environ[name]
+    os.environ |= {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": str(home / ".config"),
+        "XDG_CACHE_HOME": str(home / ".cache"),
+        # Where the user's folder for caches does not depend on HOME.
+        "NUGGETS_CACHE": str(home / ".cache" / "nuggets"),
+        "NUGGETS_STATE": str(home / ".local" / "state" / "nuggets"),
+        "TZ": "UTC",
+    }
+
+
+def _wait_for_the_disk(wanted: bool) -> None:
+    """Tests write thousands of small files; whether the disk has them is the business of those named "durable"."""
+    os.fsync = _fsync if wanted else _no_fsync
+    ledger.DURABLE = _durable if wanted else "OFF"  # type: ignore[misc]
+    ledger.RELAXED = _relaxed if wanted else "OFF"  # type: ignore[misc]
+
+
+def _no_fsync(handle: int) -> None:
+    pass
