@@ -9,32 +9,16 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from core.model.basis import settled
-from core.model.note import Note, to_file_dict
+from core.model.note import to_file_dict
+from kits.drafts import make_note
 
 GRAPH = Path("graph") / "graph.json"
-LONG_AGO = "2026-01-02T03:04:05.678Z"
 
 
 def note_object(number: int, *, nugget: str = "memory", **fields: Any) -> dict[str, Any]:
     """One note as an object of the graph file, sound in every field; `fields` (names of the file) replace or add."""
-    plain = Note(
-        id=f"note-{nugget}-{number:08x}",
-        nugget_name=nugget,
-        title=f"Title {number}",
-        content=f"Content of note {number}.",
-        kind="note",
-        created_at=LONG_AGO,
-        updated_at=LONG_AGO,
-        last_accessed_at=LONG_AGO,
-        subject="user:primary",
-        scope="user",
-        type="note",
-        source="explicit_user",
-        confidence=0.9,
-        stability="durable",
-    )
-    return to_file_dict(settled(plain, lambda _: True)) | fields
+    plain = make_note(number, id=f"note-{nugget}-{number:08x}", nugget_name=nugget, kind="note")
+    return to_file_dict(plain) | fields
 
 
 def fact_object(key: str, value: str = "a value", **fields: Any) -> dict[str, Any]:

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from kits.drafts import LONG_AGO
 from kits.laws import examples
 from kits.memory_files import (
     GRAPH,
-    LONG_AGO,
     fact_object,
     graph_of,
     note_object,

@@ -7,7 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from kits.memory_files import LONG_AGO, fact_object, note_object, notes_of, write_graph, write_nugget
+from kits.drafts import LONG_AGO
+from kits.memory_files import fact_object, note_object, notes_of, write_graph, write_nugget
 
 ONE, TWO, THREE = (f"note-memory-0000000{number}" for number in (1, 2, 3))
 
