@@ -7,6 +7,7 @@ from typing import Literal
 import msgspec
 
 from core.model.change import ChangeSet
+from core.model.origin import Origin
 
 # pending: safe in the ledger, not yet known to be in the files. conflict: not written, waits for a person.
 # settled: a conflict that a person has decided.
@@ -29,13 +30,16 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry of the ledger. `seq` grows with every entry; `undone` says that it is taken back at present."""
+    """One entry of the ledger. `seq` grows with every entry; `undone` says that it is taken back at present,
+    `origin` how it came to be here.
+    """
 
     seq: int
     change_set: ChangeSet
     state: EntryState = "done"
     undone: bool = False
     conflict: Conflict | None = None
+    origin: Origin = Origin.MADE
 
     @property
     def id(self) -> str:

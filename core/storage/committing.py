@@ -16,7 +16,7 @@ from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
 from core.storage.files.atomic import remove_leftovers
 from core.storage.format.reading import Loaded, read_folder
-from core.storage.journal.ledger import IN_PASSING, RESTORER
+from core.storage.journal.origins import RESTORED, RESTORED_IN_PASSING, Maker
 from core.storage.journal.session import JournalSession
 from core.storage.journal.unfinished import whole_of
 from core.storage.merge.compare import without_hollow
@@ -93,7 +93,7 @@ class Committer:
     def commit(
         self,
         change_set: ChangeSet,
-        made_by: str,
+        made_by: Maker,
         seq: int | None = None,
         *,
         decide: Decide | None = None,
@@ -138,7 +138,7 @@ class Committer:
         self,
         effective: ChangeSet,
         entry: ChangeSet,
-        made_by: str,
+        made_by: Maker,
         seq: int | None,
         preceding: Sequence[ChangeSet],
         insisting: bool,
@@ -238,7 +238,7 @@ class Committer:
         try:
             taken_back = due.taken_back(restoration)
             restored = self.commit(
-                restoration, due.made_by, preceding=taken_back, insist=due.made_by == IN_PASSING
+                restoration, due.made_by, preceding=taken_back, insist=due.made_by == RESTORED_IN_PASSING
             )
         except _BusyError:
             return True
@@ -270,7 +270,7 @@ class Committer:
                 return True
             self._loaded = written.loaded
             self._trace.finish(
-                None, effective, RESTORER, loaded, written.loaded, slipped(self._trace, written, loaded)
+                None, effective, RESTORED, loaded, written.loaded, slipped(self._trace, written, loaded)
             )
             self._take_in(written)
         except NuggetsError:

@@ -19,6 +19,7 @@ from core.storage.committing import Applied, Committer
 from core.storage.files.atomic import locked, make_folder, remove_file
 from core.storage.format.reading import Loaded
 from core.storage.journal.ledger import Ledger
+from core.storage.journal.origins import by
 from core.storage.journal.schema import BrokenLedgerError, unreadable
 from core.storage.journal.session import Attribution, JournalSession
 from core.storage.merge.deciding import Decide
@@ -199,14 +200,14 @@ class Store:
                     self._trace.log.bind()
                     without_backup = self._keep_safe(change_set)
                     done = self._committer.commit(
-                        change_set, made_by, decide=decide, urgent=touched, insist=True
+                        change_set, by(made_by), decide=decide, urgent=touched, insist=True
                     )
                 if without_backup and not done.change_set.empty:
                     self._trace.notices.say(without_backup)
                 return done
             except BrokenLedgerError as error:
                 self._trace.log.begin_anew(error, self.loaded)
-                return self._committer.commit(change_set, made_by, decide=decide)
+                return self._committer.commit(change_set, by(made_by), decide=decide)
 
     def _keep_safe(self, change_set: ChangeSet) -> str:
         """Makes a backup before a change when one is due.
@@ -254,7 +255,7 @@ class Store:
             return ""
         try:
             with locked(self.home):
-                return self._trace.keep_conflict(change_set, made_by, error)
+                return self._trace.keep_conflict(change_set, by(made_by), error)
         except (NuggetsError, BrokenLedgerError):
             return ""
 
@@ -267,7 +268,7 @@ class Store:
     def _record(self, change_set: ChangeSet, made_by: str) -> None:
         assert self.ledger is not None
         with self.ledger.transaction(durable=True) as connection:
-            self.ledger.record(connection, change_set, made_by)
+            self.ledger.record(connection, change_set, by(made_by))
 
     def visited(self, at: str) -> str | None:
         """Keeps when a person looked at the memory, without making a log for it; when that was last, None for never."""

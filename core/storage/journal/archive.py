@@ -17,6 +17,7 @@ from core.storage.files.side_folders import names_in, side_folder
 from core.storage.format.json_text import split_object
 from core.storage.journal.codec import read_change_set, read_conflict, unpressed
 from core.storage.journal.ledger import Ledger
+from core.storage.journal.origins import read_maker
 
 ARCHIVES: Final = "ledger-archive"
 _SUFFIX: Final = ".jsonl.gz"
@@ -121,6 +122,7 @@ def _entry(line: bytes) -> Entry | None:
             change_set=read_change_set(shaped["change_set"]),
             state=msgspec.json.decode(shaped["state"]),
             conflict=read_conflict(conflict) if conflict is not None else None,
+            origin=read_maker(msgspec.json.decode(shaped.get("made_by", b'""'), type=str)).origin,
         )
     except (msgspec.MsgspecError, KeyError, ValueError):
         return None

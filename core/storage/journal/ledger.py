@@ -11,6 +11,7 @@ from typing import Any, Final, Unpack
 from core.errors import AmbiguousError, NotFoundError
 from core.model.change import ChangeSet
 from core.model.entry import Conflict, Entry, EntryState
+from core.model.origin import Origin
 from core.model.parts import parts, scope_numbers
 from core.storage.files.atomic import identity
 from core.storage.files.sqlite import BUSY_SECONDS, DATABASE_ERRORS, code_of, in_one_step
@@ -21,6 +22,7 @@ from core.storage.journal.codec import (
     write_conflict,
 )
 from core.storage.journal.filters import LARGEST, EntryFilters, says, which_entries
+from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, Maker, read_maker
 from core.storage.journal.rows import (
     ENTRY_COLUMNS,
     OwnEntry,
@@ -38,14 +40,6 @@ from core.storage.journal.rows import (
 )
 from core.storage.journal.schema import connect, connect_to_read, told_apart
 
-# Who restorations are put down to; nobody sits at a keyboard for them.
-RESTORER: Final = "nuggets"
-# What was restored because somebody was about to change it: it shows no fight with another program.
-IN_PASSING: Final = "nuggets in passing"
-# What another program took back without having seen it: no wish of anybody's, so what we did before still counts.
-STALE: Final = "stale"
-# What another program wrote in the instant of a write of ours, and we brought in on top: its wish, by our hand.
-TAKEN_IN: Final = "taken in"
 # How far SQLite goes to have a transaction on disk when it ends.
 DURABLE = "FULL"
 RELAXED = "NORMAL"
@@ -117,7 +111,7 @@ class Ledger:
     def begin(
         self,
         change_set: ChangeSet,
-        made_by: str,
+        made_by: Maker,
         stages: Mapping[str, Stage],
         preceding: Iterable[ChangeSet] = (),
     ) -> tuple[int, ChangeSet]:
@@ -127,7 +121,7 @@ class Ledger:
         """
         with self.transaction(durable=True) as connection:
             for taken_back in preceding:
-                insert_entry(connection, taken_back, STALE, "done")
+                insert_entry(connection, taken_back, OVERWRITTEN, "done")
             return insert_entry(connection, change_set, made_by, "pending", stages=stages)
 
     def restage(self, seq: int, change_set: ChangeSet, stages: Mapping[str, Stage]) -> None:
@@ -160,7 +154,7 @@ class Ledger:
         self,
         connection: sqlite3.Connection,
         change_set: ChangeSet,
-        made_by: str = "",
+        made_by: Maker = OUTSIDE,
         *,
         state: EntryState = "done",
         conflict: Conflict | None = None,
@@ -217,7 +211,7 @@ class Ledger:
         found: list[Pending] = []
         for seq, body, by, staged in rows:
             try:
-                found.append(Pending(seq, read_change_set(body), by, read_stages(staged)))
+                found.append(Pending(seq, read_change_set(body), read_maker(by), read_stages(staged)))
             except ValueError:
                 with self.transaction() as connection:
                     connection.execute("UPDATE entry SET state = 'settled' WHERE seq = ?", (seq,))
@@ -340,9 +334,10 @@ class Ledger:
         )
         found = []
         for body, written, made_by in rows:
-            if not made_by:
+            origin = read_maker(made_by).origin
+            if origin is Origin.OUTSIDE:
                 break
-            if made_by == STALE:
+            if origin is Origin.OVERWRITTEN:
                 continue
             with contextlib.suppress(ValueError):
                 found.append(OwnEntry(read_change_set(body), written))
@@ -357,9 +352,10 @@ class Ledger:
         )
         count = 0
         for kind, made_by in rows:
-            if kind == "restore" and made_by == RESTORER:
+            origin = read_maker(made_by).origin
+            if kind == "restore" and origin is Origin.RESTORED:
                 count += 1
-            elif made_by and made_by not in (STALE, IN_PASSING):
+            elif origin not in (Origin.OUTSIDE, Origin.OVERWRITTEN, Origin.RESTORED_IN_PASSING):
                 break
         return count
 
@@ -368,20 +364,19 @@ class Ledger:
         size, before = 0, LARGEST
         while limit > 0 and size < most_bytes:
             rows = self.rows(
-                "SELECT seq, body, size, made_by, kind, written_ns FROM entry WHERE state = 'done' AND seq < ? "
+                "SELECT seq, body, size, made_by, written_ns FROM entry WHERE state = 'done' AND seq < ? "
                 "ORDER BY seq DESC LIMIT ?",
                 (before, min(limit, _AT_ONCE)),
             )
             if not rows:
                 return
-            for seq, body, length, by, kind, written in rows:
+            for seq, body, length, by, written in rows:
                 before, size, limit = seq, size + length, limit - 1
                 try:
                     change_set = read_change_set(body)
                 except ValueError:
                     return
-                restores = kind == "restore" and by in (RESTORER, IN_PASSING)
-                yield Past(change_set, by, written, restores, by == STALE)
+                yield Past(change_set, by, written, read_maker(by).origin)
 
     # What is owed
 
@@ -393,7 +388,7 @@ class Ledger:
         """Restorations that wait for a person, each with the id of its entry."""
         rows = self.rows(
             "SELECT id, body FROM entry WHERE state = 'conflict' AND kind = 'restore' AND made_by = ?",
-            (RESTORER,),
+            (RESTORED.spelling,),
         )
         found = []
         for id, body in rows:
@@ -404,7 +399,7 @@ class Ledger:
     def conflict_about(self, wanted: Conflict) -> Entry | None:
         """The newest conflict of the same kind about the same thing and text of ours, waiting or withdrawn."""
         found = self._entries(
-            f"WHERE state IN ('conflict', 'settled') AND made_by = '{RESTORER}' ORDER BY seq DESC"
+            "WHERE state IN ('conflict', 'settled') AND made_by = ? ORDER BY seq DESC", (RESTORED.spelling,)
         )
         named = wanted.what, wanted.where, wanted.ours
         return next(
@@ -413,7 +408,7 @@ class Ledger:
 
     def conflicts_gone_beyond(self, wanted: Conflict) -> tuple[str, ...]:
         """Ids of waiting conflicts whose program has gone on from the text that waits there."""
-        found = self._entries(f"WHERE state = 'conflict' AND made_by = '{RESTORER}'")
+        found = self._entries("WHERE state = 'conflict' AND made_by = ?", (RESTORED.spelling,))
         named = wanted.where, wanted.field, wanted.base
         return tuple(
             one.id

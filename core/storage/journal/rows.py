@@ -13,6 +13,7 @@ import msgspec
 
 from core.model.change import ChangeSet, drops_recall, joined
 from core.model.entry import Conflict, Entry, EntryState
+from core.model.origin import Origin
 from core.storage.files.atomic import Fingerprint
 from core.storage.journal.codec import (
     items_of,
@@ -21,23 +22,30 @@ from core.storage.journal.codec import (
     write_change_set,
     write_conflict,
 )
+from core.storage.journal.origins import Maker, read_maker
 from core.storage.merge.compare import is_recall
 
-ENTRY_COLUMNS: Final = "seq, id, state, body, conflict"
+ENTRY_COLUMNS: Final = "seq, id, state, body, conflict, made_by"
 _BATCH: Final = timedelta(minutes=10)
 
 
 class Past(NamedTuple):
-    """One entry of the log. `made_by` is "" for another program's; `written_ns`: when the files bore it, 0 if unknown.
-
-    restores: it put back what was taken back. stale: it says what was taken back.
-    """
+    """One entry of the log. `made_by`: "" for another program; `written_ns`: when the files bore it, 0 if unknown."""
 
     change_set: ChangeSet
     made_by: str
     written_ns: int
-    restores: bool = False
-    stale: bool = False
+    origin: Origin = Origin.MADE
+
+    @property
+    def restores(self) -> bool:
+        """Whether it put back what was taken back."""
+        return self.change_set.kind == "restore" and self.origin.is_restoration
+
+    @property
+    def stale(self) -> bool:
+        """Whether it says what was taken back."""
+        return self.origin is Origin.OVERWRITTEN
 
 
 @dataclass(frozen=True)
@@ -54,7 +62,7 @@ class Pending:
 
     seq: int
     change_set: ChangeSet
-    made_by: str
+    made_by: Maker
     stages: Mapping[str, Stage] = field(default_factory=dict)
 
 
@@ -69,7 +77,7 @@ class OwnEntry:
 def insert_entry(
     connection: sqlite3.Connection,
     change_set: ChangeSet,
-    made_by: str,
+    made_by: Maker,
     state: EntryState,
     *,
     stages: Mapping[str, Stage] | None = None,
@@ -85,7 +93,7 @@ def insert_entry(
         "conflict, staged, written_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         (
             change_set.id, change_set.at, author.kind, storable(author.name), change_set.kind,
-            storable(change_set.reason), change_set.about, storable(made_by), state, body, len(body),
+            storable(change_set.reason), change_set.about, storable(made_by.spelling), state, body, len(body),
             write_conflict(conflict) if conflict is not None else None,
             write_stages(stages),
             written_ns,
@@ -172,13 +180,14 @@ def entries_of(rows: Iterable[Any], undone: frozenset[str]) -> tuple[Entry, ...]
 
 
 def _entry_of(row: Any, undone: frozenset[str]) -> Entry | None:
-    seq, id, state, body, conflict = row
+    seq, id, state, body, conflict, made_by = row
     try:
         return Entry(
             seq=seq,
             change_set=read_change_set(body),
             state=state,
             undone=id in undone,
+            origin=read_maker(made_by).origin,
             conflict=read_conflict(conflict) if conflict is not None else None,
         )
     except ValueError:

@@ -17,9 +17,10 @@ from core.storage.format.reading import Loaded
 from core.storage.journal.archive import archive_oldest, is_time_to_look
 from core.storage.journal.baseline import NEVER, Baseline, is_version
 from core.storage.journal.codec import fact_item, note_item
-from core.storage.journal.ledger import TAKEN_IN, Ledger
+from core.storage.journal.ledger import Ledger
 from core.storage.journal.notices import Notices
 from core.storage.journal.open_ledger import OpenLedger
+from core.storage.journal.origins import TAKEN_IN, Maker, by
 from core.storage.journal.rows import Pending, Stage
 from core.storage.journal.schema import BrokenLedgerError
 from core.storage.journal.seen import forget_file, look, look_at_few, numbered, seen_files
@@ -80,7 +81,7 @@ class JournalSession:
     def begin(
         self,
         effective: ChangeSet,
-        made_by: str,
+        made_by: Maker,
         stages: Mapping[str, Stage],
         seq: int | None,
         preceding: Sequence[ChangeSet] = (),
@@ -112,7 +113,7 @@ class JournalSession:
         self,
         seq: int | None,
         effective: ChangeSet,
-        made_by: str,
+        made_by: Maker,
         before: Loaded,
         after: Loaded | None = None,
         slipped: Callable[[], Iterable[ChangeSet]] = tuple,
@@ -204,14 +205,14 @@ class JournalSession:
             mends=mine.mends,
         )
         with self.ledger.transaction(durable=True) as connection:
-            self.ledger.record(connection, told, mine.author.signature)
+            self.ledger.record(connection, told, by(mine.author.signature))
 
     def put_off(self, pending: Pending, error: ConflictError) -> None:
         """A pending entry that met a conflict waits for a person from now on."""
         assert self.ledger is not None
         self.ledger.settle(pending.change_set.id, "conflict", conflict_of(error))
 
-    def keep_conflict(self, change_set: ChangeSet, made_by: str, error: ConflictError | Conflict) -> str:
+    def keep_conflict(self, change_set: ChangeSet, made_by: Maker, error: ConflictError | Conflict) -> str:
         """Puts a change set that met a conflict into the log, where it waits for a person; the entry's id."""
         assert self.ledger is not None
         conflict = conflict_of(error) if isinstance(error, ConflictError) else error

@@ -39,6 +39,7 @@ from core.storage.files.side_folders import names_in, remove_half_written
 from core.storage.files.sqlite import SIDE_FILES
 from core.storage.format.documents import Document, GraphDocument, read_graph, read_nugget
 from core.storage.journal.archive import ARCHIVES
+from core.storage.journal.origins import by
 from core.storage.journal.schema import LEDGER_FILE
 from core.storage.masking.ledger import changed_rows, mask_ledger, masked_archives, masked_raw
 from core.storage.masking.proof import blanked_database, file_left, is_database
@@ -259,13 +260,13 @@ def mask_folder(
             if written is None:
                 continue
             entry = _entry(told, loaded, masks)
-            trace.finish(None, entry, made_by, loaded, written.loaded, slipped(trace, written, loaded))
+            trace.finish(None, entry, by(made_by), loaded, written.loaded, slipped(trace, written, loaded))
             if not written.slips:
                 # What was replaced holds them still, where the system refused to remove it.
                 remove_leftovers(store.home)
             if trace.ledger is not None:
                 with trace.ledger.transaction(durable=True) as connection:
-                    _, entry = trace.ledger.record(connection, entry, made_by)
+                    _, entry = trace.ledger.record(connection, entry, by(made_by))
                 if written.slips:
                     # What another program wrote in that very instant may hold them again.
                     store.settle_now()

@@ -18,7 +18,8 @@ from core.storage.format.changed import changed_graph, changed_nugget
 from core.storage.format.documents import Document
 from core.storage.format.reading import Loaded
 from core.storage.journal.codec import fact_item, items_of, note_item
-from core.storage.journal.ledger import IN_PASSING, RESTORER, STALE, Ledger
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, RESTORED_IN_PASSING, Maker, by
 from core.storage.journal.seen import (
     forget_file,
     kept_names,
@@ -60,7 +61,7 @@ class Due(NamedTuple):
     restorations: tuple[ChangeSet, ...] = ()
     white_space: ChangeSet | None = None
     outside: tuple[ChangeSet, ...] = ()
-    made_by: str = RESTORER
+    made_by: Maker = RESTORED
     silent: bool = False
 
     def taken_back(self, restoration: ChangeSet) -> tuple[ChangeSet, ...]:
@@ -98,7 +99,9 @@ def note_outside(trace: JournalSession, loaded: Loaded, urgent: frozenset[str] =
     _owe(ledger, item_names(verdict.owed | verdict.disputed))
     if not urgent:
         return Due()
-    return Due(_judged(trace, ledger, seen, loaded, found, urgent).restorations, None, sets, IN_PASSING)
+    return Due(
+        _judged(trace, ledger, seen, loaded, found, urgent).restorations, None, sets, RESTORED_IN_PASSING
+    )
 
 
 # Lost updates
@@ -128,7 +131,7 @@ def _lost_updates(
     if is_quiet(loaded, trace.quiet_seconds):
         return Due((made.restoring,), silent=silent)
     if urgent & (concerned(made.restoring) | item_names(made.apart)):
-        return Due((made.restoring,), made_by=IN_PASSING, silent=silent)
+        return Due((made.restoring,), made_by=RESTORED_IN_PASSING, silent=silent)
     if silent:
         _keep_conflicts(trace, ledger, fights(made.restoring, lambda name: ledger.restored(name) >= _TURNS))
     return Due()
@@ -153,12 +156,12 @@ def _log_what_was_meant(
         # A recall of what was taken back is told by what the program saved: once.
         told = (one for one in made.merged if one.kind != "hit")
         for change_set in (*made.wishes, *told):
-            ledger.record(connection, change_set, "", written_ns=newest)
+            ledger.record(connection, change_set, OUTSIDE, written_ns=newest)
         _see_all(connection, trace, seen, loaded, waiting | item_names(made.left))
         _see_merged(connection, trace, seen, made)
         _log_what_came_back(connection, trace, ledger, loaded, waiting)
         for change_set in made.stale:
-            _, kept = ledger.record(connection, change_set, STALE, written_ns=newest)
+            _, kept = ledger.record(connection, change_set, OVERWRITTEN, written_ns=newest)
             connection.executemany(
                 "INSERT OR REPLACE INTO pending_restore (item, entry) VALUES (?, ?)",
                 [(name, kept.id) for name in items_of(kept) if name in waiting],
@@ -179,7 +182,7 @@ def _log_what_came_back(
     if gone:
         back = came_back(ledger, gone, loaded.snapshot, trace.ids, trace.at())
         if not back.empty:
-            ledger.record(connection, back, STALE, written_ns=_newest(loaded))
+            ledger.record(connection, back, OVERWRITTEN, written_ns=_newest(loaded))
         connection.executemany("DELETE FROM pending_restore WHERE item = ?", [(name,) for name in gone])
 
 
@@ -207,7 +210,7 @@ def _keep_conflicts(
             ledger.settle(earlier, "settled")
         known = ledger.conflict_about(conflict)
         if known is None:
-            trace.keep_conflict(change_set, RESTORER, conflict)
+            trace.keep_conflict(change_set, RESTORED, conflict)
         elif known.state == "settled":
             ledger.settle(known.id, "conflict")
 
@@ -264,9 +267,9 @@ def _put_down(
 ) -> None:
     """Puts the differences into the log and remembers the files as they are now."""
     sets = _as_sets(trace, seen, loaded, found)
-    made_by, mine = "", trace.attribution
+    made_by, mine = OUTSIDE, trace.attribution
     if mine is not None:
-        made_by = mine.author.signature
+        made_by = by(mine.author.signature)
         sets = tuple(
             msgspec.structs.replace(one, author=mine.author, kind=mine.kind, reason=mine.reason)
             for one in sets
@@ -274,7 +277,7 @@ def _put_down(
     if mine is not None and sets:
         sets = (*sets[:-1], msgspec.structs.replace(sets[-1], mends=mine.mends))
         trace.attribution = replace(mine, mends=())
-    overwritten = frozenset() if made_by else overwritten_facts(ledger, sets, loaded)
+    overwritten = frozenset() if mine is not None else overwritten_facts(ledger, sets, loaded)
     newest = _newest(loaded)
     said: list[str] = []
     with ledger.transaction(durable=True) as connection:

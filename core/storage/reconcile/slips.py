@@ -18,7 +18,8 @@ from core.storage.files.atomic import fingerprint, leftovers, read_file
 from core.storage.format.documents import Document, read_graph, read_nugget
 from core.storage.format.reading import Loaded, assembled
 from core.storage.journal.codec import fact_item, items_of, note_item
-from core.storage.journal.ledger import TAKEN_IN, Ledger
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.origins import TAKEN_IN
 from core.storage.journal.session import JournalSession
 from core.storage.merge.compare import outside_changes
 from core.storage.reconcile.own import item_names, known_versions, own_changes
