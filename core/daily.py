@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from core.errors import (
     BrokenFileError,
     ConflictError,
+    ErrorCode,
     InvalidInputError,
     NotFoundError,
     NuggetsError,
     ReadOnlyError,
+    Verify,
     partly_done,
 )
 from core.folder import GRAPH_FILE
@@ -189,7 +191,9 @@ def run_daily_pass(
         return answer(known, "not due")
     if if_due and _unsure(settings):
         raise InvalidInputError(
-            "; ".join(_unsure(settings)), todo="the daily pass waits until that is mended"
+            "; ".join(_unsure(settings)),
+            code=ErrorCode.SETTINGS_UNSURE,
+            todo="the daily pass waits until that is mended",
         )
     memory.refresh()
     _check_usable(memory)
@@ -333,6 +337,7 @@ def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:
         done.problems.append(
             NotFoundError(
                 "no MEMORY.md to promote to along with the daily pass",
+                code=ErrorCode.NO_MEMORY_PAGE,
                 kept="nothing was written",
                 todo="promote once by hand, or set promotion.memory_dir in settings.toml",
             )
@@ -349,13 +354,14 @@ def _check_usable(memory: Memory) -> None:
     if memory.snapshot.graph_problem:
         raise BrokenFileError(
             memory.snapshot.graph_problem,
+            remedy=Verify(),
             where=str(memory.home / GRAPH_FILE),
             kept="it was left as it is",
-            todo="nuggets verify says what to do",
         )
     if memory.snapshot.read_only:
         raise ReadOnlyError(
             f"the memory is read only ({memory.snapshot.read_only})",
+            code=ErrorCode.NEWER_VERSION,
             where=str(memory.home),
             kept="nothing was written",
         )

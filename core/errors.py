@@ -1,13 +1,19 @@
-"""One tree of errors; each says what went wrong, where, what was kept safe and what to do."""
+"""One tree of errors; each says what went wrong, where, what was kept safe and what to do.
+
+Programs go by the type, the `code`, the `field` and the `remedy` of an error. The words are for people alone.
+"""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
+
+import msgspec
 
 # So much of a name stands in a message: what is wrong with it is to be read as well.
 _NAME_BEGINS, _NAME_ENDS = 200, 100
@@ -22,28 +28,391 @@ def few_of(names: Sequence[str]) -> str:
     return ", ".join(names[:_FEW]) + more
 
 
+class ErrorCode(StrEnum):
+    """Which error it is: stable names for programs, whatever its words say. Each class of errors has one of its own,
+    and what is told apart within a class has another.
+    """
+
+    ERROR = "error"
+    INVALID_INPUT = "invalid-input"
+    NOT_FOUND = "not-found"
+    AMBIGUOUS = "ambiguous"
+    BROKEN_FILE = "broken-file"
+    READ_ONLY = "read-only"
+    LOCKED = "locked"
+    STORAGE = "storage"
+    NOT_SYNCED = "not-synced"
+    UNFINISHED = "unfinished"
+    CONFLICT = "conflict"
+    # What was handed in
+    EMPTY_ID = "empty-id"
+    EMPTY_NAME = "empty-name"
+    EMPTY_TEXT = "empty-text"
+    NO_TITLE = "no-title"
+    NO_KEY = "no-key"
+    NO_VALUE = "no-value"
+    BAD_NAME = "bad-name"
+    BAD_NUMBER = "bad-number"
+    BAD_TIME = "bad-time"
+    UNKNOWN_VALUE = "unknown-value"
+    NAME_TAKEN = "name-taken"
+    TOO_LONG = "too-long"
+    NOT_UTF8 = "not-utf-8"
+    SAME_NOTE = "same-note"
+    HIDDEN_NOTE = "hidden-note"
+    NOTHING_TO_CHANGE = "nothing-to-change"
+    CANNOT_ASK = "cannot-ask"
+    BAD_OPTIONS = "bad-options"
+    # What does not exist
+    NO_SUCH_NOTE = "no-such-note"
+    NO_SUCH_NUGGET = "no-such-nugget"
+    NO_SUCH_ENTRY = "no-such-entry"
+    NO_SUCH_BACKUP = "no-such-backup"
+    NO_SUCH_FILE = "no-such-file"
+    NO_SUCH_SEARCH = "no-such-search"
+    NO_SUCH_SETTING = "no-such-setting"
+    NO_SUCH_ENTITY = "no-such-entity"
+    NO_SUCH_JOB = "no-such-job"
+    NO_SUCH_LINK = "no-such-link"
+    NO_MEMORY_PAGE = "no-memory-page"
+    EMPTY_LOG = "empty-log"
+    BEFORE_THE_LOG = "before-the-log"
+    # The log
+    NOTHING_TO_UNDO = "nothing-to-undo"
+    NOTHING_TO_REDO = "nothing-to-redo"
+    ALREADY_UNDONE = "already-undone"
+    NOT_UNDONE = "not-undone"
+    TURNED_SINCE = "turned-since"
+    WAS_A_REPAIR = "was-a-repair"
+    MASKED_FOR_GOOD = "masked-for-good"
+    WAITS_AS_CONFLICT = "waits-as-conflict"
+    NO_WAITING_CONFLICT = "no-waiting-conflict"
+    NOTHING_LEFT = "nothing-left"
+    LOG_UNREADABLE = "log-unreadable"
+    # Files
+    NEWER_VERSION = "newer-version"
+    WRONG_KIND_OF_FILE = "wrong-kind-of-file"
+    LINK_OUT_OF_FOLDER = "link-out-of-folder"
+    BUSY = "busy"
+    FOREIGN_DATABASE = "foreign-database"
+    SETTINGS_UNSURE = "settings-unsure"
+    # Conflicts
+    KEY_TAKEN = "key-taken"
+    MADE_MEANWHILE = "made-meanwhile"
+    STORED_MEANWHILE = "stored-meanwhile"
+    CHANGED_MEANWHILE = "changed-meanwhile"
+    DELETED_MEANWHILE = "deleted-meanwhile"
+    FORGOTTEN_MEANWHILE = "forgotten-meanwhile"
+    RENAMED_MEANWHILE = "renamed-meanwhile"
+    FACT_CHANGED_MEANWHILE = "fact-changed-meanwhile"
+    CHANGED_IN_TWO_WAYS = "changed-in-two-ways"
+    CHANGED_AND_HIDDEN = "changed-and-hidden"
+    CHANGED_AND_DELETED = "changed-and-deleted"
+    UNREADABLE_SIDE = "unreadable-side"
+    OTHER_NAME = "other-name"
+    DIFFERS_IN_COPY = "differs-in-copy"
+    CHANGE_TAKEN_BACK = "change-taken-back"
+    FACT_TAKEN_BACK = "fact-taken-back"
+    FACT_BROUGHT_BACK = "fact-brought-back"
+    HIDDEN_FACT_SHOWN = "hidden-fact-shown"
+    FACT_RENAMED_BACK = "fact-renamed-back"
+    # Models
+    LOST_LEASE = "lost-lease"
+    MODEL = "model"
+    MODEL_TIMEOUT = "model-timeout"
+    MODEL_REFUSED = "model-refused"
+    MODEL_MISSING = "model-missing"
+    MODEL_UNAVAILABLE = "model-unavailable"
+    MODEL_LEFT_ALONE = "model-left-alone"
+    BUDGET_SPENT = "budget-spent"
+    ANSWER_EMPTY = "answer-empty"
+    ANSWER_UNREADABLE = "answer-unreadable"
+    ANSWER_CUT_OFF = "answer-cut-off"
+
+
+# Remedies: what can be done about an error, as types. A front says them in its own way: a shell as a command, the app
+# as a key.
+
+
+class Verify(msgspec.Struct, frozen=True):
+    """Look at what is wrong with the memory. mendable: whether it can be repaired is to be seen there."""
+
+    mendable: bool = False
+
+
+class Repair(msgspec.Struct, frozen=True):
+    """Have the memory repaired. what: what becomes of it; "" for the file at fault."""
+
+    what: Literal["", "or-copy", "facts", "again", "go-on"] = ""
+
+
+class Restore(msgspec.Struct, frozen=True):
+    """Go back to a backup. what: the backups are listed, or a good copy is put back from one."""
+
+    what: Literal["list", "copy"] = "list"
+
+
+class ShowLog(msgspec.Struct, frozen=True):
+    """Look into the log. others: what others did stands there, and is undone by its id."""
+
+    others: bool = False
+
+
+class Undo(msgspec.Struct, frozen=True):
+    """Undo an entry of the log. go_on: that was begun already."""
+
+    entry: str
+    go_on: bool = False
+
+
+class Redo(msgspec.Struct, frozen=True):
+    """Do an entry of the log again that is taken back. entry: "" for one that a person has to choose."""
+
+    entry: str = ""
+
+
+class Resolve(msgspec.Struct, frozen=True):
+    """Settle a conflict that waits in the log. entry: "" for conflict copies, or one that a person has to choose.
+    what: it settles the conflict, settles it once more, goes on joining, joins both, or lists what waits.
+    """
+
+    entry: str = ""
+    what: Literal["settle", "once-more", "go-on", "join", "list", "waits"] = "settle"
+
+
+class ListThings(msgspec.Struct, frozen=True):
+    """Look at what there is of a kind. unread: notes that cannot be read are missing there."""
+
+    what: Literal["notes", "note-ids", "secrets", "proposals"]
+    unread: bool = False
+
+
+class FreeSpace(msgspec.Struct, frozen=True):
+    """Make room on the disk. share: within what this user may use of it."""
+
+    share: bool = False
+
+
+class GiveAccess(msgspec.Struct, frozen=True):
+    """Let the file be read and written."""
+
+
+class AllowWriting(msgspec.Struct, frozen=True):
+    """Let the disk be written to, or use another one."""
+
+
+class CheckDisk(msgspec.Struct, frozen=True):
+    """Save what is on a disk that fails."""
+
+
+class TryAgain(msgspec.Struct, frozen=True):
+    """Do it once more. look: at the newest version of it."""
+
+    look: bool = False
+
+
+class Update(msgspec.Struct, frozen=True):
+    """Update this program. to: what it can do then, in a few words; "" for all of it."""
+
+    to: str = ""
+
+
+class NameIt(msgspec.Struct, frozen=True):
+    """Name what is meant more exactly. what: such as "more of the id"."""
+
+    what: str
+
+
+Remedy = (
+    Verify | Repair | Restore | ShowLog | Undo | Redo | Resolve | ListThings
+    | FreeSpace | GiveAccess | AllowWriting | CheckDisk | TryAgain | Update | NameIt
+)  # fmt: skip
+
+_REPAIR: Final[Mapping[str, str]] = {
+    "": "nuggets verify --repair mends it",
+    "or-copy": "nuggets verify --repair mends it, or put back a good copy of it",
+    "facts": "nuggets verify --repair brings the facts back",
+    "again": "nuggets verify --repair makes the file sound again",
+    "go-on": "nuggets verify --repair goes on with it",
+}
+_RESOLVE: Final[Mapping[str, str]] = {
+    "settle": "nuggets resolve {} settles it",
+    "once-more": "nuggets resolve {} once more settles it",
+    "go-on": "nuggets resolve goes on with it",
+    "join": "join both with: nuggets resolve",
+    "list": "nuggets resolve lists those that do",
+    "waits": "your change waits in the log: nuggets resolve {}",
+}
+_LISTS: Final[Mapping[str, str]] = {
+    "notes": "nuggets notes lists them",
+    "note-ids": "nuggets notes --json lists all ids",
+    "secrets": "nuggets secrets lists them",
+    "proposals": "nuggets pipeline proposals lists them",
+}
+_UNREAD: Final = "; notes that cannot be read are not among them: nuggets verify"
+
+
+def as_command(remedy: Remedy | None) -> str:
+    """A remedy as somebody at a shell is told it, most often with a command; "" for none."""
+    match remedy:
+        case None:
+            return ""
+        case Verify(mendable):
+            return f"nuggets verify says {'whether it can be mended' if mendable else 'what to do'}"
+        case Repair(what):
+            return _REPAIR[what]
+        case Restore(what):
+            copied = "mend it, or put back a good copy with: nuggets restore"
+            return "nuggets restore lists the backups" if what == "list" else copied
+        case ShowLog(others):
+            told = "nuggets log lists what others did; nuggets undo ID takes one back"
+            return told if others else "nuggets log lists them"
+        case Undo(entry, go_on):
+            return f"nuggets undo {entry} {'goes on with it' if go_on else 'takes it back'}"
+        case Redo(entry):
+            told = "a change that was taken back before the last new one is done again by its id: nuggets redo ID"
+            return f"nuggets redo {entry} does it again" if entry else told
+        case Resolve(entry, what):
+            return _RESOLVE[what].format(entry)
+        case ListThings(what, unread):
+            return _LISTS[what] + (_UNREAD if unread else "")
+        case _:
+            return by_hand(remedy)
+
+
+def opens_with_command(remedy: Remedy | None) -> bool:
+    """Whether what `as_command` says begins with something to type."""
+    match remedy:
+        case Restore("copy") | Redo("") | Resolve(what="join" | "waits"):
+            return False
+        case Verify() | Repair() | Restore() | ShowLog() | Undo() | Redo() | Resolve() | ListThings():
+            return True
+        case _:
+            return False
+
+
+def by_hand(
+    remedy: FreeSpace | GiveAccess | AllowWriting | CheckDisk | TryAgain | Update | NameIt,
+) -> str:
+    """A remedy that no command and no key of this program is."""
+    match remedy:
+        case FreeSpace(share):
+            told = "free space and try again"
+            return (
+                f"your share of the disk is used up: {told}"
+                if share
+                else "free space on the disk and try again"
+            )
+        case GiveAccess():
+            return "look at who may read and write it"
+        case AllowWriting():
+            return "its disk can only be read: allow writing there, or use a folder elsewhere"
+        case CheckDisk():
+            return "the disk fails: copy the folder to another disk and check this one"
+        case TryAgain(look):
+            return "look at it again" if look else "try again"
+        case Update(to):
+            return f"update this program{f' to {to}' if to else ''}"
+        case NameIt(what):
+            return f"give {what}"
+
+
 class NuggetsError(Exception):
     """Base of every error that the engine raises on purpose.
 
-    what: what happened, a short clause. where: the file, note or option it concerns.
-    kept: what was kept safe. todo: the next step for a person. `exit_code` is what a
-    command line returns for it.
+    what: what happened, a short clause. where: the file, note or option it concerns. kept: what was kept safe. more:
+    what a person can do beside the remedy. All of that is for people to read, never for programs.
+
+    code: which error it is. field: the name of the field at fault, "" for none. remedy: what can be done about it, None
+    where nothing typed can. `exit_code` is what a command line returns for it.
     """
 
     exit_code = 2
+    code: ErrorCode = ErrorCode.ERROR
 
-    def __init__(self, what: str, *, where: str = "", kept: str = "", todo: str = "") -> None:
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        kept: str = "",
+        todo: str = "",
+        code: ErrorCode | None = None,
+        field: str = "",
+        remedy: Remedy | None = None,
+    ) -> None:
         self.what = what
         self.where = where
         self.kept = kept
-        self.todo = todo
+        self.more = todo
+        self.field = field
+        self.remedy = remedy
+        if code is not None:
+            self.code = code
         super().__init__(self.message)
+
+    @property
+    def todo(self) -> str:
+        """What to do, for somebody at a shell."""
+        return "; ".join(filter(None, (as_command(self.remedy), self.more)))
 
     @property
     def message(self) -> str:
         """The error as one line: where: what; what was kept safe; what to do."""
         head = f"{_in_short(self.where)}: {self.what}" if self.where else self.what
         return "; ".join(part for part in (head, self.kept, self.todo) if part).replace("\n", " ")
+
+    @property
+    def identity(self) -> tuple[object, ...]:
+        """What two errors share that tell the same: so that one which comes again is not said again."""
+        return type(self), self.code, self.where, self.field, self.remedy
+
+    def tell_anew(
+        self,
+        *,
+        where: str | None = None,
+        kept: str | None = None,
+        todo: str = "",
+        remedy: Remedy | None = None,
+    ) -> None:
+        """Says other things in place of what is said: what to do where either of these is given."""
+        self.where = self.where if where is None else where
+        self.kept = self.kept if kept is None else kept
+        if todo or remedy is not None:
+            self.more, self.remedy = todo, remedy
+        self.args = (self.message,)
+
+
+class Notice(str):
+    """What a person should be told beside what they asked for: a text, with what it is about for programs.
+
+    where: the file, note or option it concerns. code: of the error that it is about, None for none. said: the text
+    without the remedy's words.
+    """
+
+    where: str
+    code: ErrorCode | None
+    remedy: Remedy | None
+    said: str
+
+    def __new__(
+        cls, said: str, *, where: str = "", code: ErrorCode | None = None, remedy: Remedy | None = None
+    ) -> Notice:
+        """The text, where it is said before it and what to do behind it."""
+        head = f"{where}: {said}" if where else said
+        made = super().__new__(cls, "; ".join(filter(None, (head, as_command(remedy)))))
+        made.where, made.code, made.remedy, made.said = where, code, remedy, head
+        return made
+
+    @classmethod
+    def of(cls, error: NuggetsError, more: str = "") -> Notice:
+        """What a notice says of an error, `more` in place of what was kept safe: that concerns something else."""
+        said = "; ".join(filter(None, (error.what, more, error.more)))
+        return cls(said, where=error.where, code=error.code, remedy=error.remedy)
+
+    def is_about(self, error: NuggetsError) -> bool:
+        """Whether an error tells the same."""
+        return self.where == error.where if self.where else self.code is error.code
 
 
 def _in_short(name: str) -> str:
@@ -53,109 +422,126 @@ def _in_short(name: str) -> str:
     return f"{name[:_NAME_BEGINS]}…{name[-_NAME_ENDS:]}"
 
 
-_FREE_SPACE: Final = "free space on the disk and try again"
-_GIVE_ACCESS: Final = "look at who may read and write it"
-_ALLOW_WRITING: Final = "its disk can only be read: allow writing there, or use a folder elsewhere"
-_CHECK_DISK: Final = "the disk fails: copy the folder to another disk and check this one"
-_ADVICE: Final = {
-    errno.ENOSPC: _FREE_SPACE,
-    errno.EDQUOT: "your share of the disk is used up: free space and try again",
-    errno.EACCES: _GIVE_ACCESS,
-    errno.EPERM: _GIVE_ACCESS,
-    errno.EROFS: _ALLOW_WRITING,
-    errno.EIO: _CHECK_DISK,
+_REMEDIES: Final[Mapping[int, Remedy]] = {
+    errno.ENOSPC: FreeSpace(),
+    errno.EDQUOT: FreeSpace(share=True),
+    errno.EACCES: GiveAccess(),
+    errno.EPERM: GiveAccess(),
+    errno.EROFS: AllowWriting(),
+    errno.EIO: CheckDisk(),
 }
 
 
 def advice(error: BaseException, path: Path, otherwise: str = "") -> str:
-    """The next step for a person when the system or SQLite refused a file: one for each reason, whoever meets it.
+    """The same as `remedy_for` in words, for somebody at a shell.
 
     otherwise: where the reason is none of those known.
     """
+    return as_command(remedy_for(error, path)) or otherwise
+
+
+def remedy_for(error: BaseException, path: Path) -> Remedy | None:
+    """What can be done when the system or SQLite refused a file: one remedy for each reason, whoever meets it; None
+    where the reason is none of those known.
+    """
     if isinstance(error, OSError):
-        return _ADVICE.get(error.errno or 0, otherwise)
+        return _REMEDIES.get(error.errno or 0)
     code = int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
     if not code:
-        return otherwise
+        return None
     import sqlite3
 
     if code == sqlite3.SQLITE_FULL:
-        return _FREE_SPACE
+        return FreeSpace()
     if code == sqlite3.SQLITE_PERM:
-        return _GIVE_ACCESS
+        return GiveAccess()
     if code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY):
         # SQLite keeps the system's own reason to itself.
         fails = code == sqlite3.SQLITE_IOERR
-        return _seen_on_disk(path) or (_CHECK_DISK if fails else _GIVE_ACCESS)
-    return otherwise
+        return _seen_on_disk(path) or (CheckDisk() if fails else GiveAccess())
+    return None
 
 
-def _seen_on_disk(path: Path) -> str:
-    """What keeps a file from being used, as far as its disk and its permissions show it; "" for nothing."""
+def _seen_on_disk(path: Path) -> Remedy | None:
+    """What lets a file be used again, as far as its disk and its permissions show it; None for nothing."""
     try:
         disk = os.statvfs(path.parent)
     except (OSError, AttributeError):
-        return ""
+        return None
     if disk.f_flag & os.ST_RDONLY:
-        return _ALLOW_WRITING
+        return AllowWriting()
     # Some file systems count no inodes at all.
     if disk.f_bavail == 0 or (disk.f_files > 0 and disk.f_favail == 0):
-        return _FREE_SPACE
+        return FreeSpace()
     wanted = os.R_OK | os.W_OK
     allowed = os.access(path, wanted) if path.exists() else os.access(path.parent, wanted)
-    return "" if allowed else _GIVE_ACCESS
+    return None if allowed else GiveAccess()
 
 
 @contextmanager
-def partly_done(kept: str, todo: str = "") -> Iterator[None]:
+def partly_done(kept: str, todo: str = "", remedy: Remedy | None = None) -> Iterator[None]:
     """Within this, work goes on of which a part is done: an error says what stands, in place of its own words.
 
-    kept: what was kept safe, which is more than the call that failed knows of. todo: the next step, "" for its own.
+    kept: what was kept safe, which is more than the call that failed knows of. todo, remedy: the next step; its own
+    where neither is given.
     """
     try:
         yield
     except UnfinishedError:
         raise
     except (StorageError, LockTimeoutError, ReadOnlyError) as error:
-        error.kept, error.todo = kept, todo or error.todo
-        error.args = (error.message,)
+        error.tell_anew(kept=kept, todo=todo, remedy=remedy)
         raise
 
 
 class InvalidInputError(NuggetsError):
     """Something handed in cannot be accepted: a name, a value, an option."""
 
+    code = ErrorCode.INVALID_INPUT
+
 
 class NotFoundError(NuggetsError):
     """What was named or asked for does not exist."""
 
+    code = ErrorCode.NOT_FOUND
     exit_code = 1
 
 
 class AmbiguousError(NuggetsError):
     """A name fits more than one thing."""
 
+    code = ErrorCode.AMBIGUOUS
+
 
 class BrokenFileError(NuggetsError):
     """A file of the memory cannot be read; its bytes were left as they are."""
+
+    code = ErrorCode.BROKEN_FILE
 
 
 class ReadOnlyError(NuggetsError):
     """The memory may be read but not written (a newer format, missing permission)."""
 
+    code = ErrorCode.READ_ONLY
+
 
 class LockTimeoutError(NuggetsError):
     """Another process kept the memory locked for too long."""
+
+    code = ErrorCode.LOCKED
 
 
 class StorageError(NuggetsError):
     """The operating system refused a read or a write. `damaged`: it gave the bytes, and they are none of ours."""
 
+    code = ErrorCode.STORAGE
     damaged = False
 
 
 class NotSyncedError(StorageError):
     """A file was replaced or removed, and the system then did not say that this is safe on disk."""
+
+    code = ErrorCode.NOT_SYNCED
 
 
 class UnfinishedError(StorageError):
@@ -163,6 +549,7 @@ class UnfinishedError(StorageError):
     it: it is not to be made again. `entry` is its id there.
     """
 
+    code = ErrorCode.UNFINISHED
     entry = ""
 
 
@@ -174,6 +561,7 @@ class ConflictError(NuggetsError):
     which the change waits in the log, "" when it does not.
     """
 
+    code = ErrorCode.CONFLICT
     exit_code = 3
 
     def __init__(
@@ -183,13 +571,14 @@ class ConflictError(NuggetsError):
         where: str = "",
         kept: str = "",
         todo: str = "",
+        code: ErrorCode | None = None,
+        field: str = "",
+        remedy: Remedy | None = None,
         base: str = "",
         ours: str = "",
         theirs: str = "",
-        field: str = "",
     ) -> None:
-        super().__init__(what, where=where, kept=kept, todo=todo)
-        self.field = field
+        super().__init__(what, where=where, kept=kept, todo=todo, code=code, field=field, remedy=remedy)
         self.base = base
         self.ours = ours
         self.theirs = theirs

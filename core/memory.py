@@ -16,7 +16,7 @@ from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
-from core.errors import ConflictError, InvalidInputError, NuggetsError
+from core.errors import ConflictError, ErrorCode, InvalidInputError, NuggetsError
 from core.folder import default_home
 from core.model.change import PERSON, Author, ChangeKind, ChangeSet
 from core.model.names import iso, parse_iso
@@ -500,7 +500,9 @@ class Memory:
         """
         moment = parse_iso(when)
         if moment is None:
-            raise InvalidInputError(f'can\'t read "{when[:80]}" as a time', todo="give an ISO 8601 time")
+            raise InvalidInputError(
+                f'can\'t read "{when[:80]}" as a time', code=ErrorCode.BAD_TIME, todo="give an ISO 8601 time"
+            )
         timeline = self.timeline()
         return timeline.at(timeline.position_at(iso(moment)))
 

@@ -9,7 +9,15 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotFoundError
+from core.errors import (
+    BrokenFileError,
+    ConflictError,
+    ErrorCode,
+    InvalidInputError,
+    NotFoundError,
+    Repair,
+    Verify,
+)
 from core.model.basis import settled, sound_links
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import Differences, differences
@@ -229,25 +237,27 @@ class _OneNote:
 
     def _former(self) -> Note:
         former, present = self.wanted.by_id.get(self.id), self.current.by_id.get(self.id)
-        look = "nuggets verify says whether it can be mended"
-        for snapshot, when, todo in (
-            (self.current, "is now", look),
-            (self.wanted, "was then", "choose another time"),
+        for snapshot, when, remedy, todo in (
+            (self.current, "is now", Verify(mendable=True), ""),
+            (self.wanted, "was then", None, "choose another time"),
         ):
             if self.id in snapshot.set_aside:
                 raise BrokenFileError(
                     f"the note cannot be read as it {when}",
                     where=self.id,
                     kept="it was left as it is",
+                    remedy=remedy,
                     todo=todo,
                 )
         if former is None:
-            raise NotFoundError("the note was not there at that time", where=self.id, kept=_KEPT)
+            raise NotFoundError(
+                "the note was not there at that time", code=ErrorCode.NO_SUCH_NOTE, where=self.id, kept=_KEPT
+            )
         for note in (former, present):
             if note is not None and note.is_fact and note.nugget_name in self._closed:
                 raise BrokenFileError(
-                    "its fact file cannot be read", where=f"{self.id}: {note.nugget_name}",
-                    kept="it was left as it is", todo="nuggets verify --repair",
+                    "its fact file cannot be read", remedy=Repair(), where=f"{self.id}: {note.nugget_name}",
+                    kept="it was left as it is",
                 )  # fmt: skip
         return former
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 
 SETTINGS_FILE: Final = "settings.toml"
 
@@ -398,12 +398,16 @@ def checked_setting(name: str, value: Any) -> Any:
     section, _, key = name.partition(".")
     part = getattr(Settings(), section, None)
     if not isinstance(part, msgspec.Struct) or not hasattr(part, key):
-        raise InvalidInputError("no such setting", where=name, kept="no file was changed")
+        raise InvalidInputError(
+            "no such setting", code=ErrorCode.NO_SUCH_SETTING, where=name, kept="no file was changed"
+        )
     try:
         given = list(value) if isinstance(value, tuple) else value
         return _checked(given, getattr(part, key), _RANGES.get(name))
     except _Unfit as unfit:
-        raise InvalidInputError(f"must be {unfit}", where=name, kept="no file was changed") from None
+        raise InvalidInputError(
+            f"must be {unfit}", code=ErrorCode.UNKNOWN_VALUE, where=name, kept="no file was changed"
+        ) from None
 
 
 def _unknown(settings: Settings, table: Mapping[str, Any]) -> tuple[str, ...]:

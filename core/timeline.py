@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Final, TypeVar
 
-from core.errors import NotFoundError
+from core.errors import ErrorCode, NotFoundError
 from core.model.change import ChangeSet
 from core.model.in_order import times_in_order
 from core.model.snapshot import Snapshot
@@ -117,9 +117,12 @@ class Timeline:
                 if not self.dig():
                     break
         if not self.marks:
-            raise NotFoundError("nothing is in the log yet", where=moment)
+            raise NotFoundError("nothing is in the log yet", code=ErrorCode.EMPTY_LOG, where=moment)
         raise NotFoundError(
-            "the log does not reach back so far", where=moment, todo=f"it begins at {self._made[-1]}"
+            "the log does not reach back so far",
+            code=ErrorCode.BEFORE_THE_LOG,
+            where=moment,
+            todo=f"it begins at {self._made[-1]}",
         )
 
     def _times(self) -> list[str]:

@@ -13,6 +13,8 @@ from core.model.fact import Fact
 from core.model.note import METADATA_FIELDS, Note
 from core.model.snapshot import Snapshot
 from core.text.normalise import squeeze
+from nuggets_tui.key_map import DEFAULT, KeyMap
+from nuggets_tui.remedies import step
 
 # Fields whose two versions can be made one by writing.
 TEXTS: Final = frozenset({"content", "title", "value", "key"})
@@ -170,9 +172,9 @@ def _plain(value: Any) -> Any:
     return squeeze(value) if isinstance(value, str) else value
 
 
-def in_the_way(error: ConflictError, snapshot: Snapshot) -> str:
+def in_the_way(error: ConflictError, snapshot: Snapshot, keys: KeyMap = DEFAULT) -> str:
     """Why something cannot be taken back or done again, in sentences; notes by their titles."""
     note = snapshot.by_id.get(error.where)
     where = f"“{note.title}”" if note is not None else error.where
-    said = "; ".join(part for part in (error.what, error.todo) if part)
+    said = "; ".join(part for part in (error.what, step(error, keys)) if part)
     return f"{where}: {said}. Nothing was written."

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, Final, TypeVar
 
 from textual.app import App
@@ -14,9 +12,10 @@ from textual.geometry import Offset
 from textual.notifications import Notification, SeverityLevel
 from textual.screen import Screen
 
-from core.errors import NuggetsError, UnfinishedError
+from core.errors import NuggetsError, UnfinishedError, opens_with_command
 from core.settings import SETTINGS_FILE
 from nuggets_tui.key_map import DEFAULT, KeyMap, keys_of
+from nuggets_tui.remedies import is_typed, notice_in_keys, step
 from nuggets_tui.safe_text import safe_block, safe_line
 from nuggets_tui.textual_adapter import notices_of, take_away
 
@@ -33,21 +32,6 @@ _FRAME: Final = 3
 _LONGEST, _LONGEST_WARNING = 240, 500
 _MOST_WRONG: Final = 2
 _LOW: Final = "-notices-low"
-# What the engine says for a shell, and how it is done with a key of the app.
-_KEYS: Final = (
-    (r"nuggets verify --repair(?: mends it)?", "{verify} checks and repairs it"),
-    (r"nuggets verify\b(?! -)", "{verify}"),
-    (r"nuggets restore lists (?:them|the backups)", "{restore} lists the backups"),
-    (r"with: nuggets restore\b(?! \w)", "with {restore}"),
-    (r"nuggets resolve \w+ settles it", "{conflicts} settles it"),
-    (r"nuggets log lists (?:them|what others did)", "the audit log lists them ({audit})"),
-    (r"nuggets undo ID takes one back", "there, enter and then {undo} takes one back"),
-    (r"nuggets redo \S+ does it again", "in its entry of the audit log, {redo} does it again"),
-    (r"by its id: nuggets redo ID", "from its entry of the audit log, with {redo}"),
-    (r"nuggets notes (?:--json )?lists (?:them|all ids)", "the list of notes shows what there is"),
-)
-# Begins with a key or a command, which are not written with a capital letter.
-_AS_IT_IS: Final = re.compile(r"(?:nuggets|[b-z]) ")
 
 
 def say(node: DOMNode, text: str) -> None:
@@ -57,7 +41,7 @@ def say(node: DOMNode, text: str) -> None:
 
 def warn(node: DOMNode, text: str) -> None:
     """A notice of something to know about."""
-    _tell(node, safe_block(in_keys(text, keys_of(node)), _LONGEST_WARNING), "warning")
+    _tell(node, safe_block(notice_in_keys(text, keys_of(node)), _LONGEST_WARNING), "warning")
 
 
 def make_room(app: App[Any], coming: Notification) -> None:
@@ -132,17 +116,6 @@ def say_error(node: DOMNode, error: Exception, typed: str = "") -> None:
     _tell(node, body, "error", title)
 
 
-def in_keys(text: str, keys: KeyMap = DEFAULT) -> str:
-    """A text of the engine with the app's keys in place of shell commands, where there are such keys."""
-    for command, key in _KEYS:
-        text = re.sub(command, partial(_literally, keys.filled(key)), text)
-    return text
-
-
-def _literally(text: str, _: re.Match[str]) -> str:
-    return text
-
-
 def told_error(error: Exception, typed: str = "", keys: KeyMap = DEFAULT) -> tuple[str, str]:
     """An error as a heading and a few lines, harmless for the terminal.
 
@@ -150,8 +123,7 @@ def told_error(error: Exception, typed: str = "", keys: KeyMap = DEFAULT) -> tup
     the text, so commands stay commands of another terminal then.
     """
     if isinstance(error, NuggetsError):
-        todo = _elsewhere(error.todo) if typed else in_keys(error.todo, keys)
-        lines = [error.where, _sentence(error.kept), typed, _sentence(todo)]
+        lines = [error.where, _sentence(error.kept), typed, next_sentence(error, keys, elsewhere=bool(typed))]
         return _sentence(safe_line(error.what, 300)), "\n".join(
             safe_line(line, 500) for line in lines if line
         )
@@ -179,15 +151,18 @@ async def attempt(screen: Screen[Any], asked: Awaitable[_Result], typed: str = "
         return None
 
 
-def _elsewhere(todo: str) -> str:
-    return f"in another terminal, {todo}" if todo.startswith("nuggets ") else todo
+def next_sentence(error: NuggetsError, keys: KeyMap = DEFAULT, *, elsewhere: bool = False) -> str:
+    """What to do about an error, in a sentence; "" for nothing. elsewhere: no key of the app can be pressed now."""
+    if not elsewhere:
+        return _sentence(step(error, keys), as_it_is=is_typed(error.remedy))
+    return _sentence(f"in another terminal, {error.todo}" if opens_with_command(error.remedy) else error.todo)
 
 
-def _sentence(text: str) -> str:
+def _sentence(text: str, *, as_it_is: bool = False) -> str:
     if not text:
         return ""
-    head = text[0] if _AS_IT_IS.match(text) else text[0].upper()
-    return head + text[1:] + ("" if text.endswith((".", "?", "!")) else ".")
+    head = text[0] if as_it_is else text[0].upper()
+    return head + text[1:] + ("" if text[-1] in ".?!" else ".")
 
 
 def _tell(node: DOMNode, said: str, severity: SeverityLevel, title: str = "") -> None:

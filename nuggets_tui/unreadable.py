@@ -36,13 +36,12 @@ class Unreadable:
     def place(self) -> str:
         """Where in its file it stands, in words; the file's name when it is the whole file."""
         name = self.path.name
-        where = self.problem.where.removeprefix(str(self.path)).lstrip(": ")
-        return f"{name}: {where}" if where else name
+        return f"{name}: {self.problem.place}" if self.problem.place else name
 
     @property
     def whole(self) -> bool:
         """Whether nothing of the file can be read."""
-        return self.problem.where == self.problem.file
+        return not self.problem.kind.of_an_item
 
 
 def unreadable(memory: Memory) -> tuple[Unreadable, ...]:
@@ -57,7 +56,7 @@ def unreadable(memory: Memory) -> tuple[Unreadable, ...]:
 def _record_of(problem: Problem, records: tuple[Record, ...], home: Path) -> Record | None:
     for record in records:
         same_file = os.path.normpath(home / record.file) == os.path.normpath(problem.file)
-        if same_file and (record.whole if problem.where == problem.file else record.where == problem.where):
+        if same_file and (record.where == problem.where if problem.kind.of_an_item else record.whole):
             return record
     return None
 
@@ -66,7 +65,7 @@ def _with_bytes(problem: Problem, record: Record | None) -> Unreadable:
     if record is not None:
         return Unreadable(problem, record.path, record.at, _beginning(record.path), record.size)
     path = Path(problem.file or problem.where)
-    if problem.where != problem.file:
+    if problem.kind.of_an_item:
         return Unreadable(problem)
     return Unreadable(problem, None, "", _beginning(path), _size(path))
 

@@ -145,11 +145,12 @@ def _done(change_set: ChangeSet) -> Deed:
     """A change set in one line, whatever its kind."""
     deeds = deeds_of(change_set)
     if not deeds:
-        verb, _, what = change_set.reason.partition(" ")
-        if (change_set.kind == "repair" or change_set.mends) and what:
-            # Its reason says what it did to a file.
-            return Deed(verb, what)
-        return Deed("changed", change_set.reason)
+        mended = ", ".join(mend.path for mend in change_set.mends)
+        if mended and change_set.kind == "undo":
+            return Deed("took back:", f"made {mended} sound again")
+        if mended:
+            return Deed("made", f"{mended} sound again")
+        return Deed("repaired:" if change_set.kind == "repair" else "changed", change_set.reason)
     if len(deeds) == 1:
         return _of_its_fact(change_set, deeds[0])
     pair = _linked_pair(change_set, deeds)

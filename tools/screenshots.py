@@ -119,7 +119,7 @@ class Stage:
             "seen",
             lambda draft: create_note(draft, "ops", "Staging database has moved", text, tags=["staging"]),
         )
-        await self.until(lambda: self.main.view.log.lines[0].reason == "seen")
+        await self.until(lambda: self.main.view.log.lines[0].author == agent.author)
         await self.choose(_READ)
         await self.until(lambda: self.main.view.suggested)
         await self.pilot.pause(0.5)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from core.model.build import new_note, waiting
 from core.model.draft import Draft
 from core.model.fact import Fact
@@ -22,10 +22,21 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
     nugget = nugget or DEFAULT_NUGGET
     key, value = normalise_line(key), normalise_content(value)
     if not key:
-        raise InvalidInputError("a fact needs a key", kept="nothing was written", todo="give a short key")
+        raise InvalidInputError(
+            "a fact needs a key",
+            code=ErrorCode.NO_KEY,
+            field="key",
+            kept="nothing was written",
+            todo="give a short key",
+        )
     if not value:
         raise InvalidInputError(
-            "a fact needs a value", where=key, kept="nothing was written", todo="to remove it: forget"
+            "a fact needs a value",
+            code=ErrorCode.NO_VALUE,
+            field="value",
+            where=key,
+            kept="nothing was written",
+            todo="to remove it: forget",
         )
     if not draft.has_nugget(nugget):
         draft.ensure_nugget(nugget)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from core.errors import ConflictError, InvalidInputError, NotFoundError
+from core.errors import ConflictError, ErrorCode, InvalidInputError, NotFoundError
 from core.model.basis import custom_tags, normalise_tag, with_system_tags
 from core.model.build import brought_back, new_note, waiting
 from core.model.draft import Draft
@@ -101,9 +101,13 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
     """Brings a fact note's new title and content into its fact (or into the fact that hiding put aside)."""
     if not after.content:
         raise InvalidInputError(
-            "a fact needs a value", where=before.id, kept="nothing was changed",
+            "a fact needs a value",
+            code=ErrorCode.NO_VALUE,
+            field="content",
+            where=before.id,
+            kept="nothing was changed",
             todo="hide or delete the note to be rid of the fact",
-        )  # fmt: skip
+        )
     renamed = before.title != after.title
     key = after.title if renamed else before.key
     if renamed:
@@ -123,6 +127,8 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
     if other is not None and other[1].key != found[1].key:
         raise ConflictError(
             f"the nugget {nugget} already has a fact {key!r}",
+            code=ErrorCode.KEY_TAKEN,
+            field="title",
             where=before.id,
             kept="both facts stay as they were",
             todo="choose another title or edit that fact",
@@ -204,6 +210,7 @@ def _restore_fact(draft: Draft, note: Note) -> None:
     if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
         raise ConflictError(
             f"the key {key!r} was remembered anew in {note.nugget_name}",
+            code=ErrorCode.KEY_TAKEN,
             where=note.id,
             kept="the new fact and the hidden note both stay as they are",
             todo="edit or forget the new fact first",
@@ -236,7 +243,9 @@ def link_notes(draft: Draft, a: str, b: str, reason: str = "related") -> tuple[N
     """Links two notes both ways; the same link (target and reason) is not made twice."""
     reason = normalise_line(reason) or "related"
     if a == b:
-        raise InvalidInputError("a note cannot be linked to itself", where=a, kept="nothing was changed")
+        raise InvalidInputError(
+            "a note cannot be linked to itself", code=ErrorCode.SAME_NOTE, where=a, kept="nothing was changed"
+        )
     return _add_link(draft, a, b, reason), _add_link(draft, b, a, reason)
 
 
@@ -254,7 +263,12 @@ def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tup
     reason = normalise_line(reason) if reason is not None else None
     kept_a, kept_b = _without(first, b, reason), _without(second, a, reason)
     if kept_a == first.links and kept_b == second.links:
-        raise NotFoundError("these notes are not linked", where=f"{a} and {b}", kept="nothing was changed")
+        raise NotFoundError(
+            "these notes are not linked",
+            code=ErrorCode.NO_SUCH_LINK,
+            where=f"{a} and {b}",
+            kept="nothing was changed",
+        )
     return (
         draft.put(replace(first, links=kept_a, updated_at=draft.at)),
         draft.put(replace(second, links=kept_b, updated_at=draft.at)),
@@ -273,12 +287,18 @@ def existing(draft: Draft, id: str) -> Note:
     """The note as the draft has it. Raises NotFoundError."""
     found = draft.note(id)
     if found is None:
-        raise NotFoundError("no such note", where=id, kept="nothing was changed")
+        raise NotFoundError("no such note", code=ErrorCode.NO_SUCH_NOTE, where=id, kept="nothing was changed")
     return found
 
 
 def _title(title: str) -> str:
     tidy = normalise_line(title)
     if not tidy:
-        raise InvalidInputError("a title cannot be empty", kept="nothing was written", todo="give a title")
+        raise InvalidInputError(
+            "a title cannot be empty",
+            code=ErrorCode.NO_TITLE,
+            field="title",
+            kept="nothing was written",
+            todo="give a title",
+        )
     return tidy

@@ -11,7 +11,7 @@ import msgspec
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.fact import Fact, Nugget
 from core.model.note import Note
-from core.model.snapshot import Snapshot
+from core.model.snapshot import ProblemKind, Snapshot
 from core.model.succession import few_changes
 from core.text.normalise import squeeze
 
@@ -62,7 +62,7 @@ def differences(before: Snapshot, after: Snapshot, progress: Progress | None = N
 def facts_are_whole(snapshot: Snapshot, nugget: str) -> bool:
     """Whether every fact of a nugget could be read, so that one which is not there is gone."""
     return not any(
-        problem.nugget == nugget and problem.what.startswith("cannot be read")
+        problem.nugget == nugget and problem.kind is ProblemKind.UNREADABLE_FACT
         for problem in snapshot.problems
     )
 

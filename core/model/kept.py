@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 
 SEARCHES_FILE: Final = "searches.toml"
 TABLE: Final = "searches"
@@ -39,11 +39,26 @@ def checked(search: KeptSearch) -> KeptSearch:
     """The search with its white space in order. Raises InvalidInputError for one that cannot be kept."""
     name, query = " ".join(search.name.split()), search.query.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
-        raise InvalidInputError(f"a name is 1 to {_LONGEST_NAME} signs on one line", where=repr(search.name))
+        raise InvalidInputError(
+            f"a name is 1 to {_LONGEST_NAME} signs on one line",
+            code=ErrorCode.BAD_NAME,
+            field="name",
+            where=repr(search.name),
+        )
     if not query or len(query) > _LONGEST_QUERY or not query.isprintable():
-        raise InvalidInputError(f"a search is 1 to {_LONGEST_QUERY} signs on one line", where=name)
+        raise InvalidInputError(
+            f"a search is 1 to {_LONGEST_QUERY} signs on one line",
+            code=ErrorCode.BAD_NAME,
+            field="query",
+            where=name,
+        )
     if not 1 <= search.within <= _MOST_WITHIN:
-        raise InvalidInputError(f"must be from 1 to {_MOST_WITHIN:,}, not {search.within}", where="within")
+        raise InvalidInputError(
+            f"must be from 1 to {_MOST_WITHIN:,}, not {search.within}",
+            code=ErrorCode.BAD_NUMBER,
+            field="within",
+            where="within",
+        )
     # It only tells of the note: a title may be of any length, and hold what no file can.
     title = search.title[:_LONGEST_TITLE].encode("utf-8", "replace").decode("utf-8")
     return KeptSearch(name, query, search.must_find, title if search.must_find else "", search.within)

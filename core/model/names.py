@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 
 _NUGGET_NAME: Final = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 _DEVICES: Final = frozenset(
@@ -25,19 +25,29 @@ def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
     if not _NUGGET_NAME.fullmatch(name) or name.endswith("."):
         raise InvalidInputError(
             "not a name for a nugget (letters, digits, '.', '_', '-'; at most 64; no dot at either end)",
+            code=ErrorCode.BAD_NAME,
+            field="nugget",
             where=repr(name[:80]),
             kept="nothing was written",
         )
     if name.split(".")[0].lower() in _DEVICES:
         raise InvalidInputError(
-            "a device name on Windows cannot name a nugget", where=name, kept="nothing was written"
+            "a device name on Windows cannot name a nugget",
+            code=ErrorCode.BAD_NAME,
+            field="nugget",
+            where=name,
+            kept="nothing was written",
         )
     for other in existing:
         if other != name and other.lower() == name.lower():
             raise InvalidInputError(
-                f"differs from the nugget {other!r} by case alone", where=name, kept="nothing was written",
+                f"differs from the nugget {other!r} by case alone",
+                code=ErrorCode.NAME_TAKEN,
+                field="nugget",
+                where=name,
+                kept="nothing was written",
                 todo=f"use {other!r} or another name",
-            )  # fmt: skip
+            )
     return name
 
 

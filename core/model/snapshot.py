@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from functools import cached_property
 
 import msgspec
@@ -11,26 +12,48 @@ import msgspec
 from core.errors import (
     AmbiguousError,
     BrokenFileError,
+    ErrorCode,
     InvalidInputError,
+    ListThings,
+    NameIt,
     NotFoundError,
     NuggetsError,
+    Verify,
     few_of,
 )
 from core.model.fact import Fact, Nugget
 from core.model.note import Link, Note
 
 
+class ProblemKind(StrEnum):
+    """What is wrong: a note, a fact or a whole file cannot be read, or a nugget has a second file."""
+
+    UNREADABLE_NOTE = "unreadable-note"
+    UNREADABLE_FACT = "unreadable-fact"
+    UNREADABLE_FILE = "unreadable-file"
+    SECOND_FILE = "second-file"
+
+    @property
+    def of_an_item(self) -> bool:
+        """Whether it is about one note or fact of a file that can be read otherwise."""
+        return self in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT)
+
+
 class Problem(msgspec.Struct, frozen=True):
     """Something in the files that could not be read and was left as it is. `where` names file and place.
 
-    names: id and title of a note, as far as they are legible.
+    place: which of the file's notes or facts it is, in words; "" for a whole file. names: id and title of a note, as
+    far as they are legible. used: the name of the file that is used in place of a second one.
     """
 
+    kind: ProblemKind
     where: str
     what: str
     file: str = ""
     nugget: str = ""
     names: tuple[str, ...] = ()
+    place: str = ""
+    used: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -143,7 +166,9 @@ class Snapshot:
         """The note with this id. Raises NotFoundError."""
         found = self.by_id.get(note_id)
         if found is None:
-            raise NotFoundError("no such note", where=note_id, todo="nuggets notes --json lists all ids")
+            raise NotFoundError(
+                "no such note", code=ErrorCode.NO_SUCH_NOTE, remedy=ListThings("note-ids"), where=note_id
+            )
         return found
 
     def resolve(self, text: str, *, within: Sequence[Note] | None = None) -> Note:
@@ -154,7 +179,11 @@ class Snapshot:
         """
         wanted = text.strip()
         if not wanted:
-            raise InvalidInputError("an empty id names no note", todo="give an id, a part of it, or a title")
+            raise InvalidInputError(
+                "an empty id names no note",
+                code=ErrorCode.EMPTY_ID,
+                todo="give an id, a part of it, or a title",
+            )
         if within is None and wanted in self.by_id:
             return self.by_id[wanted]
         notes = self.notes if within is None else within
@@ -173,33 +202,33 @@ class Snapshot:
             if candidates:
                 raise AmbiguousError(
                     f"fits {len(candidates)} notes: {few_of([n.id for n in candidates])}",
+                    remedy=NameIt("more of the id"),
                     where=wanted,
-                    todo="give more of the id",
                 )
         raise self._no_note(wanted)
 
     def _no_note(self, wanted: str) -> NuggetsError:
         """Why no note was found: the one that is meant cannot be read, or there is none."""
-        unread = [
-            problem for problem in self.problems if problem.where != problem.file and not problem.nugget
-        ]
+        unread = [problem for problem in self.problems if problem.kind is ProblemKind.UNREADABLE_NOTE]
         for problem in unread:
             known = {name.casefold() for name in problem.names}
             if wanted.casefold() in known or any(
                 id.startswith(wanted) for name in problem.names[:1] for id in (name, name.rpartition("-")[2])
             ):
-                return BrokenFileError(
-                    f"this note {problem.what}", where=problem.where, todo="nuggets verify says what to do"
-                )
-        todo = "nuggets notes lists them"
-        if unread:
-            todo += "; notes that cannot be read are not among them: nuggets verify"
-        return NotFoundError("no note has this id or title", where=wanted, todo=todo)
+                return BrokenFileError(f"this note {problem.what}", remedy=Verify(), where=problem.where)
+        return NotFoundError(
+            "no note has this id or title",
+            code=ErrorCode.NO_SUCH_NOTE,
+            remedy=ListThings("notes", unread=bool(unread)),
+            where=wanted,
+        )
 
     def nugget(self, name: str) -> Nugget:
         """The nugget of this name. Raises NotFoundError."""
         found = self.by_name.get(name)
         if found is None:
             known = ", ".join(self.nugget_names[:8]) or "none yet"
-            raise NotFoundError("no such nugget", where=name, todo=f"nuggets here: {known}")
+            raise NotFoundError(
+                "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, todo=f"nuggets here: {known}"
+            )
         return found

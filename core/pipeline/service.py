@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Self
 
-from core.errors import NotFoundError, NuggetsError
+from core.errors import ErrorCode, NotFoundError, NuggetsError
 from core.folder import default_home
 from core.model.change import Author
 from core.pipeline.config import Mode, mode
@@ -405,7 +405,9 @@ class Pipeline:
         with self.database.looking() as reader:
             found = entity_page(reader, entity_id)
         if found is None:
-            raise NotFoundError("there is no such entity", where=str(entity_id))
+            raise NotFoundError(
+                "there is no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=str(entity_id)
+            )
         return found
 
     def pin(self, entity_id: int, pinned: bool) -> None:
@@ -415,7 +417,12 @@ class Pipeline:
         with self.database.write() as writer:
             found = pin(writer, entity_id, pinned, self._now())
         if not found:
-            raise NotFoundError("there is no such entity", where=str(entity_id), kept="nothing was changed")
+            raise NotFoundError(
+                "there is no such entity",
+                code=ErrorCode.NO_SUCH_ENTITY,
+                where=str(entity_id),
+                kept="nothing was changed",
+            )
 
     def merge_entities(self, keep_id: int, other_id: int) -> Entity:
         """Makes one entity of two; the other's names become aliases. Raises NotFoundError, InvalidInputError."""

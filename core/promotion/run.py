@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError
+from core.errors import BrokenFileError, ErrorCode
 from core.model.change import PERSON, Author
 from core.model.chosen import chosen
 from core.model.draft import Draft
@@ -101,6 +101,8 @@ def _decoded(existing: bytes | None, path: str) -> str:
     if existing and (existing.startswith(_OTHER_ENCODINGS) or b"\0" in existing):
         raise BrokenFileError(
             "this is no UTF-8 text",
+            code=ErrorCode.NOT_UTF8,
+            field="folder",
             where=path,
             kept="its bytes were left as they are",
             todo="save it as UTF-8 or name another folder",

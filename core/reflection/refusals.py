@@ -33,7 +33,7 @@ def not_duplicates(first: Note, second: Note) -> ProposedChange:
         type="merge",
         nugget_name=first.nugget_name,
         note_id=first.id,
-        detail="",
+        deed="",
         other_id=second.id,
     )
 

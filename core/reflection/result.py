@@ -13,26 +13,40 @@ ChangeType = Literal["rewrite", "merge", "hide", "tag", "link"]
 SURE: Final = 0.7
 
 
+# Stands in a deed where the other note is named; no text of a note holds it.
+OTHER: Final = "\0"
+
+
 @dataclass(frozen=True)
 class ProposedChange:
     """One change that a pass proposes.
 
     `id` follows from what is changed and how, so that it is the same in a preview and in the pass that
     accepts it. `note_id`: the note that stays after a merge, or the one that wanted the link. `other_id`: the
-    note that is merged away or linked to, "" where there is none. `detail`: what would be done, `reason`: why;
-    both may hold text of notes. `confidence`: how sure the rule is that a person would agree, in [0, 1].
-    `wanted`: what it asks for beyond its type and notes, such as the tags.
+    note that is merged away or linked to, "" where there is none. `deed`: what would be done, with `OTHER` where that
+    note is named; `reason`: why; both may hold text of notes. `confidence`: how sure the rule is that a person would
+    agree, in [0, 1]. `wanted`: what it asks for beyond its type and notes, such as the tags.
     """
 
     id: str
     type: ChangeType
     nugget_name: str
     note_id: str
-    detail: str
+    deed: str
     other_id: str = ""
     reason: str = ""
     confidence: float = 1.0
     wanted: str = ""
+
+    @property
+    def detail(self) -> str:
+        """What would be done, the other note named by its id."""
+        return self.told_with(self.other_id)
+
+    def told_with(self, other: str) -> str:
+        """What would be done. other: what the other note is called, "" for its id."""
+        before, place, after = self.deed.partition(OTHER)
+        return f"{before}{other or self.other_id}{after}" if place else self.deed
 
     @property
     def doubtful(self) -> bool:

@@ -12,7 +12,7 @@ from core.model.draft import Draft
 from core.model.note import Note, replace
 from core.reflection.duplicates import MERGE_REASON
 from core.reflection.linking import link_reason, linked
-from core.reflection.result import ChangeType, ProposedChange, proposal_id
+from core.reflection.result import OTHER, ChangeType, ProposedChange, proposal_id
 from core.reflection.tidy import tidied
 from core.text.normalise import normalise_content
 
@@ -28,7 +28,7 @@ class Step:
 def _proposed(
     type: ChangeType,
     note: Note,
-    detail: str,
+    deed: str,
     reason: str,
     confidence: float,
     other: str = "",
@@ -40,7 +40,7 @@ def _proposed(
         type,
         note.nugget_name,
         note.id,
-        detail,
+        deed,
         other,
         reason=reason,
         confidence=confidence,
@@ -137,7 +137,7 @@ def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str,
         draft.put(replace(merged, tags=tags_of(merged)))
         return True
 
-    detail = f"merged near-duplicate {other.id} ({other.title})"
+    detail = f"merged near-duplicate {OTHER} ({other.title})"
     why = f"{alike:.0%} of their words are the same"
     return Step(_proposed("merge", survivor, detail, why, alike, other.id), apply)
 
@@ -154,4 +154,4 @@ def link_step(note: Note, other: Note, words: tuple[str, ...], confidence: float
         return True
 
     why = f"few notes speak of {', '.join(words)}"
-    return Step(_proposed("link", note, f"linked to {other.id} ({reason})", why, confidence, other.id), apply)
+    return Step(_proposed("link", note, f"linked to {OTHER} ({reason})", why, confidence, other.id), apply)

@@ -68,10 +68,13 @@ Holds = Callable[[str], bool]
 
 
 class Clause(NamedTuple):
-    """How one part of a query was read, in plain words. `broken`: it looks like more than the words it is taken for."""
+    """How one part of a query was read, in plain words. `broken`: it looks like more than the words it is taken for.
+    `free`: it says which words rank the notes.
+    """
 
     text: str
     broken: bool = False
+    free: bool = False
 
 
 class Part(NamedTuple):
@@ -172,7 +175,7 @@ class Question:
 def plain(text: str) -> Question:
     """The question in a text that is nothing but words."""
     words = " ".join(text.split())
-    return Question(words=words, clauses=(Clause(f"words: {words}"),) if words else ())
+    return Question(words=words, clauses=(Clause(f"words: {words}", free=True),) if words else ())
 
 
 def read(text: str, excludes: Holds | None = None) -> Question:
@@ -187,7 +190,7 @@ def read(text: str, excludes: Holds | None = None) -> Question:
     excluded = _distinct(part.text for part in found if part.kind == "excluded")
     conditions = _joined(part.condition for part in found if part.condition is not None)
     free = " ".join(part.text for part in found if part.kind == "word" and not part.fault)
-    clauses = [Clause(f"words: {free}")] if free else []
+    clauses = [Clause(f"words: {free}", free=True)] if free else []
     clauses += [Clause(f'first "{part.text}"') for part in found if part.kind == "phrase"]
     clauses += [Clause(f"first `{part.text}`") for part in found if part.kind == "code"]
     clauses += [Clause(f"with: {_quoted_words(text)}") for text in demanded]

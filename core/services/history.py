@@ -8,7 +8,19 @@ from typing import Any, Final, NoReturn, Unpack
 
 import msgspec
 
-from core.errors import ConflictError, InvalidInputError, NotFoundError, StorageError, partly_done
+from core.errors import (
+    AmbiguousError,
+    ConflictError,
+    ErrorCode,
+    InvalidInputError,
+    NotFoundError,
+    Redo,
+    Repair,
+    Resolve,
+    ShowLog,
+    StorageError,
+    partly_done,
+)
 from core.model.build import waiting
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.entry import Conflict, Entry
@@ -30,7 +42,6 @@ OWN_KINDS: Final[tuple[ChangeKind, ...]] = (
 )  # fmt: skip
 _TURNS: Final[tuple[ChangeKind, ...]] = ("undo", "redo")
 _KEPT: Final = "nothing was written"
-_MEND_AGAIN: Final = "nuggets verify --repair makes the file sound again"
 _MOST_DIGITS: Final = 9
 _COUNTS: Final = (
     "SELECT author_kind, author_name, kind, count(*) FROM entry WHERE state <> 'pending' GROUP BY 1, 2, 3"
@@ -67,7 +78,7 @@ class History:
     def _ledger(self) -> Ledger:
         ledger = self._opened()
         if ledger is None:
-            raise NotFoundError("nothing is in the log yet")
+            raise NotFoundError("nothing is in the log yet", code=ErrorCode.EMPTY_LOG)
         return ledger
 
     def _opened(self) -> Ledger | None:
@@ -108,9 +119,9 @@ class History:
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
         if not id.strip():
-            raise InvalidInputError("an empty id names no entry", todo="nuggets log lists them")
+            raise InvalidInputError("an empty id names no entry", code=ErrorCode.EMPTY_ID, remedy=ShowLog())
         if self._opened() is None:
-            raise NotFoundError("no such entry", where=id, todo="nuggets log lists them")
+            raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=id)
         try:
             return self._ledger.entry(id.strip())
         except NotFoundError:
@@ -147,12 +158,18 @@ class History:
             wanted = named if part is None else frozenset({part})
         if entry.state == "conflict":
             raise InvalidInputError(
-                "this change was never written", where=entry.id, kept=_KEPT,
-                todo=f"nuggets resolve {entry.id} settles it",
-            )  # fmt: skip
+                "this change was never written",
+                code=ErrorCode.WAITS_AS_CONFLICT,
+                remedy=Resolve(entry.id),
+                where=entry.id,
+                kept=_KEPT,
+            )
         if entry.change_set.kind == "mask":
             raise InvalidInputError(
-                "masking is final: what was masked stands nowhere any more", where=entry.id, kept=_KEPT
+                "masking is final: what was masked stands nowhere any more",
+                code=ErrorCode.MASKED_FOR_GOOD,
+                where=entry.id,
+                kept=_KEPT,
             )
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry)
@@ -165,7 +182,11 @@ class History:
         if not numbers and count:
             about = entry.id if wanted is None else scope(entry.id, wanted, count)
             raise InvalidInputError(
-                "is taken back already", where=about, kept=_KEPT, todo=f"nuggets redo {about} does it again"
+                "is taken back already",
+                code=ErrorCode.ALREADY_UNDONE,
+                where=about,
+                kept=_KEPT,
+                remedy=Redo(about),
             )
         about = scope(entry.id, numbers, count)
         last = next(iter(self._ledger.turns(entry.id)), None)
@@ -179,7 +200,13 @@ class History:
         """Puts the bytes back that were there before a file was mended."""
         mends = entry.change_set.mends
         if entry.undone and not self._store.is_mended(mends):
-            raise InvalidInputError("is taken back already", where=entry.id, kept=_KEPT, todo=_MEND_AGAIN)
+            raise InvalidInputError(
+                "is taken back already",
+                code=ErrorCode.ALREADY_UNDONE,
+                where=entry.id,
+                kept=_KEPT,
+                remedy=Repair("again"),
+            )
         id, at = self._stamp()
         undone = ChangeSet(
             id=id, at=at, author=self._author, kind="undo", about=entry.id, mends=mends,
@@ -230,16 +257,29 @@ class History:
         return self._apply(again, None)
 
     def _refuse_redo(self, about: str) -> NoReturn:
-        raise InvalidInputError("is not taken back", where=about, kept=_KEPT)
+        raise InvalidInputError("is not taken back", code=ErrorCode.NOT_UNDONE, where=about, kept=_KEPT)
 
     def _refuse_mending(self, about: str) -> NoReturn:
-        raise InvalidInputError("was a repair of a file", where=about, kept=_KEPT, todo=_MEND_AGAIN)
+        raise InvalidInputError(
+            "was a repair of a file",
+            code=ErrorCode.WAS_A_REPAIR,
+            remedy=Repair("again"),
+            where=about,
+            kept=_KEPT,
+        )
 
     def _redo_of(self, undone: Entry) -> ChangeSet:
         if undone.change_set.mends:
             self._refuse_mending(undone.change_set.about)
-        reason = undone.change_set.reason.removeprefix("took back: ")
-        return self._turn(undone.change_set, undone.change_set.about, "redo", f"again: {reason}", undone)
+        about = undone.change_set.about
+        return self._turn(undone.change_set, about, "redo", f"again: {self._reason_of(about)}", undone)
+
+    def _reason_of(self, about: str) -> str:
+        """Why the entry was made that a scope names; the scope itself where the log does not tell any more."""
+        try:
+            return self.entry(about.partition(".")[0]).change_set.reason
+        except (NotFoundError, InvalidInputError, AmbiguousError):
+            return f"what {about} did" if about else "a recall"
 
     def _turn_back(self, entry: Entry) -> ChangeSet:
         """Taking an undo back is a redo, and the other way round."""
@@ -247,7 +287,11 @@ class History:
         turns = self._ledger.turns(about.partition(".")[0])
         if turns and turns[0].id != entry.id:
             raise InvalidInputError(
-                "was turned round since", where=entry.id, kept=_KEPT, todo=f"name {about} itself"
+                "was turned round since",
+                code=ErrorCode.TURNED_SINCE,
+                where=entry.id,
+                kept=_KEPT,
+                todo=f"name {about} itself",
             )
         if entry.change_set.kind == "undo":
             return self._redo_of(entry)
@@ -263,7 +307,9 @@ class History:
         try:
             gone = self._fallen(change_set, about) if later else ""
             if gone:
-                raise ConflictError("nothing is left of it to take back", where=gone, kept=_KEPT)
+                raise ConflictError(
+                    "nothing is left of it to take back", code=ErrorCode.NOTHING_LEFT, where=gone, kept=_KEPT
+                )
             done = self._apply(inverse, None)
         except ConflictError as error:
             raise _explained(error, later, about) from error
@@ -309,7 +355,9 @@ class History:
             return self.entry(id), None
         each = numbers.split(",")
         if not all(one.isascii() and one.isdigit() and len(one) <= _MOST_DIGITS for one in each):
-            raise InvalidInputError("names no change", where=what, todo="nuggets log lists them")
+            raise InvalidInputError(
+                "names no change", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=what
+            )
         return self.entry(id), frozenset(map(int, each))
 
     def _own(self, kinds: Iterable[str], passing: Collection[str] = ()) -> Iterator[Entry]:
@@ -343,7 +391,8 @@ class History:
                 return entry
         raise NotFoundError(
             "there is no change of yours to take back",
-            todo="nuggets log lists what others did; nuggets undo ID takes one back",
+            code=ErrorCode.NOTHING_TO_UNDO,
+            remedy=ShowLog(others=True),
         )
 
     def _last_taken_back(self) -> Entry:
@@ -355,7 +404,8 @@ class History:
                 break
         raise NotFoundError(
             "there is nothing to do again",
-            todo="a change that was taken back before the last new one is done again by its id: nuggets redo ID",
+            code=ErrorCode.NOTHING_TO_REDO,
+            remedy=Redo(),
         )
 
     # Conflicts
@@ -372,7 +422,9 @@ class History:
         """
         entry = self.entry(id)
         if entry.state != "conflict":
-            raise InvalidInputError("is no conflict that waits", where=entry.id, kept=_KEPT)
+            raise InvalidInputError(
+                "is no conflict that waits", code=ErrorCode.NO_WAITING_CONFLICT, where=entry.id, kept=_KEPT
+            )
         held = entry.change_set
         decide: Decide = take_ours if take == "ours" else take_theirs
         if text is not None:
@@ -396,11 +448,10 @@ class History:
             about=entry.id,
         )
         done = self._apply(change_set, decide)
-        once_more = f"nuggets resolve {entry.id} once more settles it"
         with (
             contextlib.nullcontext()
             if done.empty
-            else partly_done("the change itself was written", once_more)
+            else partly_done("the change itself was written", remedy=Resolve(entry.id, "once-more"))
         ):
             self._store.settle_conflict(entry.id)
         return done
@@ -410,14 +461,12 @@ def _explained(error: ConflictError, later: list[Entry], about: str) -> Conflict
     """The conflict with the entries that stand in the way, or with the rest of its own entry."""
     id, dot, _ = about.partition(".")
     if dot and not later:
-        error.todo = (
-            f"another change of the same entry stands in the way: take that back first, or {id} as a whole"
+        error.tell_anew(
+            todo=f"another change of the same entry stands in the way: take that back first, or {id} as a whole"
         )
-        error.args = (error.message,)
     if later:
         named = ", ".join(f"{one.id} ({_by_whom_and_what(one.change_set)})" for one in later[:3])
-        error.todo = f"what came later stands in the way: {named}; take that back first"
-        error.args = (error.message,)
+        error.tell_anew(todo=f"what came later stands in the way: {named}; take that back first")
     return error
 
 
@@ -518,7 +567,11 @@ def _concerned(change_set: ChangeSet, where: str) -> tuple[set[str], set[tuple[s
 def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
     unknown = sorted(number for number in numbers if not 1 <= number <= count)
     if unknown:
-        raise NotFoundError(f"this entry has {count} changes, none is number {unknown[0]}", where=entry.id)
+        raise NotFoundError(
+            f"this entry has {count} changes, none is number {unknown[0]}",
+            code=ErrorCode.NO_SUCH_ENTRY,
+            where=entry.id,
+        )
 
 
 def _is_undone(about: str, undone: frozenset[str]) -> bool:
@@ -529,5 +582,6 @@ def _is_undone(about: str, undone: frozenset[str]) -> bool:
 
 def _by_whom_and_what(change_set: ChangeSet) -> str:
     # Reflection says who it is in its reasons already.
-    author = str(change_set.author)
-    return f"{author}: {change_set.reason.removeprefix(f'{author}: ')}"
+    if change_set.kind == "reflection":
+        return change_set.reason
+    return f"{change_set.author}: {change_set.reason}"

@@ -13,7 +13,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import NotFoundError, NuggetsError, StorageError, partly_done
+from core.errors import ErrorCode, NotFoundError, NuggetsError, Resolve, Restore, StorageError, partly_done
 from core.model.change import ChangeSet, FactChange, NoteChange
 from core.model.draft import Draft
 from core.model.entry import Conflict, Entry
@@ -21,7 +21,7 @@ from core.model.fact import Fact
 from core.model.names import iso, parse_iso
 from core.model.note import Note
 from core.model.progress import Progress
-from core.model.snapshot import Snapshot
+from core.model.snapshot import ProblemKind, Snapshot
 from core.services.repository import Repository
 from core.settings import Settings
 from core.storage.files.atomic import may_be_read, wrong_kind
@@ -34,7 +34,7 @@ from core.storage.recovery.inspect import inspect_folder
 from core.storage.recovery.second_files import SecondFile
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.timeline import timeline_of
-from core.verify.finding import Finding
+from core.verify.finding import Finding, Means, sentence
 from core.verify.run import findings, repair
 from core.verify.second_files import bring_in_second_file
 
@@ -47,15 +47,14 @@ _MEND_FILE: Final = (
     "makes a sound file of what is legible in it and what was last seen there, and keeps this one in the "
     "quarantine"
 )
-_TAKE_AWAY: Final = " Move it out of the folder: where a file belongs, nothing else can stand."
-_LET_READ: Final = " Repair cannot read it either: see who may read it, and whether its disk works."
+_TAKE_AWAY: Final = "Move it out of the folder: where a file belongs, nothing else can stand."
+_LET_READ: Final = "Repair cannot read it either: see who may read it, and whether its disk works."
 _MEND_ITEM: Final = "puts it back as it last could be read, and keeps these bytes in the quarantine"
 _SET_ASIDE: Final = "brings what stands in it alone into {}, and keeps the file in the quarantine"
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
 _NOT_MEANT: Final = ("outside", "hit")
 _UNKEPT: Final = "what it says otherwise could not be put into the log"
 _JOINED: Final = "what could be joined was written, and each copy lies where it was or in the quarantine"
-_JOIN_ON: Final = "nuggets resolve goes on with it"
 _PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
 
 
@@ -108,27 +107,35 @@ class Maintenance:
         aside = {str(second.path): second.used.path.name for second in self._store.second_files()}
         inside = [_with_mending(one, mendable, aside) for one in found]
         copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
-        inside = [one for one in inside if one.kind != "second-file" or one.where not in copies]
+        inside = [one for one in inside if one.kind != ProblemKind.SECOND_FILE or one.where not in copies]
         return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
 
     def _in_the_log(self) -> list[Finding]:
         ledger, problem = self._store.ledger, self._store.log_problem
         if problem is not None:
             said = f"{problem.what[:1].upper()}{problem.what[1:]}"
-            detail = f"{said}: what changed cannot be shown or taken back. "
-            detail += f"{problem.todo[:1].upper()}{problem.todo[1:]}. " if problem.todo else ""
+            todo = [sentence(problem.more)]
             if isinstance(problem, StorageError) and problem.damaged:
                 # Whatever else keeps it from being read passes, and a log that is moved away would be missed then.
-                detail += "Moved out of the folder, it is kept and a new log begins."
-            return [Finding("unreadable-log", problem.where, detail.strip())]
+                todo.append("Moved out of the folder, it is kept and a new log begins.")
+            return [
+                Finding(
+                    "unreadable-log",
+                    problem.where,
+                    f"{said}: what changed cannot be shown or taken back.",
+                    todo=" ".join(filter(None, todo)),
+                    remedy=problem.remedy,
+                )
+            ]
         if ledger is None:
             return []
         found = [
             Finding(
                 kind="conflict",
                 where=entry.id,
-                detail=f"A change waits, since {entry.conflict.what if entry.conflict else 'it met another'}: "
-                f"{entry.change_set.reason}. nuggets resolve {entry.id} settles it.",
+                said=f"A change waits, since {entry.conflict.what if entry.conflict else 'it met another'}: "
+                f"{entry.change_set.reason}.",
+                remedy=Resolve(entry.id),
             )
             for entry in ledger.entries(state="conflict")
         ]
@@ -137,7 +144,7 @@ class Maintenance:
                 Finding(
                     kind="unfinished",
                     where=str(ledger.path),
-                    detail="A write was cut off. The next change, or opening the memory again, finishes it.",
+                    said="A write was cut off. The next change, or opening the memory again, finishes it.",
                 )
             )
         return found
@@ -247,7 +254,9 @@ class Maintenance:
         known = self.backups()
         if when is None:
             if not known:
-                raise NotFoundError("there is no backup yet", where=str(self._store.home))
+                raise NotFoundError(
+                    "there is no backup yet", code=ErrorCode.NO_SUCH_BACKUP, where=str(self._store.home)
+                )
             return self._read(known[0], progress)
         named = [backup for backup in known if backup.name.startswith(when)]
         if len(named) == 1 or (named and named[0].name == when):
@@ -258,9 +267,10 @@ class Maintenance:
                 return self._read(named[0], progress)
             raise NotFoundError(
                 "neither a backup nor a time",
+                code=ErrorCode.NO_SUCH_BACKUP,
+                remedy=Restore(),
                 where=when,
                 kept=_KEPT,
-                todo="nuggets restore lists the backups",
             )
         at = iso(moment)
         found, misdated = self._from_log(current, at)
@@ -269,9 +279,12 @@ class Maintenance:
         before = [backup for backup in known if backup.at <= at and not _is_misdated(backup, misdated)]
         if not before:
             raise NotFoundError(
-                "no backup is so old, and the log does not reach back so far", where=when, kept=_KEPT,
-                todo="nuggets restore lists the backups",
-            )  # fmt: skip
+                "no backup is so old, and the log does not reach back so far",
+                code=ErrorCode.NO_SUCH_BACKUP,
+                remedy=Restore(),
+                where=when,
+                kept=_KEPT,
+            )
         return self._read(before[0], progress)
 
     def _read(self, backup: Backup, progress: Progress | None) -> tuple[Snapshot, str]:
@@ -336,7 +349,7 @@ class Maintenance:
             done += [JoinedCopy(copy.path, copy.original, left_out=left[copy.path]) for copy, _ in readable]
             return Resolved(tuple(done), joined.change_set, conflicts)
         applied = self._repository.apply(joined.change_set)
-        with partly_done(_JOINED, _JOIN_ON):
+        with partly_done(_JOINED, remedy=Resolve(what="go-on")):
             kept_all = True
             for conflict in conflicts:
                 documents = [document for _, document in readable]
@@ -430,19 +443,17 @@ def _with_mending(finding: Finding, mendable: frozenset[str], aside: Mapping[str
     """What cannot be read is mended by the memory, not by a change of notes and facts. mendable: where notes and facts
     stand of which the last readable version is known. aside: second files, each with the name of the one that is used.
     """
-    if finding.kind == "second-file" and finding.where in aside:
+    if finding.kind == ProblemKind.SECOND_FILE and finding.where in aside:
         used = aside[finding.where]
         detail = f"This is a second file of a nugget. {used} is used; nobody is answered from this one."
-        return Finding("second-file", finding.where, detail, _SET_ASIDE.format(used))
-    if finding.kind == "unreadable-file":
+        return Finding(finding.kind, finding.where, detail, _SET_ASIDE.format(used), Means.SECOND_FILE)
+    if finding.kind == ProblemKind.UNREADABLE_FILE:
         path = Path(finding.where)
         if not may_be_read(path):
             todo = _TAKE_AWAY if wrong_kind(path) else _LET_READ
-            return msgspec.structs.replace(finding, detail=finding.detail.partition(" Mend it")[0] + todo)
-        repair = _MEND_FILE
-    elif finding.kind in ("unreadable-note", "unreadable-fact") and finding.where in mendable:
-        repair = _MEND_ITEM
-    else:
-        return finding
-    detail = finding.detail.partition(" Mend it")[0]
-    return Finding(kind=finding.kind, where=finding.where, detail=detail, repair=repair)
+            return msgspec.structs.replace(finding, todo=todo, remedy=None)
+        return Finding(finding.kind, finding.where, finding.said, _MEND_FILE, Means.FILE)
+    of_an_item = finding.kind in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT)
+    if of_an_item and finding.where in mendable:
+        return Finding(finding.kind, finding.where, finding.said, _MEND_ITEM, Means.PART)
+    return finding

@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from core.errors import InvalidInputError, NotFoundError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.model.kept import SEARCHES_FILE, KeptSearch, checked
 
 if TYPE_CHECKING:
@@ -52,10 +52,18 @@ class SavedSearches:
         """Lays the file with a search put in over a draft; the reason for the log. See `Memory.keep_search`."""
         search = checked(search)
         if search.golden and search.must_find not in draft.snapshot.by_id:
-            raise NotFoundError("no note has this id", where=search.must_find, kept=_KEPT)
+            raise NotFoundError(
+                "no note has this id", code=ErrorCode.NO_SUCH_NOTE, where=search.must_find, kept=_KEPT
+            )
         self._look()
         if search.name != instead_of and any(search.name == one.name for one in self.searches):
-            raise InvalidInputError("a search of this name is kept already", where=search.name, kept=_KEPT)
+            raise InvalidInputError(
+                "a search of this name is kept already",
+                code=ErrorCode.NAME_TAKEN,
+                field="name",
+                where=search.name,
+                kept=_KEPT,
+            )
         self._change(draft, [search], {instead_of} - {search.name, ""})
         return f"kept the search {search.name}"
 
@@ -65,7 +73,9 @@ class SavedSearches:
         known = {search.name for search in self.searches}
         for name in names:
             if name not in known:
-                raise NotFoundError("no such search is kept", where=name, kept=_KEPT)
+                raise NotFoundError(
+                    "no such search is kept", code=ErrorCode.NO_SUCH_SEARCH, where=name, kept=_KEPT
+                )
         self._change(draft, [], set(names))
         if len(names) == 1:
             return f"let the search {next(iter(names))} go"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from core.errors import InvalidInputError, NotFoundError, partly_done
+from core.errors import InvalidInputError, ListThings, NotFoundError, partly_done
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.masks import Masks
@@ -91,7 +91,7 @@ def chosen(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ...
             "looks as if it held no secret",
             where=", ".join(strange),
             kept=_KEPT,
-            todo="nuggets secrets lists them",
+            remedy=ListThings("secrets"),
         )
     return tuple(one for one in found if one.id in set(ids))
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from core.errors import ErrorCode, Notice
 from core.settings import SETTINGS_FILE, Settings, load_settings
 
 if TYPE_CHECKING:
@@ -51,4 +52,4 @@ class SettingsFile:
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call: settings that cannot be used."""
         taken, self._notice = self._notice, ""
-        return (taken,) if taken else ()
+        return (Notice(taken, code=ErrorCode.SETTINGS_UNSURE),) if taken else ()

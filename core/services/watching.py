@@ -14,23 +14,26 @@ from core.storage.files.watch import watch_folder
 if TYPE_CHECKING:
     from core.services.repository import Repository
 
+# What stands for no error, where one that comes again is told once.
+_NOTHING: tuple[object, ...] = ()
+
 
 async def events(
     repository: Repository, seen: Snapshot, stop: asyncio.Event | None, woken: Callable[[], None]
 ) -> AsyncIterator[Snapshot | NuggetsError]:
     """See `Memory.watch_events`. seen: the snapshot that whoever asks has already."""
-    failed, beside = "", repository.listener_states()
+    failed, beside = _NOTHING, repository.listener_states()
     async for _ in watch_folder(repository.home, stop or asyncio.Event()):
         woken()
         try:
             await asyncio.to_thread(repository.refresh, patient=False)
         except NuggetsError as error:
-            if error.message != failed:
-                failed = error.message
+            if error.identity != failed:
+                failed = error.identity
                 yield error
             continue
         if repository.snapshot is not seen or failed or repository.listener_states() != beside:
-            seen, failed, beside = repository.snapshot, "", repository.listener_states()
+            seen, failed, beside = repository.snapshot, _NOTHING, repository.listener_states()
             yield seen
         if not repository.store.settled:
             # What was taken back shows at once, and a moment later it is restored.

@@ -10,7 +10,15 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from core.errors import ConflictError, NuggetsError, StorageError, UnfinishedError
+from core.errors import (
+    ConflictError,
+    ErrorCode,
+    Notice,
+    NuggetsError,
+    StorageError,
+    TryAgain,
+    UnfinishedError,
+)
 from core.model.change import ChangeSet
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
@@ -131,7 +139,11 @@ class Committer:
                 self._take_in(written)
                 return Applied(before, self.current.snapshot, entry)
         raise _BusyError(
-            "another program keeps changing the files", where=str(self.home), kept=_KEPT, todo="try again"
+            "another program keeps changing the files",
+            code=ErrorCode.BUSY,
+            remedy=TryAgain(),
+            where=str(self.home),
+            kept=_KEPT,
         )
 
     def _write(
@@ -230,7 +242,11 @@ class Committer:
             except NuggetsError as error:
                 reason = pending.change_set.reason
                 self._trace.notices.say(
-                    f"{error.where}: {error.what}; a change is not finished yet ({reason}): {_UNFINISHED}"
+                    Notice(
+                        f"{error.what}; a change is not finished yet ({reason}): {_UNFINISHED}",
+                        where=error.where,
+                        code=error.code,
+                    )
                 )
 
     def _restore(self, restoration: ChangeSet, due: Due) -> bool:

@@ -9,7 +9,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from core.errors import BrokenFileError, ConflictError, LockTimeoutError, NuggetsError, partly_done
+from core.errors import (
+    BrokenFileError,
+    ConflictError,
+    LockTimeoutError,
+    Notice,
+    NuggetsError,
+    Repair,
+    Undo,
+    partly_done,
+)
 from core.model.change import Author, ChangeSet, FileMend
 from core.model.entry import Conflict
 from core.model.names import iso
@@ -34,8 +43,6 @@ _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
 _MENDING: Final = "no byte is lost: what was mended so far lies in the quarantine as it was"
 _TURNING_BACK: Final = "no byte is lost: both versions of the file lie in the quarantine"
-_TURN_BACK_ON: Final = "nuggets undo {} goes on with it"
-_MEND_ON: Final = "nuggets verify --repair goes on with it"
 
 
 class Store:
@@ -218,8 +225,8 @@ class Store:
             back_up(self.home, change_set, self._clock(), self._settings.backups.keep)
         except NuggetsError as error:
             # A change that can be taken back from the log does not wait for a second safety net.
-            why = f"{error.where}: no backup could be made ({error.what})"
-            return f"{why}; the change itself was written and is in the log"
+            why = f"no backup could be made ({error.what})"
+            return Notice(f"{why}; the change itself was written and is in the log", where=error.where)
         return ""
 
     def set_broken_ledger_aside(self, error: Exception) -> bool:
@@ -327,7 +334,7 @@ class Store:
         self.load()
         if not self.loaded.snapshot.problems:
             return False
-        with locked(self.home), partly_done(_MENDING, _MEND_ON):
+        with locked(self.home), partly_done(_MENDING, remedy=Repair("go-on")):
             self._trace.log.open(self.loaded)
             if not self.loaded.snapshot.graph_problem:
                 self._committer.settle()
@@ -368,7 +375,7 @@ class Store:
             check_mends(self.home, undone.mends)
             if not told:
                 self._record(undone, made_by)
-            with partly_done(_TURNING_BACK, _TURN_BACK_ON.format(undone.about)):
+            with partly_done(_TURNING_BACK, remedy=Undo(undone.about, go_on=True)):
                 take_mends_back(self.home, undone.mends, self._clock())
 
     def settle_conflict(self, id: str) -> None:

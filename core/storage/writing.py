@@ -11,7 +11,19 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, InvalidInputError, NotSyncedError, ReadOnlyError
+from core.errors import (
+    BrokenFileError,
+    ConflictError,
+    ErrorCode,
+    InvalidInputError,
+    NotSyncedError,
+    ReadOnlyError,
+    Remedy,
+    Repair,
+    TryAgain,
+    Update,
+    Verify,
+)
 from core.folder import GRAPH_FILE, suffix_in_use
 from core.model.change import ChangeSet, FileChange
 from core.model.names import check_nugget_name
@@ -169,13 +181,15 @@ class Write:
 def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> None:
     """Raises ReadOnlyError for a memory that a newer program wrote, BrokenFileError for a change to a broken file."""
     if snapshot.read_only:
-        raise ReadOnlyError(snapshot.read_only, kept=_KEPT, todo="update this program to write it")
+        raise ReadOnlyError(
+            snapshot.read_only, code=ErrorCode.NEWER_VERSION, remedy=Update("write it"), kept=_KEPT
+        )
     if snapshot.graph_problem and (change_set.notes or change_set.facts):
         raise BrokenFileError(
             snapshot.graph_problem,
+            remedy=_repairable(home / GRAPH_FILE, Repair()),
             where=str(home / GRAPH_FILE),
             kept="the file was left as it is and nothing was written",
-            todo=_repairable(home / GRAPH_FILE, "nuggets verify --repair mends it"),
         )
     touched = {change.nugget for change in change_set.facts}
     touched |= {change.note.nugget_name for change in change_set.notes if change.note.is_fact}
@@ -183,17 +197,15 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
         if nugget.problem and nugget.name in touched:
             raise BrokenFileError(
                 nugget.problem,
+                remedy=_repairable(home / nugget.file, Repair("or-copy")),
                 where=str(home / nugget.file),
                 kept="the file was left as it is and nothing was written",
-                todo=_repairable(
-                    home / nugget.file, "nuggets verify --repair mends it, or put back a good copy of it"
-                ),
             )
 
 
-def _repairable(path: Path, todo: str) -> str:
-    """What to do about a broken file: `todo` where repair can read what it holds."""
-    return todo if may_be_read(path) else "nuggets verify says what to do"
+def _repairable(path: Path, repair: Repair) -> Remedy:
+    """What to do about a broken file: `repair` where that can read what it holds."""
+    return repair if may_be_read(path) else Verify()
 
 
 def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
@@ -233,7 +245,7 @@ def _changed_nuggets(home: Path, loaded: Loaded, effective: ChangeSet) -> list[N
     for name in dict.fromkeys(change.nugget for change in effective.facts):
         held = changed.get(name) or by_name.get(name)
         if held is None:
-            raise InvalidInputError("no such nugget", where=name, kept=_KEPT)
+            raise InvalidInputError("no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, kept=_KEPT)
         changed[name] = changed_nugget(held, [c for c in effective.facts if c.nugget == name])
     return list(changed.values())
 
@@ -246,7 +258,13 @@ def _path_for(home: Path, name: str) -> Path:
         file_name = f"{name}{suffix}" if number == 1 else f"{name}.{number}{suffix}"
         if file_name.lower() not in taken:
             return home / file_name
-    raise InvalidInputError("no file name is left for this nugget", where=name, kept=_KEPT)
+    raise InvalidInputError(
+        "no file name is left for this nugget",
+        code=ErrorCode.BAD_NAME,
+        field="nugget",
+        where=name,
+        kept=_KEPT,
+    )
 
 
 def rebased_file(home: Path, change: FileChange) -> FileChange:
@@ -283,9 +301,10 @@ def _check_file(home: Path, change: FileChange) -> None:
     if _content(path) != change.before:
         raise ConflictError(
             "the file was changed meanwhile",
+            code=ErrorCode.CHANGED_MEANWHILE,
+            remedy=TryAgain(look=True),
             where=str(path),
             kept="nothing was written, the file is as it was",
-            todo="look at it again",
         )
 
 

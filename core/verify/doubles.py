@@ -12,7 +12,7 @@ from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note, replace
-from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
+from core.verify.finding import Finding, Means, Trouble, name_of, place_of_fact, said
 from core.verify.mending import keep_in_hidden_note, present
 from core.verify.view import View
 
@@ -64,7 +64,7 @@ def repeated_keys(view: View) -> Iterator[Trouble]:
             others = any(not alike(fact.value, facts[0].value) for fact in facts[1:])
             repair = "leaves the first" + (", and keeps other values in hidden notes" if others else "")
             mend = partial(_leave_the_first, nugget=nugget.name, key=key, count=len(facts))
-            yield Trouble(Finding("duplicate-key", where, detail, repair), mend)
+            yield Trouble(Finding("duplicate-key", where, detail, repair, Means.CHANGE), mend)
 
 
 def _times(count: int) -> str:

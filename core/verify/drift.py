@@ -12,7 +12,7 @@ from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note, replace
-from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
+from core.verify.finding import Finding, Means, Trouble, name_of, place_of_fact, said
 from core.verify.hiding import hidden_note_of
 from core.verify.mending import keep_in_hidden_note, present
 from core.verify.view import FactPlace, View
@@ -54,7 +54,7 @@ def lost_files(view: View) -> Iterator[Trouble]:
                 f"makes it anew with {len(whole)} {'fact' if len(whole) == 1 else 'facts'} from the notes"
             )
             mend = partial(_put_back_all, ids=[note.id for note in whole])
-            yield Trouble(Finding("missing-file", nugget, detail, repair), mend)
+            yield Trouble(Finding("missing-file", nugget, detail, repair, Means.CHANGE), mend)
         else:
             detail += " Their texts or keys are empty: edit the notes or hide them."
             yield Trouble(Finding("missing-file", nugget, detail))
@@ -121,7 +121,7 @@ def unnoted_facts(view: View) -> Iterator[Trouble]:
         where = place_of_fact(place[0], fact.key)
         detail = f"The fact {said(fact.key)} has no note: it is neither searched nor promoted."
         mend = partial(_make_note, nugget=place[0], fact=fact)
-        yield Trouble(Finding("missing-note", where, detail, "makes its note"), mend)
+        yield Trouble(Finding("missing-note", where, detail, "makes its note", Means.CHANGE), mend)
 
 
 def _make_note(draft: Draft, nugget: str, fact: Fact) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import StrEnum
 from typing import Final, NamedTuple
 
 import msgspec
 
+from core.errors import Remedy, as_command, opens_with_command
 from core.model.draft import Draft
 from core.model.note import Note
 from core.text.normalise import squeeze
@@ -14,16 +16,38 @@ from core.text.normalise import squeeze
 _SHOWN: Final = 60
 
 
-class Finding(msgspec.Struct, frozen=True):
-    """Something that is not right. `where`: a note's id, "nugget: key" or a path. `detail`: a sentence.
+class Means(StrEnum):
+    """What repairing a finding is: a change of notes and facts, which is undone from the log; a file made sound, or a
+    part of it, whose bytes are kept in the quarantine; what a second file holds brought over; the pipeline's database
+    brought in step.
+    """
 
-    `repair` says in one clause what repairing does; "" when a person must act, and then `detail` says how.
+    CHANGE = "change"
+    FILE = "file"
+    PART = "part"
+    SECOND_FILE = "second-file"
+    PIPELINE = "pipeline"
+
+
+class Finding(msgspec.Struct, frozen=True):
+    """Something that is not right. `where`: a note's id, "nugget: key" or a path. `said`: a sentence.
+
+    means: what repairing is, None when a person must act. `repair` says in one clause what repairing does; where there
+    is none, `todo`, a sentence, and `remedy` say what a person does, if `said` does not.
     """
 
     kind: str
     where: str
-    detail: str
+    said: str
     repair: str = ""
+    means: Means | None = None
+    todo: str = ""
+    remedy: Remedy | None = None
+
+    @property
+    def detail(self) -> str:
+        """All of it in words, for somebody at a shell."""
+        return " ".join(filter(None, (self.said, self.todo, _command(self.remedy))))
 
     def to_dict(self) -> dict[str, str]:
         """The finding as an object of the command line's JSON."""
@@ -40,6 +64,17 @@ class Trouble(NamedTuple):
     finding: Finding
     mend: Callable[[Draft], object] | None = None
     group: tuple[str, ...] = ()
+
+
+def sentence(clause: str) -> str:
+    """A clause as a sentence; "" for none."""
+    return f"{clause[:1].upper()}{clause[1:]}." if clause else ""
+
+
+def _command(remedy: Remedy | None) -> str:
+    """A remedy as a sentence. A command stays as it is typed."""
+    words = as_command(remedy)
+    return f"{words}." if opens_with_command(remedy) else sentence(words)
 
 
 def said(text: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from core.errors import InvalidInputError
+from core.errors import InvalidInputError, Restore
 from core.folder import GRAPH_FILE
 from core.model.names import check_nugget_name, parse_iso
 from core.model.note import FILE_NAMES, SCOPES, SOURCES, STABILITIES, TYPES, Note
-from core.model.snapshot import Problem
+from core.model.snapshot import Problem, ProblemKind
 from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
 from core.verify.view import View
 
@@ -23,7 +23,6 @@ _KNOWN: Final = {
 }
 _MEND_ITEM: Final = "Mend it in the file; in the app, ! shows its bytes."
 _MOVE_FILE: Final = "Move it out of the folder when nothing in it is missed in the other."
-_MEND_FILE: Final = "Mend it, or put back a good copy with: nuggets restore."
 
 
 def files(view: View) -> Iterator[Trouble]:
@@ -36,13 +35,13 @@ def files(view: View) -> Iterator[Trouble]:
 
 
 def _told(problem: Problem) -> Finding:
-    where, what = problem.where, problem.what
-    if where != problem.file:
-        kind = "fact" if problem.nugget else "note"
-        return Finding(f"unreadable-{kind}", where, f"This {kind} {what}. {_MEND_ITEM}")
-    if what.startswith("a second file"):
-        return Finding("second-file", where, f"This is {what}. {_MOVE_FILE}")
-    return Finding("unreadable-file", where, f"{what[:1].upper()}{what[1:]}. {_MEND_FILE}")
+    kind, where, what = problem.kind, problem.where, problem.what
+    if kind is ProblemKind.SECOND_FILE:
+        return Finding(kind, where, f"This is {what}.", todo=_MOVE_FILE)
+    if kind is ProblemKind.UNREADABLE_FILE:
+        return Finding(kind, where, f"{what[:1].upper()}{what[1:]}.", remedy=Restore("copy"))
+    thing = "fact" if kind is ProblemKind.UNREADABLE_FACT else "note"
+    return Finding(kind, where, f"This {thing} {what}.", todo=_MEND_ITEM)
 
 
 def names(view: View) -> Iterator[Trouble]:

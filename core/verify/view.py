@@ -12,7 +12,7 @@ from core.model.fact import Fact, Nugget
 from core.model.names import check_nugget_name
 from core.model.note import SCOPES, Note
 from core.model.snapshot import Snapshot
-from core.verify.finding import Finding, Trouble, said
+from core.verify.finding import Finding, Means, Trouble, said
 
 # A nugget's name and the place of one of its facts.
 FactPlace = tuple[str, int]
@@ -26,7 +26,7 @@ class View:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self.broken = {nugget.name for nugget in snapshot.nuggets if nugget.problem}
-        unread = [problem for problem in snapshot.problems if problem.where != problem.file]
+        unread = [problem for problem in snapshot.problems if problem.kind.of_an_item]
         # An unreadable fact may be the one that is looked for, an unreadable note the one that stands for a fact.
         self._unsure = self.broken | {problem.nugget for problem in unread if problem.nugget}
         self.unsure_notes = any(not problem.nugget for problem in unread)
@@ -152,7 +152,7 @@ class View:
         if note.is_fact and note.nugget_name in self.broken:
             detail += f" The fact file of {said(note.nugget_name)} cannot be read: mend that first."
             return Trouble(Finding(kind, where, detail))
-        return Trouble(Finding(kind, where, detail, repair), mend, group)
+        return Trouble(Finding(kind, where, detail, repair, Means.CHANGE), mend, group)
 
 
 def _places(nugget: Nugget) -> tuple[dict[str, int], dict[str, int]]:

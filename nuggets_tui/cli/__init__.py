@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import click
 
-from core.errors import ConflictError, NuggetsError, advice
+from core.errors import ConflictError, Notice, NuggetsError, Resolve, advice, as_command
 from nuggets_tui.cli.groups import Entry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
 from nuggets_tui.cli.output import write_error, write_lines
@@ -99,7 +99,7 @@ def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return INTERRUPTED
     if isinstance(error, NuggetsError):
-        more = (one for one in notices if error.what not in one and not _is_about(one, error.where))
+        more = (one for one in notices if not (isinstance(one, Notice) and one.is_about(error)))
         write_error("; also: ".join((_told(error), *more)))
         return error.exit_code
     if isinstance(error, click.ClickException):
@@ -114,15 +114,11 @@ def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
     return _bug(error)
 
 
-def _is_about(notice: str, where: str) -> bool:
-    return bool(where) and notice.startswith(f"{where}: ")
-
-
 def _told(error: NuggetsError) -> str:
     """The error as one line; of a conflict that waits in the log, with how to settle it."""
     if isinstance(error, ConflictError) and error.entry:
         parts = (f"{error.where}: {error.what}" if error.where else error.what, error.kept)
-        todo = f"your change waits in the log: nuggets resolve {error.entry}"
+        todo = as_command(Resolve(error.entry, "waits"))
         return "; ".join(part for part in (*parts, todo) if part)
     return error.message
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from core.errors import InvalidInputError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.cli.output import Line, Span
 from nuggets_tui.words import local_time, waiting_said, waiting_words
@@ -23,7 +23,11 @@ def folder_of(call: Invocation) -> Path:
     folder = call.folder.absolute()
     if folder.exists() and not folder.is_dir():
         raise InvalidInputError(
-            "is no folder", where=str(folder), kept="nothing was changed", todo="name the folder of a memory"
+            "is no folder",
+            code=ErrorCode.WRONG_KIND_OF_FILE,
+            where=str(folder),
+            kept="nothing was changed",
+            todo="name the folder of a memory",
         )
     return folder
 
@@ -37,9 +41,12 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
 
     if not alone:
         raise InvalidInputError(
-            "goes with no other option than --yes", where="--if-due", kept="nothing was changed",
+            "goes with no other option than --yes",
+            code=ErrorCode.BAD_OPTIONS,
+            where="--if-due",
+            kept="nothing was changed",
             todo="leave --if-due out to choose what is done",
-        )  # fmt: skip
+        )
     # Asked every hour, it is mostly not due: that is found out without reading the memory.
     state = daily_state(folder_of(call), datetime.now(UTC))
     if not state.due:

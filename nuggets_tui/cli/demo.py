@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.groups import FOLDER, command, example
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app, pass_call
 from nuggets_tui.cli.options import LIMIT
@@ -43,7 +43,9 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
 
 def _write(call: Invocation, folder: str, notes: int | None) -> int:
     if not folder.strip():
-        raise InvalidInputError("an empty text names no folder", where="--dir", todo="give a folder")
+        raise InvalidInputError(
+            "an empty text names no folder", code=ErrorCode.EMPTY_TEXT, where="--dir", todo="give a folder"
+        )
     from core.memory import Memory
     from nuggets_tui.demo import write_visit
 

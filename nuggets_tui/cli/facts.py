@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, Repair
 from core.text.normalise import squeeze
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
@@ -45,7 +45,11 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
 
     if not nugget.strip():
         raise InvalidInputError(
-            "an empty text names no nugget", where="NUGGET", kept="nothing was written", todo="give a name"
+            "an empty text names no nugget",
+            code=ErrorCode.EMPTY_TEXT,
+            where="NUGGET",
+            kept="nothing was written",
+            todo="give a name",
         )
     known_names = call.memory.snapshot.nugget_names
     former: list[str] = []
@@ -332,8 +336,8 @@ def _check_fact_file(snapshot: Snapshot, nugget: str) -> None:
         return
     if any(note.is_fact and not note.hidden for note in notes):
         raise NotFoundError(
-            "its fact file is missing, though the notes of its facts stand", where=nugget,
-            kept="nothing was changed", todo="nuggets verify --repair brings the facts back",
+            "its fact file is missing, though the notes of its facts stand", remedy=Repair("facts"), where=nugget,
+            kept="nothing was changed",
         )  # fmt: skip
     raise NotFoundError("there are notes in this nugget, but no facts", where=nugget)
 
@@ -364,7 +368,9 @@ def clear(call: Invocation, /, nugget: str, yes: bool) -> None:
 
     holder = call.memory.snapshot.by_name.get(nugget)
     if holder is None:
-        raise NotFoundError("no such nugget", where=nugget, kept="nothing was changed")
+        raise NotFoundError(
+            "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=nugget, kept="nothing was changed"
+        )
     question = f"Forget {plural(len(holder.facts), 'fact')} of {holder.name}?"
     if holder.facts and not must_confirm(call, yes, f"clear {nugget}", question):
         call.answer(lambda: {"cleared": 0}, lambda: ["Nothing was changed."])

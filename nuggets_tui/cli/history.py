@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import AmbiguousError, BrokenFileError, InvalidInputError, NotFoundError, few_of
+from core.errors import AmbiguousError, BrokenFileError, ErrorCode, InvalidInputError, NotFoundError, few_of
 from core.model.names import iso
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -114,7 +114,10 @@ def _author(given: str | None) -> str | None:
         return None
     if not given.strip():
         raise InvalidInputError(
-            "an empty text names no author", where="--author", todo="give a kind or a name"
+            "an empty text names no author",
+            code=ErrorCode.EMPTY_TEXT,
+            where="--author",
+            todo="give a kind or a name",
         )
     return _AUTHORS.get(given.strip().lower(), given.strip())
 
@@ -155,7 +158,7 @@ def known_note(memory: Memory, wanted: str) -> str:
     found = dict.fromkeys(note.id for note in _logged_notes(memory) if _is_meant(note, wanted))
     if not found:
         raise NotFoundError(
-            "no note has this id or title, and none in the log had it",
+            "no note has this id or title, and none in the log had it", code=ErrorCode.NO_SUCH_NOTE,
             where=wanted, todo="nuggets notes lists those there are",
         )  # fmt: skip
     if len(found) > 1:

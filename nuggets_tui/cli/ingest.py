@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from core.errors import InvalidInputError, NuggetsError, StorageError, advice
+from core.errors import ErrorCode, InvalidInputError, NuggetsError, StorageError, remedy_for
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, author, pass_call, read_text, text_of
 from nuggets_tui.cli.options import new_nugget
@@ -84,11 +84,19 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
     for name, given in (("FILE", file), ("--transcript", transcript)):
         if given == "":
             raise InvalidInputError(
-                "an empty text names no file", where=name, kept=_NOTHING, todo="give a file, or -"
+                "an empty text names no file",
+                code=ErrorCode.EMPTY_TEXT,
+                where=name,
+                kept=_NOTHING,
+                todo="give a file, or -",
             )
     if nugget is not None and not nugget.strip():
         raise InvalidInputError(
-            "an empty text names no nugget", where="--nugget", kept=_NOTHING, todo="give a name"
+            "an empty text names no nugget",
+            code=ErrorCode.EMPTY_TEXT,
+            where="--nugget",
+            kept=_NOTHING,
+            todo="give a name",
         )
     if transcript is not None and not session:
         raise InvalidInputError(
@@ -113,9 +121,10 @@ def _read(file: str) -> str:
         said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise StorageError(
             f"cannot be read ({said})",
+            remedy=remedy_for(error, Path()),
             where=file,
             kept=_NOTHING,
-            todo=advice(error, Path(), "give another file, or -"),
+            todo="" if remedy_for(error, Path()) else "give another file, or -",
         ) from error
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, TypeVar
 
 import click
 
-from core.errors import BrokenFileError, InvalidInputError
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError, Repair, Verify
 from core.folder import GRAPH_FILE, home_as_named
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
@@ -43,7 +43,12 @@ class Invocation:
         """The memory's folder: --home, else NUGGETS_HOME, else ~/.nuggets."""
         given = self.home if self.home is not None else home_as_named()
         if not given.strip():
-            raise InvalidInputError("an empty text names no folder", where="--home", todo="give a folder")
+            raise InvalidInputError(
+                "an empty text names no folder",
+                code=ErrorCode.EMPTY_TEXT,
+                where="--home",
+                todo="give a folder",
+            )
         try:
             return Path(given).expanduser()
         except RuntimeError as error:
@@ -59,12 +64,12 @@ class Invocation:
         if memory.snapshot.graph_problem:
             graph = memory.home / GRAPH_FILE
             mends = graph.is_file() and os.access(graph, os.R_OK)
-            todo = "nuggets verify --repair mends it" if mends else "nuggets verify says what to do"
             raise BrokenFileError(
                 memory.snapshot.graph_problem,
                 where=str(graph),
                 kept="it was left as it is",
-                todo=f"{todo}; facts and recall work meanwhile",
+                remedy=Repair() if mends else Verify(),
+                todo="facts and recall work meanwhile",
             )
         return self.memory_as_it_is
 
@@ -189,7 +194,7 @@ def must_confirm(call: Invocation, yes: bool, what: str, question: str) -> bool:
         return True
     if not can_ask():
         raise InvalidInputError(
-            "nobody can be asked, standard input is no terminal",
+            "nobody can be asked, standard input is no terminal", code=ErrorCode.CANNOT_ASK,
             where=what, kept="nothing was changed", todo="add --yes to go on without a question",
         )  # fmt: skip
     return call.confirm(question)
@@ -221,13 +226,21 @@ def text_of(stream: BinaryIO, *, where: str, kept: str) -> str:
     found = stream.read(LONGEST_INPUT + 1)
     if len(found) > LONGEST_INPUT:
         raise InvalidInputError(
-            f"is longer than {LONGEST_INPUT:,} bytes", where=where, kept=kept, todo="hand it in in parts"
+            f"is longer than {LONGEST_INPUT:,} bytes",
+            code=ErrorCode.TOO_LONG,
+            where=where,
+            kept=kept,
+            todo="hand it in in parts",
         )
     try:
         return found.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidInputError(
-            f"is not UTF-8 (byte {error.start})", where=where, kept=kept, todo="give it as UTF-8 text"
+            f"is not UTF-8 (byte {error.start})",
+            code=ErrorCode.NOT_UTF8,
+            where=where,
+            kept=kept,
+            todo="give it as UTF-8 text",
         ) from error
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError, Resolve
 from nuggets_tui.clash import TEXTS, Side
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document, entry_documents
@@ -128,13 +128,18 @@ def resolve(
     the files hold. With --all it settles every one that waits.
     """
     if sum((ours, theirs, text is not None)) > 1:
-        raise InvalidInputError("only one of --ours, --theirs, --text can be taken", where="resolve")
+        raise InvalidInputError(
+            "only one of --ours, --theirs, --text can be taken", code=ErrorCode.BAD_OPTIONS, where="resolve"
+        )
     if every:
         return _settle_all(call, id, ours, theirs, dry_run)
     if id is None:
         if ours or theirs or text is not None:
             raise InvalidInputError(
-                "which conflict is not said", where="resolve", todo="give its ID; nuggets resolve lists them"
+                "which conflict is not said",
+                code=ErrorCode.BAD_OPTIONS,
+                where="resolve",
+                todo="give its ID; nuggets resolve lists them",
             )
         return _join(call, dry_run)
     side: Side | None = "theirs" if theirs else "ours" if ours or text is not None else None
@@ -223,9 +228,12 @@ def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_
     entry = memory.entry(id)
     if entry.state != "conflict":
         raise InvalidInputError(
-            "is no conflict that waits", where=entry.id, kept="nothing was written",
-            todo="nuggets resolve lists those that do",
-        )  # fmt: skip
+            "is no conflict that waits",
+            code=ErrorCode.NO_WAITING_CONFLICT,
+            remedy=Resolve(what="list"),
+            where=entry.id,
+            kept="nothing was written",
+        )
     _check_text(entry, text)
     if side is None and asks(dry_run=dry_run):
         side = _asked(call, entry)
@@ -248,9 +256,12 @@ def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_
 def _settle_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_run: bool) -> int:
     if id is not None or not (ours or theirs):
         raise InvalidInputError(
-            "--all goes with --ours or --theirs, and with no ID", where="resolve", kept="nothing was written",
+            "--all goes with --ours or --theirs, and with no ID",
+            code=ErrorCode.BAD_OPTIONS,
+            where="resolve",
+            kept="nothing was written",
             todo="nuggets resolve --all --ours writes every change that had to wait",
-        )  # fmt: skip
+        )
     memory = call.memory
     waiting = memory.conflicts()
     if dry_run:
@@ -281,7 +292,12 @@ def _check_text(entry: Entry, text: str | None) -> None:
 def _words(text: str) -> str:
     words = read_text(text)
     if not words.strip():
-        raise InvalidInputError("an empty text settles nothing", where="--text", kept="nothing was written")
+        raise InvalidInputError(
+            "an empty text settles nothing",
+            code=ErrorCode.EMPTY_TEXT,
+            where="--text",
+            kept="nothing was written",
+        )
     return words
 
 

@@ -6,7 +6,7 @@ import re
 from datetime import date, datetime, time, timedelta, tzinfo
 from typing import Final
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 
 FORMS: Final = 'a date (2026-11-20), a time ("2026-11-20 14:30"), an age (2h, 3d), yesterday'
 _AGE: Final = re.compile(r"(\d{1,6})\s*([a-z]+)(?:\s+ago)?")
@@ -30,7 +30,9 @@ def moment(text: str, now: datetime, *, end_of_day: bool = False, zone: tzinfo |
     except (ValueError, OverflowError, OSError):
         found = None
     if found is None:
-        raise InvalidInputError(f'can\'t read "{text[:80]}" as a time', todo=f"give {FORMS}")
+        raise InvalidInputError(
+            f'can\'t read "{text[:80]}" as a time', code=ErrorCode.BAD_TIME, todo=f"give {FORMS}"
+        )
     return found
 
 

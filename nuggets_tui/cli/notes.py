@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 import click
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from core.model.note import SCOPES
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
@@ -147,7 +147,11 @@ def edit(
     meta = meta_input(values)
     if content is None and title is None and not tags and not untags and not meta.given:
         raise InvalidInputError(
-            "nothing to change was given", where=id, kept="the note is as it was", todo="see --help"
+            "nothing to change was given",
+            code=ErrorCode.NOTHING_TO_CHANGE,
+            where=id,
+            kept="the note is as it was",
+            todo="see --help",
         )
     note = call.memory.snapshot.resolve(id)
     text = None if content is None else read_text(content)
@@ -197,6 +201,7 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
         missing = "tag" if ids else "note"
         raise InvalidInputError(
             f"no {missing} was given",
+            code=ErrorCode.NOTHING_TO_CHANGE,
             kept="the notes are as they were",
             todo="nuggets note tag ID... --tag TAG --untag TAG",
         )
@@ -347,12 +352,20 @@ def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
     from core.reflection.refusals import not_duplicates, refuse
 
     if first.id == second.id:
-        raise InvalidInputError("these are one and the same note", where=first.id, kept="nothing was changed")
+        raise InvalidInputError(
+            "these are one and the same note",
+            code=ErrorCode.SAME_NOTE,
+            where=first.id,
+            kept="nothing was changed",
+        )
     change = not_duplicates(first, second)
     reason = f"{first.title!r} and {second.title!r} are no duplicates"
     if not call.change(reason, lambda draft: refuse(draft, [change])):
         raise InvalidInputError(
-            "a hidden note is merged with none", where=f"{first.id}, {second.id}", kept="nothing was changed"
+            "a hidden note is merged with none",
+            code=ErrorCode.HIDDEN_NOTE,
+            where=f"{first.id}, {second.id}",
+            kept="nothing was changed",
         )
     _answer_pair(call, (first, second), "Kept apart")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets_tui.cli.groups import TEXT
 
@@ -138,7 +138,10 @@ def meta_input(values: dict[str, Any]) -> MetaInput:
     sure = values["confidence"]
     if sure is not None and not 0.0 <= sure <= 1.0:
         raise InvalidInputError(
-            "must be a number from 0 to 1", where="confidence", kept="nothing was written"
+            "must be a number from 0 to 1",
+            code=ErrorCode.BAD_NUMBER,
+            where="confidence",
+            kept="nothing was written",
         )
 
     return MetaInput(
@@ -171,6 +174,10 @@ def known_nugget(snapshot: Snapshot, name: str | None) -> None:
     if name is None or name in snapshot.nugget_names:
         return
     if not name.strip():
-        raise InvalidInputError("an empty text names no nugget", where="--nugget", todo="give a name")
+        raise InvalidInputError(
+            "an empty text names no nugget", code=ErrorCode.EMPTY_TEXT, where="--nugget", todo="give a name"
+        )
     known = ", ".join(snapshot.nugget_names[:8]) or "none yet"
-    raise NotFoundError("no such nugget", where=name, todo=f"nuggets here: {known}")
+    raise NotFoundError(
+        "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, todo=f"nuggets here: {known}"
+    )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import InvalidInputError, NotFoundError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, author, pass_call
 from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
@@ -109,7 +109,12 @@ def accept(
 ) -> int | None:
     """Write proposals into the notes, as one entry of the log that undo takes back."""
     if bool(ids) == (above is not None):
-        raise InvalidInputError("give ids, or --above", where="pipeline accept", kept="nothing was changed")
+        raise InvalidInputError(
+            "give ids, or --above",
+            code=ErrorCode.BAD_OPTIONS,
+            where="pipeline accept",
+            kept="nothing was changed",
+        )
     with _needed(call) as pipeline:
         wanted = pipeline.meant(ids) if above is None else pipeline.above(above)
         if dry_run or (above is not None and asks(yes=yes)):
@@ -149,7 +154,12 @@ def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
 def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
     """Try dead jobs again; one that rests after a failure is tried at once."""
     if bool(ids) == every:
-        raise InvalidInputError("give ids, or --all", where="pipeline retry", kept="nothing was changed")
+        raise InvalidInputError(
+            "give ids, or --all",
+            code=ErrorCode.BAD_OPTIONS,
+            where="pipeline retry",
+            kept="nothing was changed",
+        )
     with _needed(call) as pipeline:
         count = pipeline.retry_dead() if every else len([pipeline.retry(each) for each in dict.fromkeys(ids)])
     waits = "waits" if count == 1 else "wait"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from core.errors import InvalidInputError, NotFoundError, partly_done
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, partly_done
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
@@ -71,6 +71,7 @@ def promote(
         if memory_dir is not None or accept is not None or refuse is not None:
             raise InvalidInputError(
                 "--all goes with no --memory-dir, --accept or --refuse",
+                code=ErrorCode.BAD_OPTIONS,
                 where="--all",
                 kept="nothing was written",
             )
@@ -93,7 +94,10 @@ def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *
 
     if not alone:
         raise InvalidInputError(
-            "goes with no other option than --memory-dir", where="--automatic", kept="nothing was changed"
+            "goes with no other option than --memory-dir",
+            code=ErrorCode.BAD_OPTIONS,
+            where="--automatic",
+            kept="nothing was changed",
         )
     wants_path = answer in ("project", "always")
     path = call.memory.promote(dry_run=True, memory_dir=memory_dir).path if wants_path else ""
@@ -140,7 +144,7 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
     targets = call.memory.promotion_targets()
     if not targets:
         raise NotFoundError(
-            "no MEMORY.md was promoted to yet",
+            "no MEMORY.md was promoted to yet", code=ErrorCode.NO_MEMORY_PAGE,
             where="--all", kept="nothing was written", todo="name the first folder (--memory-dir)",
         )  # fmt: skip
     gone = [target for target in targets if not target.there]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from core.errors import AmbiguousError, InvalidInputError, NotFoundError, few_of
+from core.errors import AmbiguousError, ErrorCode, InvalidInputError, NameIt, NotFoundError, few_of
 from core.model.names import iso
 from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
@@ -46,7 +46,7 @@ def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
     memory = call.memory_as_it_is
     workspace = Workspace(memory)
     found = workspace.verify()
-    mendable = [finding for finding in found if finding.repair]
+    mendable = [finding for finding in found if finding.means is not None]
     if not repair or not mendable:
         call.answer(lambda: _verify_document(found, repair), lambda: _verify_lines(found))
         return _UNSOUND if found else 0
@@ -77,7 +77,7 @@ def _verify_lines(found: Sequence[Finding]) -> Iterator[Line]:
         yield Span(_SOUND, "good")
         return
     yield from _finding_lines(found)
-    mendable = sum(bool(finding.repair) for finding in found)
+    mendable = sum(finding.means is not None for finding in found)
     said = plural(len(found), "finding")
     if mendable:
         yield f"{said}; {_amount(mendable, len(found))} can be repaired: nuggets verify --repair"
@@ -95,7 +95,7 @@ def _finding_lines(found: Sequence[Finding]) -> Iterator[Line]:
     for finding in found:
         yield (Span(finding.kind, "warn"), "  ", Span(finding.where, "dim"))
         yield f"  {finding.detail}"
-        if finding.repair:
+        if finding.means is not None:
             yield (Span("  to repair: ", "dim"), finding.repair)
 
 
@@ -139,7 +139,12 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
     memory = call.memory_as_it_is if when is None else call.memory
     if when is None:
         if note is not None or dry_run or yes:
-            raise InvalidInputError("to when is not said", where="restore", todo="give WHEN; see --help")
+            raise InvalidInputError(
+                "to when is not said",
+                code=ErrorCode.BAD_OPTIONS,
+                where="restore",
+                todo="give WHEN; see --help",
+            )
         call.answer(
             lambda: [_backup_document(one) for one in memory.backups()], lambda: _choice_lines(memory)
         )
@@ -149,10 +154,9 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
     try:
         change_set = memory.restoration(goal, note=meant)
     except NotFoundError as error:
-        if error.where == goal:
+        if error.code is ErrorCode.NO_SUCH_BACKUP:
             # As it was typed.
-            error.where = when
-            error.args = (error.message,)
+            error.tell_anew(where=when)
         raise
     if dry_run or change_set.empty:
         call.answer(lambda: applied_document(memory, change_set), lambda: _would_lines(change_set, when))
@@ -176,12 +180,17 @@ def _goal(backups: Sequence[Backup], when: str) -> str:
             return wanted if wanted in named else named[0]
         if named:
             raise AmbiguousError(
-                f"fits {len(named)} backups: {few_of(named)}", where=when, todo="give more of the name"
+                f"fits {len(named)} backups: {few_of(named)}", remedy=NameIt("more of the name"), where=when
             )
     now = datetime.now().astimezone()
     found = moment(when, now, end_of_day=True)
     if found > now:
-        raise InvalidInputError("is still to come", where=repr(when[:80]), todo="give a time that is past")
+        raise InvalidInputError(
+            "is still to come",
+            code=ErrorCode.BAD_TIME,
+            where=repr(when[:80]),
+            todo="give a time that is past",
+        )
     return iso(found)
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import BrokenFileError, InvalidInputError
+from core.errors import BrokenFileError, ErrorCode, InvalidInputError
 from core.model.kept import SEARCHES_FILE, WITHIN, KeptSearch
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
@@ -74,7 +74,9 @@ def keep(
 ) -> None:
     """Keep a search under a name, in searches.toml of the memory."""
     if within is not None and must_find is None:
-        raise InvalidInputError("needs --must-find", where="--within", kept="nothing was kept")
+        raise InvalidInputError(
+            "needs --must-find", code=ErrorCode.BAD_OPTIONS, where="--within", kept="nothing was kept"
+        )
     memory = call.memory
     note = memory.snapshot.resolve(must_find) if must_find is not None else None
     search = KeptSearch(

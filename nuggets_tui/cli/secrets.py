@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
@@ -51,13 +51,18 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     when one holds a value after all or cannot be looked into.
     """
     if mask and none:
-        raise InvalidInputError("go one at a time", where="--mask, --none", kept="nothing was changed")
+        raise InvalidInputError(
+            "go one at a time", code=ErrorCode.BAD_OPTIONS, where="--mask, --none", kept="nothing was changed"
+        )
     workspace = Workspace(call.memory)
     wanted = _resolved(workspace, ids)
     if none:
         if not wanted:
             raise InvalidInputError(
-                "needs the ids of notes or facts", where="--none", kept="nothing was changed"
+                "needs the ids of notes or facts",
+                code=ErrorCode.BAD_OPTIONS,
+                where="--none",
+                kept="nothing was changed",
             )
         done = workspace.say_not_secret(wanted)
         call.answer(

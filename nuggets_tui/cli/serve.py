@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from nuggets_tui.cli.groups import command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import WholeNumber
@@ -30,7 +30,12 @@ def serve(call: Invocation, /, port: int | None, opens: bool) -> None:
     """
     folder = call.folder.absolute()
     if folder.exists() and not folder.is_dir():
-        raise InvalidInputError("is no folder", where=str(folder), todo="name the folder of a memory")
+        raise InvalidInputError(
+            "is no folder",
+            code=ErrorCode.WRONG_KIND_OF_FILE,
+            where=str(folder),
+            todo="name the folder of a memory",
+        )
     from nuggets_tui.web.server import LoopbackServer, listening
 
     def say(url: str) -> None:

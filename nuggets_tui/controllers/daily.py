@@ -10,6 +10,7 @@ from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.desk import Desk
 from nuggets_tui.long_work import LongWork, StoppedError
+from nuggets_tui.remedies import message
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
@@ -34,7 +35,7 @@ class DailyController(Controller):
         self._asked_of: Desk | None = None
         self._looking = False
         # What kept the app from running the pass, said once.
-        self._trouble = ""
+        self._trouble: tuple[object, ...] = ()
         # The pass after which the app looked for what to promote.
         self._looked_after = ""
         # Counting what the pass would propose, and what it was counted on.
@@ -94,8 +95,8 @@ class DailyController(Controller):
         try:
             result = await desk.daily_pass()
         except NuggetsError as error:
-            if error.message != self._trouble:
-                self._trouble = error.message
+            if error.identity != self._trouble:
+                self._trouble = error.identity
                 self.context.say_error(error)
             return False
         finally:
@@ -112,9 +113,9 @@ class DailyController(Controller):
             key = f"{undo} takes back what was promoted, {undo} again the rest" if promoted else ""
             self._history.changed(result.reflection.change_set, f"The daily reflection {result.told}", key)
         for problem in result.problems:
-            if problem.message != self._trouble:
-                self._trouble = problem.message
-                self.context.warn(problem.message)
+            if problem.identity != self._trouble:
+                self._trouble = problem.identity
+                self.context.warn(message(problem, self.view.keys))
 
     def _show_due(self, waits: bool) -> None:
         if waits != self.view.reflection_due:

@@ -89,7 +89,9 @@ class HistoryController(Controller):
         elif isinstance(done, ConflictError):
             from nuggets_tui.clash import in_the_way
 
-            self.context.warn(f"This cannot be done as it is. {in_the_way(done, self.desk.snapshot)}")
+            self.context.warn(
+                f"This cannot be done as it is. {in_the_way(done, self.desk.snapshot, self.view.keys)}"
+            )
         elif done is not None:
             self.changed(done)
 

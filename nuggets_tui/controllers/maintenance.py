@@ -175,4 +175,6 @@ class MaintenanceController(Controller):
         if proposed is not None and proposed.empty:
             self.context.say("Nothing to change: all of it is as it was in this backup.")
         elif proposed is not None:
-            self.context.open_dialog(restore_review(self.desk, proposed), self._history.reviewed)
+            self.context.open_dialog(
+                restore_review(self.desk, proposed, f"the backup {name}"), self._history.reviewed
+            )

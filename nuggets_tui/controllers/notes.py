@@ -16,7 +16,7 @@ from core.model.note import Note
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
-from nuggets_tui.notices import in_keys
+from nuggets_tui.remedies import message
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.threads import aside
 from nuggets_tui.waiting import Waiting, or_waiting
@@ -86,7 +86,9 @@ class NotesController(Controller):
             self.context.open_dialog(review, self._several_reviewed)
         elif proposal.edited.refused:
             error = proposal.edited.refused[0][1]
-            self.context.warn(f"None of the {selected:,} selected can be changed: {in_keys(error.message)}.")
+            self.context.warn(
+                f"None of the {selected:,} selected can be changed: {message(error, self.view.keys)}."
+            )
         else:
             self.context.say(f"Nothing to change: all {selected:,} selected are so already.")
 

@@ -68,6 +68,8 @@ class OpeningController(Controller):
         self._wrong_told: tuple[str, ...] = ()
         # The file that cannot be read while there is trouble.
         self.broken_file: Path | None = None
+        # What is said of why it cannot be opened.
+        self._trouble: tuple[object, ...] = ()
 
     @property
     def home(self) -> Path | None:
@@ -201,7 +203,9 @@ class OpeningController(Controller):
         from nuggets_tui.screens.first_minutes import trouble_lines
 
         self.broken_file = _file_of(error)
-        if self.view.trouble != str(error):
+        told = error.identity if isinstance(error, NuggetsError) else (type(error), str(error))
+        if not self.view.trouble or told != self._trouble:
+            self._trouble = told
             self.context.show(trouble=str(error))
             self.show_message(trouble_lines(error, self.view.keys), trouble=True)
             self.context.after_refresh(self._tell_first_frame)

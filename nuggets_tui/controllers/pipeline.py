@@ -36,7 +36,7 @@ class PipelineController(Controller):
         self._texts = texts
         self._pipeline: PipelineDesk | None = None
         self._looking = False
-        self._trouble = ""
+        self._trouble: tuple[object, ...] = ()
         self._work_trouble = ""
 
     def mounted(self) -> None:
@@ -77,11 +77,11 @@ class PipelineController(Controller):
         self._looking = True
         try:
             sign = await desk.look(runs=not (self.view.snapshot.read_only or self.view.trouble))
-            self._trouble = ""
+            self._trouble = ()
         except NuggetsError as error:
             sign = _UNREADABLE
-            if error.message != self._trouble:
-                self._trouble = error.message
+            if error.identity != self._trouble:
+                self._trouble = error.identity
                 self.context.say_error(error)
         except RuntimeError:
             # The memory was left meanwhile.

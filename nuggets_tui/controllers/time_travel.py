@@ -20,6 +20,7 @@ from nuggets_tui.threads import aside
 from nuggets_tui.view import Found, Past
 from nuggets_tui.waiting import Waiting
 from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.words import local_time
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -319,7 +320,9 @@ class TimeTravelController(Controller):
         if proposed is not None and proposed.empty:
             self.context.say("Nothing to change: all of it is as it was then.")
         elif proposed is not None:
-            self.context.open_dialog(restore_review(self.desk, proposed), self._went_back)
+            moment = local_time(words) if past.at else words
+            review = restore_review(self.desk, proposed, moment, one_note=note is not None)
+            self.context.open_dialog(review, self._went_back)
 
     def _went_back(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
         if done is not None:

@@ -67,7 +67,7 @@ def _lay_down(home: Path, notes: int | None) -> None:
     import shutil
     import tempfile
 
-    from core.errors import StorageError, UnfinishedError, advice
+    from core.errors import StorageError, UnfinishedError, remedy_for
     from core.folder import FACT_SUFFIXES, GRAPH_FILE
     from core.memory import Memory
     from nuggets_tui.demo.build import DEMO, numbered
@@ -91,7 +91,7 @@ def _lay_down(home: Path, notes: int | None) -> None:
         raise StorageError(error.what, where=str(home), kept="nothing was written") from error
     except OSError as error:
         raise StorageError(
-            f"cannot be written ({error.strerror})", where=str(home), todo=advice(error, home)
+            f"cannot be written ({error.strerror})", remedy=remedy_for(error, home), where=str(home)
         ) from error
 
 

@@ -14,7 +14,7 @@ from core.model.note import Note
 from nuggets_tui.bulk import Proposal, carry_out
 from nuggets_tui.desk import Desk
 from nuggets_tui.differences import TitleOf, titles
-from nuggets_tui.notices import in_keys
+from nuggets_tui.remedies import message
 from nuggets_tui.safe_text import cut, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
@@ -79,9 +79,7 @@ def _about(proposal: Proposal, selected: int, undo_key: str) -> str:
         note = proposal.base.by_id.get(id)
         name = f"“{cut(note.title, _NAME)}”: " if note is not None else ""
         first = "" if len(edited.refused) == 1 else " the first is "
-        said.append(
-            f"{len(edited.refused):,} cannot be changed:{first or ' '}{name}{in_keys(error.message)}."
-        )
+        said.append(f"{len(edited.refused):,} cannot be changed:{first or ' '}{name}{message(error)}.")
     said.append(
         f"Nothing is written before you apply; then it is one entry of the log, which {undo_key} takes back."
     )

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Select, TextArea
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from core.graph.edits import create_note, edit_note
 from core.model.draft import Draft
 from core.model.infer import MetaInput
@@ -280,7 +280,11 @@ def _meta(changed: dict[str, str]) -> MetaInput:
         confidence = float(typed) if typed else None
     except ValueError:
         raise InvalidInputError(
-            "must be a number from 0 to 1", where="confidence", kept="what you typed is still here"
+            "must be a number from 0 to 1",
+            code=ErrorCode.BAD_NUMBER,
+            field="confidence",
+            where="confidence",
+            kept="what you typed is still here",
         ) from None
     return MetaInput(
         scope=changed.get("scope") or None,

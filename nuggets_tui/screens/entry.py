@@ -19,7 +19,7 @@ from nuggets_tui.clash import in_the_way
 from nuggets_tui.desk import Desk
 from nuggets_tui.differences import titles
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.notices import in_keys, say, say_error
+from nuggets_tui.notices import say, say_error
 from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
@@ -239,7 +239,7 @@ class EntryScreen(Dialog[None]):
         way.update(
             Content.assemble(
                 ("This cannot be taken back as it is. ", "bold $text-warning"),
-                safe_block(in_keys(in_the_way(error, self._desk.snapshot)), 1000),
+                safe_block(in_the_way(error, self._desk.snapshot, keys_of(self)), 1000),
             )
         )
         way.display = True

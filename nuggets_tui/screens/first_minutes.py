@@ -12,7 +12,8 @@ from textual.content import Content
 from core.errors import NuggetsError
 from core.folder import DONNA_HOME, USUAL_HOME
 from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.notices import in_keys, told_error
+from nuggets_tui.notices import told_error
+from nuggets_tui.remedies import step
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
 from nuggets_tui.widgets.header import short_path
@@ -167,7 +168,7 @@ def trouble_lines(error: Exception, keys: KeyMap = DEFAULT) -> MakeLines:
     lines = [Content.styled("This memory cannot be opened just now.", "bold $text-warning"), Content("")]
     where, kept, todo = "", "", ""
     if isinstance(error, NuggetsError):
-        where, kept, todo = error.where, error.kept, in_keys(error.todo, keys)
+        where, kept, todo = error.where, error.kept, step(error, keys)
     for label, said in (("What", title), ("Where", where), ("Kept", kept), ("To do", todo)):
         if said:
             lines += [Content.assemble((f"{label:<7}", _MUTED), Content(safe_line(said)))]

@@ -118,7 +118,7 @@ class PipelineScreen(Dialog[None]):
         self._chosen = False
         self._decided = False
         self._same = self._reading = 0
-        self._trouble = ""
+        self._trouble: tuple[object, ...] = ()
         self._raws: dict[str, RawMemory] = {}
         self._entities: dict[int, EntityPage] = {}
         # What came of a text, by its id.
@@ -175,8 +175,8 @@ class PipelineScreen(Dialog[None]):
             return
         except NuggetsError as error:
             # Asked every second, it is said once.
-            if error.message != self._trouble:
-                self._trouble = error.message
+            if error.identity != self._trouble:
+                self._trouble = error.identity
                 self._say_unread()
                 say_error(self, error)
             return
@@ -184,7 +184,7 @@ class PipelineScreen(Dialog[None]):
             self._reading -= 1
         if not self.is_mounted:
             return
-        over, self._trouble = bool(self._trouble), ""
+        over, self._trouble = bool(self._trouble), ()
         self._same += 1
         running = shown.status.running is not None
         if shown == self.now_shown and not running and not over and self._same < _AGES:

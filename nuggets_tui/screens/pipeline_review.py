@@ -13,7 +13,7 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from core.model.change import ChangeSet
 from nuggets_tui.desk import Desk
 from nuggets_tui.pipeline_desk import PipelineDesk
@@ -150,7 +150,9 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         except ValueError:
             sure = -1.0
         if not 0 <= sure <= 100:
-            raise InvalidInputError("must be a number from 0 to 100", where="sure")
+            raise InvalidInputError(
+                "must be a number from 0 to 100", code=ErrorCode.BAD_NUMBER, field="sure", where="sure"
+            )
         # "0.8" is meant as 80 percent.
         return sure if 0 < sure < 1 else sure / 100
 
@@ -158,5 +160,5 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         """The ids of those that are sure enough. Raises InvalidInputError for no number, and when there are none."""
         found = await self._pipeline.above(self._sure())
         if not found:
-            raise InvalidInputError("none is so sure", where="sure")
+            raise InvalidInputError("none is so sure", code=ErrorCode.BAD_NUMBER, field="sure", where="sure")
         return found

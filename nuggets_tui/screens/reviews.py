@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -15,35 +14,26 @@ from nuggets_tui import differences
 from nuggets_tui.desk import Desk
 from nuggets_tui.differences import DiffLine, titles
 from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.notices import in_keys
+from nuggets_tui.remedies import in_keys, is_typed
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
 from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
-from nuggets_tui.words import counted, facts_alone, local_time, plural, things
+from nuggets_tui.words import counted, facts_alone, plural, things
 
 if TYPE_CHECKING:
     from core.memory import Finding
 
 
-def restore_review(desk: Desk, proposed: ChangeSet) -> ReviewScreen:
-    """Going back to a backup, thing by thing; it is done whole or not at all."""
+def restore_review(desk: Desk, proposed: ChangeSet, moment: str, *, one_note: bool = False) -> ReviewScreen:
+    """Going back to a moment, thing by thing; it is done whole or not at all. moment: what it is called."""
 
     async def apply(accepted: Collection[str]) -> Reviewed:
         return await desk.apply(proposed), ""
 
     said = f"Would change {things(proposed)}: {counted(proposed)}. It is one entry of the audit log."
     items = _items(proposed, desk.snapshot)
-    # The reason is written for the log, where it is done already.
-    heading = _not_done_yet(proposed.reason)
+    heading = f"Bringing a note back from {moment}" if one_note else f"Going back to {moment}"
     return ReviewScreen(heading, said, items, apply, partly=False)
-
-
-def _not_done_yet(reason: str) -> str:
-    """The reason of going back as what is about to be done, its times on the local clock."""
-    for done, doing in (("went back", "Going back"), ("brought a note back", "Bringing a note back")):
-        if reason.startswith(done):
-            reason = doing + reason.removeprefix(done)
-    return re.sub(r"\d{4}-\d\d-\d\dT[\d:.]+Z", lambda found: local_time(found[0]), reason)
 
 
 def _items(proposed: ChangeSet, snapshot: Snapshot) -> list[ReviewItem]:
@@ -77,7 +67,7 @@ def _lines(make: Callable[[], list[DiffLine]], width: int) -> list[Content]:
 
 def verify_review(desk: Desk, findings: Sequence[Finding], keys: KeyMap = DEFAULT) -> ReviewScreen:
     """What is not right in the memory; what can be mended without asking is mended as one entry of the log."""
-    mendable = sum(bool(finding.repair) for finding in findings)
+    mendable = sum(finding.means is not None for finding in findings)
 
     async def repair(accepted: Collection[str]) -> Reviewed:
         return await desk.repair(), f"Repaired {plural(mendable, 'finding')}"
@@ -100,12 +90,20 @@ def verify_review(desk: Desk, findings: Sequence[Finding], keys: KeyMap = DEFAUL
     )
 
 
+def _told(finding: Finding, keys: KeyMap) -> str:
+    """A finding in words, with the app's keys for what a person can do about it."""
+    words = in_keys(finding.remedy, keys)
+    if words:
+        words = (words if is_typed(finding.remedy) else words[:1].upper() + words[1:]) + "."
+    return " ".join(filter(None, (finding.said, finding.todo, words)))
+
+
 def _finding_item(key: str, finding: Finding, snapshot: Snapshot, keys: KeyMap) -> ReviewItem:
     note = snapshot.by_id.get(finding.where)
 
     def lines(width: int) -> list[Content]:
-        shown = [content(in_keys(finding.detail, keys)), Content("")]
-        if finding.repair:
+        shown = [content(_told(finding, keys)), Content("")]
+        if finding.means is not None:
             shown.append(Content.assemble(("To repair: ", "$text-success"), content(finding.repair)))
         else:
             settles = f"It waits in the audit log: {keys.key('conflicts')} settles it."
@@ -114,4 +112,4 @@ def _finding_item(key: str, finding: Finding, snapshot: Snapshot, keys: KeyMap) 
         return wrapped([*shown, Content(""), content(finding.where, "$text-muted")], width)
 
     where = note.title if note is not None else finding.where.removeprefix(f"{snapshot.home}/")
-    return ReviewItem(key, "repair" if finding.repair else "for you", where, finding.kind, lines)
+    return ReviewItem(key, "repair" if finding.means is not None else "for you", where, finding.kind, lines)

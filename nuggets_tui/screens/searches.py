@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 from textual.widgets import Input, Static
 
-from core.errors import InvalidInputError
+from core.errors import ErrorCode, InvalidInputError
 from core.model.change import ChangeSet
 from core.model.kept import WITHIN, KeptSearch
 from core.model.note import Note
@@ -279,6 +279,8 @@ class KeepScreen(FieldsDialog[ChangeSet]):
         if not within:
             return KeptSearch(values["name"], values["query"])
         if not (within.isascii() and within.isdigit() and len(within) < 8):
-            raise InvalidInputError("must be a number", where="within")
+            raise InvalidInputError(
+                "must be a number", code=ErrorCode.BAD_NUMBER, field="within", where="within"
+            )
         id = self._note.id if self._note is not None else self._former.must_find
         return KeptSearch(values["name"], values["query"], id, self._title, int(within))

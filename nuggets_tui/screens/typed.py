@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from types import MappingProxyType
 from typing import ClassVar, Final, TypeVar
@@ -25,7 +24,6 @@ _Answer = TypeVar("_Answer")
 _Result = TypeVar("_Result")
 # Seconds from a key until what is typed is on its way to disk, and at least between two writes.
 _PAUSE: Final = 0.6
-_WORDS: Final = re.compile(r"[a-z]+")
 
 
 class LeaveScreen(ConfirmScreen):
@@ -150,12 +148,8 @@ class TypedDialog(Dialog[_Answer]):
 
     def _point_at(self, error: NuggetsError) -> None:
         fields = {field.id or "": field for field in self.query(Field)}
-        said = set(_WORDS.findall(error.what.lower()))
-        at_fault = error.where if error.where in fields else next((n for n in fields if n in said), "")
-        if "already has a fact" in error.what and "title" in fields:
-            at_fault = "title"
-        if at_fault:
-            fields[at_fault].complain(error.what)
+        if error.field in fields:
+            fields[error.field].complain(error.what)
             self._complained = True
 
     @on(Input.Changed)

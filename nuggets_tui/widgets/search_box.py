@@ -274,7 +274,7 @@ def _goes_on(offer: Completion, value: str) -> bool:
 def _explained(clauses: tuple[Clause, ...], room: int) -> Content | None:
     """How a query was read, what could not be read first; None for words alone."""
     words, others = clauses[:1], clauses[1:]
-    if not words or not words[0].text.startswith("words: "):
+    if not words or not words[0].free:
         words, others = (), clauses
     if not others:
         return None

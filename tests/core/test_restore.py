@@ -22,7 +22,7 @@ from core.graph.edits import delete_note, edit_note, hide_note, link_notes
 from core.model.change import PERSON, ChangeSet
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
-from core.model.snapshot import Problem, Snapshot
+from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.model.unwind import at_moment
 from core.restore import restoration
 
@@ -227,8 +227,16 @@ def test_what_cannot_be_read_then_or_now_is_left_alone() -> None:
 
 
 def test_newcomers_stay_where_what_was_could_not_be_read_whole() -> None:
-    problem = Problem("graph.json: note 3", "cannot be read (null)", "graph.json")
-    part = Problem("memory.nugget.json: fact 2", "cannot be read (x)", "memory.nugget.json", "memory")
+    problem = Problem(
+        ProblemKind.UNREADABLE_NOTE, "graph.json: note 3", "cannot be read (null)", "graph.json"
+    )
+    part = Problem(
+        ProblemKind.UNREADABLE_FACT,
+        "memory.nugget.json: fact 2",
+        "cannot be read (x)",
+        "memory.nugget.json",
+        "memory",
+    )
     wanted = _memory(make_note(1), facts={"a": "1"}, problems=(problem, part))
     current = _memory(make_note(1), make_note(2), facts={"a": "1", "b": "2"})
     assert _back(current, wanted).empty

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from core.model.basis import settled
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
-from core.model.snapshot import Problem, Snapshot
+from core.model.snapshot import Problem, ProblemKind, Snapshot
 
 NUGGETS = (*("memory",) * 6, "other", "../evil", "Other", "broken")
 KEYS = (*("k", "j") * 3, "K", "user:k", " ", "")
@@ -160,14 +160,30 @@ def snapshots(draw: st.DrawFn) -> Snapshot:
     problems: list[Problem] = []
     if draw(st.integers(0, 2)) == 0:
         nuggets.append(Nugget(meta=NuggetMeta(name="broken"), file="broken.nugget.json", problem="no JSON"))
-        problems.append(Problem("broken.nugget.json", "cannot be read", "broken.nugget.json", "broken"))
+        problems.append(
+            Problem(
+                ProblemKind.UNREADABLE_FILE,
+                "broken.nugget.json",
+                "cannot be read",
+                "broken.nugget.json",
+                "broken",
+            )
+        )
     if draw(st.integers(0, 4)) == 0:
         problems.append(
-            Problem("memory.nugget.json: fact 3", "cannot be read", "memory.nugget.json", "memory")
+            Problem(
+                ProblemKind.UNREADABLE_FACT,
+                "memory.nugget.json: fact 3",
+                "cannot be read",
+                "memory.nugget.json",
+                "memory",
+            )
         )
     aside: dict[str, Any] = {}
     if draw(st.integers(0, 3)) == 0:
-        problems.append(Problem("graph.json: note 3", "cannot be read", "graph.json"))
+        problems.append(
+            Problem(ProblemKind.UNREADABLE_NOTE, "graph.json: note 3", "cannot be read", "graph.json")
+        )
         aside = {"set_aside": frozenset({"aside"})}
     made = draw(st.lists(notes(), max_size=8))
     drifted = draw(st.none() | pairs())

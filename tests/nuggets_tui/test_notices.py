@@ -8,34 +8,78 @@ import pytest
 from kits.app_kit import NOW, Driver, small_memory
 from textual.widgets._toast import Toast
 
-from core.errors import BrokenFileError
+from core.errors import (
+    AllowWriting,
+    BrokenFileError,
+    CheckDisk,
+    FreeSpace,
+    GiveAccess,
+    ListThings,
+    NameIt,
+    Redo,
+    Remedy,
+    Repair,
+    Resolve,
+    Restore,
+    ShowLog,
+    TryAgain,
+    Undo,
+    Update,
+    Verify,
+    as_command,
+)  # fmt: skip
 from nuggets_tui.application import NuggetsApp
-from nuggets_tui.notices import in_keys, let_all_go, say, say_error, told_error
+from nuggets_tui.notices import let_all_go, say, say_error, told_error
 from nuggets_tui.opening import Opening
+from nuggets_tui.remedies import in_keys
+
+REMEDIES: list[Remedy] = [
+    Verify(), Verify(mendable=True), Repair(), Repair("or-copy"), Repair("facts"), Repair("again"), Repair("go-on"),
+    Restore(), Restore("copy"), ShowLog(), ShowLog(others=True), Undo("0a1b"), Undo("0a1b", go_on=True), Redo(),
+    Redo("0a1b"), Resolve("0a1b"), Resolve("0a1b", "once-more"), Resolve(what="go-on"), Resolve(what="join"),
+    Resolve(what="list"), Resolve("0a1b", "waits"), ListThings("notes"), ListThings("notes", unread=True),
+    ListThings("note-ids"), ListThings("secrets"), ListThings("proposals"), FreeSpace(), FreeSpace(share=True),
+    GiveAccess(), AllowWriting(), CheckDisk(), TryAgain(), TryAgain(look=True), Update(), Update("write"),
+    NameIt("more of the id"),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("command", "key"),
+    ("remedy", "key"),
     [
-        ("nuggets verify --repair mends it", "V checks and repairs it"),
-        ("nuggets verify --repair mends it, or put back a good copy of it",
-         "V checks and repairs it, or put back a good copy of it"),
-        ("nuggets verify --repair", "V checks and repairs it"),
-        ("nuggets verify says whether it can be mended", "V says whether it can be mended"),
-        ("nuggets restore lists the backups", "B lists the backups"),
-        ("nuggets restore lists them", "B lists the backups"),
-        ("Mend it, or put back a good copy with: nuggets restore.", "Mend it, or put back a good copy with B."),
-        ("nuggets resolve 0a1b settles it", "c settles it"),
-        ("set NUGGETS_HOME to another folder", "set NUGGETS_HOME to another folder"),
+        (Repair(), "V checks and repairs it"),
+        (Repair("or-copy"), "V checks and repairs it, or put back a good copy of it"),
+        (Verify(mendable=True), "V says whether it can be mended"),
+        (Restore(), "B lists the backups"),
+        (Restore("copy"), "mend it, or put back a good copy with B"),
+        (Resolve("0a1b"), "c settles it"),
+        (ShowLog(others=True), "the audit log lists them (a); there, enter and then u takes one back"),
+        (Redo("0a1b"), "in its entry of the audit log, U does it again"),
+        (None, ""),
     ],
 )  # fmt: skip
-def test_a_shell_command_becomes_the_key_of_the_app(command: str, key: str) -> None:
-    assert in_keys(command) == key
+def test_where_a_shell_is_told_a_command_the_app_names_its_key(remedy: Remedy | None, key: str) -> None:
+    assert in_keys(remedy) == key
+
+
+@pytest.mark.parametrize("remedy", REMEDIES, ids=repr)
+def test_every_remedy_is_said_in_a_shell_and_in_the_app_and_names_no_key_where_there_is_none(
+    remedy: Remedy,
+) -> None:
+    assert as_command(remedy)
+    assert in_keys(remedy)
+    assert "{" not in in_keys(remedy) + as_command(remedy)
+
+
+def test_a_text_of_a_person_is_never_taken_for_a_command() -> None:
+    error = BrokenFileError(
+        "is not JSON", where="nuggets verify --repair", todo="nuggets undo ID takes one back"
+    )
+    assert told_error(error) == ("Is not JSON.", "nuggets verify --repair\nNuggets undo ID takes one back.")
 
 
 def test_an_error_names_the_key() -> None:
-    error = BrokenFileError("is not JSON", where="graph.json", kept="it was left as it is",
-                            todo="nuggets verify --repair mends it")  # fmt: skip
+    error = BrokenFileError("is not JSON", where="graph.json", kept="it was left as it is", remedy=Repair())
     assert told_error(error) == (
         "Is not JSON.",
         "graph.json\nIt was left as it is.\nV checks and repairs it.",
@@ -46,16 +90,19 @@ def test_an_error_names_the_key() -> None:
     assert "\nNot saved.\n" in told_error(ValueError("x"), "Not saved.")[1]
 
 
-@pytest.mark.parametrize("todo", ["nuggets log --json lists more", "c settles it"])
-def test_commands_and_keys_are_not_written_with_a_capital_letter(todo: str) -> None:
-    assert told_error(BrokenFileError("x", todo=todo))[1] == f"{todo}."
+@pytest.mark.parametrize(
+    ("remedy", "said"),
+    [(ListThings("secrets"), "nuggets secrets lists them."), (Resolve("x"), "c settles it.")],
+)
+def test_commands_and_keys_are_not_written_with_a_capital_letter(remedy: Remedy, said: str) -> None:
+    assert told_error(BrokenFileError("x", remedy=remedy))[1] == said
 
 
 SHORT = "Hid “Auth middleware”. u takes it back-that."
 LONG = "Moved 12 notes to scope project, 3 were so already. " * 3 + "u takes back-this."
 BROKEN = BrokenFileError("the note graph cannot be read (it ends in the middle of a value)",
                          where="/home/somebody/.nuggets/graph/graph.json", kept="the file was left as it is",
-                         todo="nuggets verify --repair mends it, or put back a good copy of it")  # fmt: skip
+                         remedy=Repair("or-copy"))  # fmt: skip
 
 
 def shown(app: Driver, text: str) -> bool:

@@ -10,7 +10,17 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, Self
 
-from core.errors import BrokenFileError, LockTimeoutError, NuggetsError, ReadOnlyError, StorageError, advice
+from core.errors import (
+    BrokenFileError,
+    ErrorCode,
+    LockTimeoutError,
+    NuggetsError,
+    ReadOnlyError,
+    StorageError,
+    TryAgain,
+    Update,
+    remedy_for,
+)
 from core.pipeline.database.schema import TABLES, VERSION
 from core.pipeline.database.turn import turn
 from core.pipeline.guard import holding_a_transaction
@@ -212,8 +222,11 @@ class Database:
         if version > VERSION:
             raise ReadOnlyError(
                 f"the pipeline's database has version {version}, newer than this program knows ({VERSION})",
-                where=str(self.path), kept="nothing was written", todo="update this program",
-            )  # fmt: skip
+                code=ErrorCode.NEWER_VERSION,
+                remedy=Update(),
+                where=str(self.path),
+                kept="nothing was written",
+            )
         log_beside(writer)
         # What was handed in must be there after a power cut as well.
         writer.execute("PRAGMA synchronous = FULL")
@@ -225,10 +238,16 @@ class Database:
             # Another process may have made the tables while this one waited.
             version = writer.execute("PRAGMA user_version").fetchone()[0]
             if version < 0:
-                raise BrokenFileError("it is another program's database", where=str(self.path))
+                raise BrokenFileError(
+                    "it is another program's database", code=ErrorCode.FOREIGN_DATABASE, where=str(self.path)
+                )
             if version == 0:
                 if writer.execute("SELECT 1 FROM sqlite_master").fetchone():
-                    raise BrokenFileError("it is another program's database", where=str(self.path))
+                    raise BrokenFileError(
+                        "it is another program's database",
+                        code=ErrorCode.FOREIGN_DATABASE,
+                        where=str(self.path),
+                    )
                 for statement in _statements(TABLES):
                     writer.execute(statement)
                 writer.execute(f"PRAGMA user_version = {VERSION}")
@@ -238,7 +257,9 @@ class Database:
         """Raises BrokenFileError for the database of another memory; one that bears no id yet gets this folder's."""
         row = writer.execute("SELECT value FROM meta WHERE name = ?", (ID_NAME,)).fetchone()
         if row is not None and not may_belong(row[0], self.path.parent):
-            raise ForeignDatabaseError("it belongs to another memory", where=str(self.path))
+            raise ForeignDatabaseError(
+                "it belongs to another memory", code=ErrorCode.FOREIGN_DATABASE, where=str(self.path)
+            )
         folder = folder_id(self.path.parent) if row is None else None
         if folder is not None and folder.sure:
             with in_one_step(writer):
@@ -262,8 +283,8 @@ class Database:
         with turn(home, _SET_ASIDE_SECONDS) as mine:
             if not mine:
                 raise LockTimeoutError(
-                    "another process is busy with the pipeline's database, which cannot be read",
-                    where=str(self.path), kept="its bytes were left as they are", todo="try again",
+                    "another process is busy with the pipeline's database, which cannot be read", remedy=TryAgain(),
+                    where=str(self.path), kept="its bytes were left as they are",
                 )  # fmt: skip
             try:
                 self._connect()
@@ -293,9 +314,12 @@ def check_kind(home: Path) -> None:
         raise told(path, error) from error
     if wrong:
         raise StorageError(
-            f"{wrong}: the pipeline's database belongs there", where=str(path), kept="it was left alone",
+            f"{wrong}: the pipeline's database belongs there",
+            code=ErrorCode.WRONG_KIND_OF_FILE,
+            where=str(path),
+            kept="it was left alone",
             todo="take it away and try again",
-        )  # fmt: skip
+        )
 
 
 @contextmanager
@@ -332,24 +356,36 @@ def told(path: Path, error: Exception) -> NuggetsError:
         return unreadable(path, one_line(error))
     if code in _BUSY_CODES:
         return LockTimeoutError(
-            "another process has been writing for too long", where=str(path), kept="nothing was written",
-            todo="try again",
-        )  # fmt: skip
+            "another process has been writing for too long",
+            remedy=TryAgain(),
+            where=str(path),
+            kept="nothing was written",
+        )
     if code in _READ_ONLY_CODES:
         return ReadOnlyError(
-            "the pipeline's database may not be written", where=str(path), kept="nothing was written",
-            todo=advice(error, path, "look at its permissions"),
-        )  # fmt: skip
+            "the pipeline's database may not be written",
+            remedy=remedy_for(error, path),
+            where=str(path),
+            kept="nothing was written",
+            todo="" if remedy_for(error, path) else "look at its permissions",
+        )
     if code == sqlite3.SQLITE_CANTOPEN or isinstance(error, (PermissionError, FileNotFoundError)):
         return StorageError(
-            "the pipeline's database cannot be opened", where=str(path), kept="nothing was written",
-            todo=advice(error, path, "look whether its folder is there, and at the permissions of both"),
-        )  # fmt: skip
+            "the pipeline's database cannot be opened",
+            remedy=remedy_for(error, path),
+            where=str(path),
+            kept="nothing was written",
+            todo=""
+            if remedy_for(error, path)
+            else "look whether its folder is there, and at the permissions of both",
+        )
     said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
-        f"the pipeline's database cannot be used ({said})", where=str(path), kept="nothing was written",
-        todo=advice(error, path, "try again"),
-    )  # fmt: skip
+        f"the pipeline's database cannot be used ({said})",
+        remedy=remedy_for(error, path) or TryAgain(),
+        where=str(path),
+        kept="nothing was written",
+    )
 
 
 def unreadable(path: Path, said: str) -> BrokenFileError:

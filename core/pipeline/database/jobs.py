@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, NamedTuple
 
-from core.errors import InvalidInputError, NotFoundError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.pipeline.queue.backoff import LONGEST_WINDOW_SECONDS, run_after_ms
 from core.pipeline.records import Job, JobStatus, JobType
 
@@ -31,7 +31,12 @@ class LostLeaseError(NuggetsError):
     """Another worker has the job by now; nothing of what this one found out may be written."""
 
     def __init__(self, job_id: int) -> None:
-        super().__init__("the lease was lost", where=f"job {job_id}", kept="the result was not written")
+        super().__init__(
+            "the lease was lost",
+            code=ErrorCode.LOST_LEASE,
+            where=f"job {job_id}",
+            kept="the result was not written",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +276,7 @@ def retry(writer: sqlite3.Connection, job_id: int, now: int) -> None:
     row = writer.execute("SELECT status FROM jobs WHERE id = ?", (job_id,)).fetchone()
     where, kept = f"job {job_id}", "nothing was changed"
     if row is None:
-        raise NotFoundError("there is no such job", where=where, kept=kept)
+        raise NotFoundError("there is no such job", code=ErrorCode.NO_SUCH_JOB, where=where, kept=kept)
     if row["status"] == "pending":
         writer.execute("UPDATE jobs SET run_after = ?1, updated_at = ?1 WHERE id = ?2", (now, job_id))
     elif row["status"] != "dead":

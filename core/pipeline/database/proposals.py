@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from core.errors import AmbiguousError, InvalidInputError
+from core.errors import AmbiguousError, ErrorCode, InvalidInputError, ListThings, NameIt
 from core.pipeline.records import ProposalStatus, StoredProposal
 
 _HEAD: Final = "proposal-"
@@ -74,7 +74,9 @@ def meant(reader: sqlite3.Connection, said: str) -> str:
     """
     wanted = said.strip()
     if not wanted:
-        raise InvalidInputError("an empty id names no proposal", todo="nuggets pipeline proposals lists them")
+        raise InvalidInputError(
+            "an empty id names no proposal", code=ErrorCode.EMPTY_ID, remedy=ListThings("proposals")
+        )
     begins = (wanted, f"{_HEAD}{wanted}")
     looks: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("id = ?", (wanted,)),
@@ -90,7 +92,9 @@ def meant(reader: sqlite3.Connection, said: str) -> str:
             return str(found[0])
         if found:
             few = ", ".join(found[:4]) + (", and more" if len(found) > 4 else "")
-            raise AmbiguousError(f"fits several proposals: {few}", where=wanted, todo="give more of the id")
+            raise AmbiguousError(
+                f"fits several proposals: {few}", remedy=NameIt("more of the id"), where=wanted
+            )
     return wanted
 
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from core.errors import LockTimeoutError, StorageError
+from core.errors import ErrorCode, LockTimeoutError, StorageError
 from core.storage.files.atomic import refused, wrong_kind
 from core.storage.files.locks import Lock
 
@@ -23,7 +23,12 @@ def turn(home: Path, seconds: float) -> Iterator[bool]:
     path = home / TURN_FILE
     wrong = wrong_kind(path)
     if wrong:
-        raise StorageError(f"{wrong}: it cannot be locked", where=str(path), kept="it was left alone")
+        raise StorageError(
+            f"{wrong}: it cannot be locked",
+            code=ErrorCode.WRONG_KIND_OF_FILE,
+            where=str(path),
+            kept="it was left alone",
+        )
     lock = Lock(path)
     try:
         lock.acquire(seconds)

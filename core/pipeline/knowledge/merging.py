@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from core.errors import InvalidInputError, NotFoundError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError
 from core.pipeline.database import attributes, entities, entity_merging, history, jobs, links
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
@@ -55,14 +55,21 @@ def add_alias(database: Database, entity_id: int, name: str, *, by: str, now: in
     name = compose(collapse_white_space(encodable(name)))
     if not SHORTEST_NAME <= len(name) <= LONGEST_NAME or not name.isprintable():
         raise InvalidInputError(
-            f"a name has {SHORTEST_NAME} to {LONGEST_NAME} characters", where="alias", kept=_KEPT
+            f"a name has {SHORTEST_NAME} to {LONGEST_NAME} characters",
+            code=ErrorCode.BAD_NAME,
+            where="alias",
+            kept=_KEPT,
         )
     with database.write() as writer:
         entity = _known(writer, entity_id)
         holder = links.entity_named(writer, canonical_name(name))
         if holder not in (None, entity_id):
             raise InvalidInputError(
-                "another entity has this name", where=f'"{name}"', kept=_KEPT, todo="merge the two instead"
+                "another entity has this name",
+                code=ErrorCode.NAME_TAKEN,
+                where=f'"{name}"',
+                kept=_KEPT,
+                todo="merge the two instead",
             )
         if holder is None:
             entities.add_alias(writer, entity_id, name, now)
@@ -78,5 +85,7 @@ def add_alias(database: Database, entity_id: int, name: str, *, by: str, now: in
 def _known(writer: sqlite3.Connection, entity_id: int) -> Kind:
     found = entities.kind_of(writer, entity_id)
     if found is None:
-        raise NotFoundError("there is no such entity", where=f"entity {entity_id}", kept=_KEPT)
+        raise NotFoundError(
+            "there is no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=f"entity {entity_id}", kept=_KEPT
+        )
     return found

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Final
 
-from core.errors import InvalidInputError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from core.model.names import DEFAULT_NUGGET, check_nugget_name
 from core.pipeline.config import Intake, PipelineConfiguration, intake
 from core.pipeline.database import raw as raw_rows
@@ -182,13 +182,22 @@ def _keep_transcript(database: Database, text: str, session: str, project: str, 
 def _check(text: str, forms: Normalised) -> None:
     if not forms.storage_content.strip():
         raise InvalidInputError(
-            "there is nothing in it", where="the text", kept="nothing was written", todo="hand in some words"
+            "there is nothing in it",
+            code=ErrorCode.EMPTY_TEXT,
+            field="text",
+            where="the text",
+            kept="nothing was written",
+            todo="hand in some words",
         )
     if len(text) > LONGEST:
         raise InvalidInputError(
-            f"it is longer than {LONGEST:,} characters", where="the text", kept="nothing was written",
+            f"it is longer than {LONGEST:,} characters",
+            code=ErrorCode.TOO_LONG,
+            field="text",
+            where="the text",
+            kept="nothing was written",
             todo="hand it in in parts",
-        )  # fmt: skip
+        )
 
 
 def _plain(text: str) -> str:

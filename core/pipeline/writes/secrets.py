@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from core.errors import BrokenFileError, LockTimeoutError, partly_done
+from core.errors import BrokenFileError, LockTimeoutError, TryAgain, partly_done
 from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
 from core.pipeline.database import masking as rows
@@ -165,8 +165,8 @@ def _opened(memory: Memory) -> Iterator[Database]:
         with turn(memory.home, _SECONDS) as mine:
             if not mine:
                 raise LockTimeoutError(
-                    "the pipeline is writing notes just now", where=str(database.path),
-                    kept="nothing was changed", todo="try again",
+                    "the pipeline is writing notes just now", remedy=TryAgain(), where=str(database.path),
+                    kept="nothing was changed",
                 )  # fmt: skip
             yield database
     finally:

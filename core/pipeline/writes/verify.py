@@ -17,7 +17,7 @@ from core.pipeline.database.standing import Standing, check_whole, failed, known
 from core.pipeline.writes.following import Moved, follow, moved
 from core.pipeline.writes.note_of import ORIGIN, fact_of
 from core.pipeline.writes.outbox import bring_over
-from core.verify.finding import Finding, said
+from core.verify.finding import Finding, Means, said, sentence
 
 if TYPE_CHECKING:
     import sqlite3
@@ -48,9 +48,9 @@ def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
     except NuggetsError as error:
         if error.where != str(memory.home / PIPELINE_FILE):
             raise
-        todo = f"; {error.todo}" if error.todo else ""
-        detail = f"{error.what[:1].upper()}{error.what[1:]}. Raw texts, facts and proposals are in it{todo}."
-        return (Finding("unreadable-pipeline", error.where, detail),)
+        detail = f"{error.what[:1].upper()}{error.what[1:]}. Raw texts, facts and proposals are in it."
+        todo = sentence(error.more)
+        return (Finding("unreadable-pipeline", error.where, detail, todo=todo, remedy=error.remedy),)
 
 
 def _findings(
@@ -62,10 +62,12 @@ def _findings(
     if oldest is not None and not 0 <= now - oldest < _ON_ITS_WAY_MS:
         waiting = counts(reader)["pending"]
         some = "1 fact that was accepted is" if waiting == 1 else f"{waiting:,} facts that were accepted are"
-        yield Finding("outbox-waiting", path, f"{some} not in the note graph yet.", "brings them over")
+        yield Finding(
+            "outbox-waiting", path, f"{some} not in the note graph yet.", "brings them over", Means.PIPELINE
+        )
     for row in failed(reader):
         detail = f"A fact that was accepted could not {_DOES[row.op]}: {row.error}."
-        yield Finding("outbox-failed", row.note_id, detail, "tries again")
+        yield Finding("outbox-failed", row.note_id, detail, "tries again", Means.PIPELINE)
     for one in moved(facts, snapshot):
         yield from _told(one)
     yield from _strangers(reader, snapshot, path)
@@ -77,11 +79,15 @@ def _told(one: Moved) -> Iterator[Finding]:
         went = "was taken out of the graph" if one.what == "gone" else "was hidden"
         detail = f"The pipeline still holds for true what {went}: {words}."
         yield Finding(
-            f"fact-{one.what}", fact.note_id, detail, "marks it as taken back; it is not learned again"
+            f"fact-{one.what}",
+            fact.note_id,
+            detail,
+            "marks it as taken back; it is not learned again",
+            Means.PIPELINE,
         )
     elif one.what == "back":
         detail = f"The pipeline holds for taken back what stands in the graph: {words}."
-        yield Finding("fact-back", fact.note_id, detail, "marks it as standing again")
+        yield Finding("fact-back", fact.note_id, detail, "marks it as standing again", Means.PIPELINE)
     # A note that was reworded is as its reader wants it, and the pipeline follows by itself.
 
 
@@ -93,7 +99,9 @@ def _strangers(reader: sqlite3.Connection, snapshot: Snapshot, path: str) -> Ite
         some = "1 note says" if one else f"{len(unknown):,} notes say"
         detail = f"{some} to come from a fact that the pipeline does not know: {unknown[0]}"
         detail += "." if one else ", for one."
-        yield Finding("unknown-origin", path, detail, "takes out the trail, which leads nowhere")
+        yield Finding(
+            "unknown-origin", path, detail, "takes out the trail, which leads nowhere", Means.PIPELINE
+        )
 
 
 def _strange(reader: sqlite3.Connection, snapshot: Snapshot) -> list[str]:

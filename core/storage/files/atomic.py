@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from core.errors import NotSyncedError, ReadOnlyError, StorageError, advice
+from core.errors import ErrorCode, NotSyncedError, ReadOnlyError, StorageError, remedy_for
 from core.folder import GRAPH_FILE
 from core.storage.files.locks import Lock
 from core.storage.files.processes import runs
@@ -74,7 +74,12 @@ def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
     try:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
-            raise StorageError("is no regular file", where=str(path), kept="it was left alone")
+            raise StorageError(
+                "is no regular file",
+                code=ErrorCode.WRONG_KIND_OF_FILE,
+                where=str(path),
+                kept="it was left alone",
+            )
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(), _fingerprint(found)
     except OSError as error:
@@ -268,6 +273,7 @@ def write_target(home: Path, path: Path) -> Path:
     if not real.is_relative_to(os.path.realpath(home)):
         raise ReadOnlyError(
             f"is a link that leads out of the memory's folder, to {real}",
+            code=ErrorCode.LINK_OUT_OF_FOLDER,
             where=str(path),
             kept=_KEPT,
             todo="put the file itself into the folder",
@@ -290,6 +296,7 @@ def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
         if wrong:
             raise StorageError(
                 f"{wrong}: the memory cannot be locked",
+                code=ErrorCode.WRONG_KIND_OF_FILE,
                 where=str(path),
                 kept=_KEPT,
                 todo="take it away and try again",
@@ -313,4 +320,4 @@ def wrong_kind(path: Path) -> str:
 def refused(path: Path, what: str, error: OSError) -> StorageError:
     """The error for a file that the system does not give or take."""
     said = error.strerror or type(error).__name__
-    return StorageError(f"{what} ({said})", where=str(path), kept=_KEPT, todo=advice(error, path))
+    return StorageError(f"{what} ({said})", remedy=remedy_for(error, path), where=str(path), kept=_KEPT)

@@ -8,7 +8,7 @@ from typing import Final, Self
 
 import msgspec
 
-from core.errors import ConflictError, LockTimeoutError, StorageError
+from core.errors import ConflictError, ErrorCode, LockTimeoutError, StorageError
 from core.storage.files.atomic import identity, refused, wrong_kind
 from core.storage.files.locks import Lock
 from core.storage.files.processes import Process, this_process
@@ -52,6 +52,7 @@ class Presence:
             if not _taken(lock, self._path, _PATIENCE):
                 raise ConflictError(
                     f"a daemon runs here already ({daemon_on(self._path.parent) or 'another process'})",
+                    code=ErrorCode.BUSY,
                     where=str(self._path.parent),
                     kept="nothing was started",
                 )
@@ -97,7 +98,12 @@ def daemon_on(home: Path) -> DaemonOn | None:
 def _taken(lock: Lock, path: Path, seconds: float) -> bool:
     wrong = wrong_kind(path)
     if wrong:
-        raise StorageError(f"{wrong}: it cannot be locked", where=str(path), kept="it was left alone")
+        raise StorageError(
+            f"{wrong}: it cannot be locked",
+            code=ErrorCode.WRONG_KIND_OF_FILE,
+            where=str(path),
+            kept="it was left alone",
+        )
     try:
         lock.acquire(seconds)
     except LockTimeoutError:

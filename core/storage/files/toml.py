@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, Final
 
-from core.errors import BrokenFileError, ConflictError, InvalidInputError, StorageError
+from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputError, StorageError, TryAgain
 
 # The names of tables that lead to a value, and its own.
 Path = tuple[str, ...]
@@ -157,8 +157,15 @@ def brought_onto(before: bytes | None, after: bytes | None, now: bytes | None, w
             continue
         if theirs != base:
             raise ConflictError(
-                f"{'.'.join(path)} was changed meanwhile", where=where, kept=_KEPT, todo="look at it again",
-                base=str(base), ours=str(ours), theirs=str(theirs), field=".".join(path),
-            )  # fmt: skip
+                f"{'.'.join(path)} was changed meanwhile",
+                code=ErrorCode.CHANGED_MEANWHILE,
+                remedy=TryAgain(look=True),
+                where=where,
+                kept=_KEPT,
+                base=str(base),
+                ours=str(ours),
+                theirs=str(theirs),
+                field=".".join(path),
+            )
         changes[path] = ours
     return with_values(now, dict(sorted(changes.items())), where)

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 from msgspec.structs import force_setattr
 
-from core.errors import BrokenFileError, NuggetsError
+from core.errors import BrokenFileError, NuggetsError, Repair
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
-from core.model.snapshot import Problem
+from core.model.snapshot import Problem, ProblemKind
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint
 from core.storage.format.codec import ItemError, legible_title, read_fact, read_note
@@ -167,13 +167,15 @@ def _graph_of(
         try:
             notes[place] = _sharing(read_note(raws[place], rules))
         except ItemError as error:
-            where = f"{path}: note {place + 1}" + (f" ({error.id})" if error.id else "")
+            named = f"note {place + 1}" + (f" ({error.id})" if error.id else "")
             problems.append(
                 Problem(
-                    where,
+                    ProblemKind.UNREADABLE_NOTE,
+                    f"{path}: {named}",
                     f"cannot be read ({error}); its bytes stay in the file",
                     str(path),
                     names=(error.id, legible_title(raws[place])),
+                    place=named,
                 )
             )
             set_aside.update({error.id} - {""})
@@ -207,7 +209,7 @@ def _sharing(note: Note) -> Note:
 
 def broken_graph(path: Path, fingerprint: Fingerprint | None, error: NuggetsError) -> GraphDocument:
     """A note graph that cannot be read, as a document without notes whose `broken` says why."""
-    problem = Problem(str(path), f"{error.what}; {_KEPT}", str(path))
+    problem = Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{error.what}; {_KEPT}", str(path))
     return GraphDocument(path=path, fingerprint=fingerprint, problems=(problem,), broken=error.what)
 
 
@@ -260,9 +262,10 @@ def _facts_of(path: Path, raws: list[bytes], nugget: str) -> tuple[list[Fact | N
             facts.append(read_fact(raw))
         except ItemError as error:
             facts.append(None)
-            where = f"{path}: fact {place + 1}"
+            named = f"fact {place + 1}"
             said = f"cannot be read ({error}); its bytes stay in the file"
-            problems.append(Problem(where, said, str(path), nugget))
+            kind = ProblemKind.UNREADABLE_FACT
+            problems.append(Problem(kind, f"{path}: {named}", said, str(path), nugget, place=named))
     return facts, problems
 
 
@@ -286,7 +289,7 @@ def _broken_nugget(path: Path, fingerprint: Fingerprint | None, what: str) -> Nu
         raws=(),
         facts=(),
         meta=NuggetMeta(name=name),
-        problems=(Problem(str(path), f"{what}; {_KEPT}", str(path), name),),
+        problems=(Problem(ProblemKind.UNREADABLE_FILE, str(path), f"{what}; {_KEPT}", str(path), name),),
         broken=what,
     )
 
@@ -314,8 +317,7 @@ def new_nugget(path: Path, meta: NuggetMeta) -> NuggetDocument:
 
 
 def _broken(path: Path, what: str) -> BrokenFileError:
-    todo = "nuggets verify --repair mends it, or put back a good copy of it"
-    return BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
+    return BrokenFileError(what, remedy=Repair("or-copy"), where=str(path), kept=_KEPT)
 
 
 def _newer(path: Path, version: bytes | None, known: int) -> str:

@@ -10,10 +10,10 @@ from operator import is_
 from pathlib import Path
 from typing import Final, cast
 
-from core.errors import BrokenFileError, StorageError, advice
+from core.errors import BrokenFileError, ErrorCode, StorageError, remedy_for
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.note import Note
-from core.model.snapshot import Problem, Snapshot
+from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.model.succession import take_over
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
@@ -161,13 +161,15 @@ def nugget_files(home: Path) -> list[Path]:
     except FileNotFoundError:
         return []
     except NotADirectoryError:
-        raise StorageError("is no folder", where=str(home), kept=_KEPT) from None
+        raise StorageError(
+            "is no folder", code=ErrorCode.WRONG_KIND_OF_FILE, where=str(home), kept=_KEPT
+        ) from None
     except OSError as error:
         raise StorageError(
             f"the folder cannot be read ({error.strerror})",
+            remedy=remedy_for(error, home),
             where=str(home),
             kept=_KEPT,
-            todo=advice(error, home),
         ) from error
     names = [name for name in names if not name.startswith(".")]
     return [home / name for suffix in FACT_SUFFIXES for name in sorted(names) if name.endswith(suffix)]
@@ -204,7 +206,13 @@ def assembled(
         first = named.setdefault(document.meta.name, document)
         if first is not document:
             where, what = str(document.path), f"a second file of the nugget {document.meta.name}"
-            problems.append(Problem(where, f"{what}; {first.path.name} is used", where, document.meta.name))
+            used = first.path.name
+            problems.append(
+                Problem(
+                    ProblemKind.SECOND_FILE, where, f"{what}; {used} is used", where, document.meta.name,
+                    used=used,
+                )
+            )  # fmt: skip
     found = tuple(named[name].nugget for name in sorted(named))
     # Nothing was done to the facts where these are the same objects, and that is told by the tuple alone.
     known = former.snapshot.nuggets if former is not None else ()

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Unpack
 
-from core.errors import AmbiguousError, NotFoundError
+from core.errors import AmbiguousError, ErrorCode, NameIt, NotFoundError, ShowLog
 from core.model.change import ChangeSet
 from core.model.entry import Conflict, Entry, EntryState
 from core.model.origin import Origin
@@ -235,10 +235,12 @@ class Ledger:
         exact = [row for row in rows if row[1] == wanted]
         if not exact and len(rows) > 1:
             few = ", ".join(row[1] for row in rows[:4])
-            raise AmbiguousError(f"fits several entries: {few}", where=wanted, todo="give more of the id")
+            raise AmbiguousError(
+                f"fits several entries: {few}", remedy=NameIt("more of the id"), where=wanted
+            )
         found = entries_of((exact or rows)[:1], self.undone())
         if not found:
-            raise NotFoundError("no such entry", where=wanted, todo="nuggets log lists them")
+            raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=wanted)
         return found[0]
 
     def undone(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.errors import NuggetsError
+from core.errors import Notice, NuggetsError
 
 
 class Notices:
@@ -18,16 +18,10 @@ class Notices:
 
     def tell(self, error: NuggetsError) -> None:
         """Keeps what went wrong aside from what was asked for. What was kept safe of that is not known here."""
-        self.say(told(error))
+        self.say(Notice.of(error))
 
     def take(self, *others: str) -> tuple[str, ...]:
         """The notices since the last call, with others after them; each once."""
         taken = tuple(dict.fromkeys([*self._notices, *filter(None, others)]))
         self._notices = []
         return taken
-
-
-def told(error: NuggetsError) -> str:
-    """What a notice says of an error."""
-    head = f"{error.where}: {error.what}" if error.where else error.what
-    return "; ".join(part for part in (head, error.todo) if part)

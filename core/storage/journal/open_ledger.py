@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 from datetime import datetime
 from pathlib import Path
 
-from core.errors import NuggetsError, StorageError
+from core.errors import ErrorCode, Notice, NuggetsError, StorageError
 from core.storage.files.sqlite import damage_in
 from core.storage.format.reading import Loaded
 from core.storage.journal.baseline import Baseline
@@ -21,7 +21,7 @@ from core.storage.journal.belonging import (
     mark,
 )
 from core.storage.journal.ledger import Ledger
-from core.storage.journal.notices import Notices, told
+from core.storage.journal.notices import Notices
 from core.storage.journal.schema import LEDGER_FILE, BrokenLedgerError, set_ledger_aside, unreadable
 from core.storage.journal.seen import seen_files
 from core.storage.safety.backups import BACKUPS
@@ -64,7 +64,7 @@ class OpenLedger:
 
     def tell_not_written(self, error: NuggetsError) -> None:
         """Keeps that the log cannot be written, until it can be."""
-        self._not_written = told(error)
+        self._not_written = Notice.of(error)
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call."""
@@ -172,7 +172,7 @@ class OpenLedger:
     def _say_gone(self) -> None:
         """Tells that a memory that had a log has none any more."""
         self.begun += 1
-        self._notices.say(f"{self._path}: the log of changes is gone; a new one begins now")
+        self._notices.say(Notice("the log of changes is gone; a new one begins now", where=str(self._path)))
 
     @contextmanager
     def looked_over(self) -> Iterator[None]:
@@ -197,8 +197,11 @@ class OpenLedger:
         foreign = isinstance(error, ForeignLedgerError)
         what = "belongs to another memory" if foreign else f"was broken ({error})"
         self._notices.say(
-            f"{self._path}: the log of changes {what}; its bytes are kept in "
-            f"{self.home / QUARANTINE}, no memory is lost; a new log begins now"
+            Notice(
+                f"the log of changes {what}; its bytes are kept in {self.home / QUARANTINE}, no memory is lost; "
+                "a new log begins now",
+                where=str(self._path),
+            )
         )
         self.log_problem = None
         try:
@@ -209,6 +212,7 @@ class OpenLedger:
         except BrokenLedgerError as again:
             raise StorageError(
                 f"the log of changes cannot be begun ({again})",
+                code=ErrorCode.LOG_UNREADABLE,
                 where=str(self._path),
                 kept="nothing was written",
             ) from again

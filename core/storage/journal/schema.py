@@ -8,7 +8,7 @@ import sqlite3
 from pathlib import Path
 from typing import Final
 
-from core.errors import ReadOnlyError, StorageError, advice
+from core.errors import ErrorCode, ReadOnlyError, StorageError, TryAgain, Update, remedy_for
 from core.storage.files.atomic import write_target
 from core.storage.files.sqlite import (
     BUSY_SECONDS,
@@ -137,12 +137,13 @@ def _has_unwritten(path: Path) -> bool:
 
 def unreadable(path: Path, said: str, error: BaseException | None = None) -> StorageError:
     """The error for a ledger that cannot be read now. error: what the system or SQLite refused it with."""
-    todo = "look at the file, or move it away" if error is None else advice(error, path, "try again")
     found = StorageError(
         f"the log of changes cannot be read ({said})",
+        code=ErrorCode.LOG_UNREADABLE,
         where=str(path),
         kept="it was left as it is",
-        todo=todo,
+        todo="look at the file, or move it away" if error is None else "",
+        remedy=None if error is None else remedy_for(error, path) or TryAgain(),
     )
     found.damaged = error is None
     return found
@@ -156,8 +157,11 @@ def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
     if version > VERSION:
         raise ReadOnlyError(
             f"the log of changes has version {version}, newer than this program knows ({VERSION})",
-            where=str(path), kept="nothing was written", todo="update this program to write",
-        )  # fmt: skip
+            code=ErrorCode.NEWER_VERSION,
+            remedy=Update("write"),
+            where=str(path),
+            kept="nothing was written",
+        )
     if version == VERSION:
         connection.execute("SELECT seq, state FROM entry ORDER BY seq DESC LIMIT 1").fetchone()
         connection.execute("SELECT file, fields FROM seen_file").fetchall()
@@ -197,9 +201,11 @@ def refused(path: Path, error: Exception) -> StorageError:
     """The error for a ledger that cannot be written now."""
     said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
-        f"the log of changes cannot be written ({said})", where=str(path), kept="nothing was written",
-        todo=advice(error, path, "try again"),
-    )  # fmt: skip
+        f"the log of changes cannot be written ({said})",
+        remedy=remedy_for(error, path) or TryAgain(),
+        where=str(path),
+        kept="nothing was written",
+    )
 
 
 def set_ledger_aside(path: Path, folder: Path, stamp: str) -> None:

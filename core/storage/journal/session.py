@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from core.errors import ConflictError, StorageError
+from core.errors import ConflictError, Notice, StorageError
 from core.model.change import Author, ChangeKind, ChangeSet, FileMend
 from core.model.entry import Conflict
 from core.model.names import iso
@@ -132,7 +132,7 @@ class JournalSession:
             if seq is not None and is_time_to_look(seq):
                 archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
-            self.notices.say(f"{error.where}: {error.what}; {_WRITTEN}")
+            self.notices.say(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))
         except BrokenLedgerError as error:
             # The files bear the change already: it is the first entry of the new ledger.
             self.log.begin_anew(error, after or before)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
 
-from core.errors import BrokenFileError, ConflictError, NuggetsError
+from core.errors import BrokenFileError, ConflictError, ErrorCode, NuggetsError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
 from core.model.fact import Fact
@@ -274,7 +274,7 @@ def mask_folder(
                     continue
             return entry
     raise ConflictError(
-        "another program keeps changing the files", where=str(store.home),
+        "another program keeps changing the files", code=ErrorCode.BUSY, where=str(store.home),
         kept="the log and the backups are masked, the notes not yet", todo="mask again",
     )  # fmt: skip
 

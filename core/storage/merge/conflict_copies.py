@@ -11,7 +11,16 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError, NotFoundError, NuggetsError, ReadOnlyError, StorageError, advice
+from core.errors import (
+    BrokenFileError,
+    ErrorCode,
+    NotFoundError,
+    NuggetsError,
+    ReadOnlyError,
+    StorageError,
+    Update,
+    remedy_for,
+)
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.fact import NuggetMeta
 from core.settings import InferenceSettings
@@ -124,16 +133,19 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
     if document.read_only:
         version = document.fields["version"].decode(errors="replace")
         raise ReadOnlyError(
-            f"has version {version}, newer than this program knows", where=str(copy.path), kept=_KEPT,
-            todo="update this program to join it",
-        )  # fmt: skip
+            f"has version {version}, newer than this program knows",
+            code=ErrorCode.NEWER_VERSION,
+            remedy=Update("join it"),
+            where=str(copy.path),
+            kept=_KEPT,
+        )
     return document
 
 
 def _read_copy(copy: ConflictCopy, rules: InferenceSettings | None) -> Document:
     found = read_file(copy.path)
     if found is None:
-        raise NotFoundError("no such file", where=str(copy.path))
+        raise NotFoundError("no such file", code=ErrorCode.NO_SUCH_FILE, where=str(copy.path))
     data, made = found
     if copy.original.name == GRAPH_FILE.name:
         return read_graph(copy.path, data, made, rules or InferenceSettings())
@@ -259,6 +271,8 @@ def _entries(folder: Path) -> list[Path]:
         return []
     except OSError as error:
         raise StorageError(
-            f"the folder cannot be read ({error.strerror})", where=str(folder), todo=advice(error, folder)
+            f"the folder cannot be read ({error.strerror})",
+            remedy=remedy_for(error, folder),
+            where=str(folder),
         ) from error
     return [folder / name for name in sorted(names) if name.endswith(_JSON) and not name.startswith(".")]

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from core.errors import BrokenFileError, NotFoundError, ReadOnlyError
+from core.errors import BrokenFileError, ErrorCode, NotFoundError, ReadOnlyError, Update
 from core.model.entry import Conflict
 from core.settings import InferenceSettings
 from core.storage.files.atomic import read_file, refused, replace_file
@@ -54,7 +54,9 @@ def merge_file(base: Path, ours: Path, theirs: Path, rules: InferenceSettings | 
     rules = rules or InferenceSettings()
     missing = [path for path in (base, ours, theirs) if not os.path.lexists(path)]
     if {ours, theirs} & {*missing}:
-        raise NotFoundError("no such file", where=", ".join(map(str, missing)), kept=_KEPT)
+        raise NotFoundError(
+            "no such file", code=ErrorCode.NO_SUCH_FILE, where=", ".join(map(str, missing)), kept=_KEPT
+        )
     mine, other = _read(ours, rules), _read(theirs, rules)
     former = _read(base, rules) if _has_content(base) else _empty_like(mine)
     collect = Collect(take_ours)
@@ -96,7 +98,7 @@ def _has_content(path: Path) -> bool:
 def _read(path: Path, rules: InferenceSettings) -> Document:
     found = read_file(path)
     if found is None:
-        raise NotFoundError("no such file", where=str(path), kept=_KEPT)
+        raise NotFoundError("no such file", code=ErrorCode.NO_SUCH_FILE, where=str(path), kept=_KEPT)
     data, made = found
     try:
         kind = kind_of(data)
@@ -112,7 +114,9 @@ def _read(path: Path, rules: InferenceSettings) -> Document:
     else:
         raise _broken(path, "the file is neither a note graph nor a fact file")
     if document.read_only:
-        raise ReadOnlyError(document.read_only, kept=_KEPT, todo="update this program to merge it")
+        raise ReadOnlyError(
+            document.read_only, code=ErrorCode.NEWER_VERSION, remedy=Update("merge it"), kept=_KEPT
+        )
     return document
 
 

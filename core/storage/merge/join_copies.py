@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from core.errors import InvalidInputError, ReadOnlyError
+from core.errors import ErrorCode, InvalidInputError, ReadOnlyError, Update
 from core.model.build import brought_back, new_note, waiting
 from core.model.change import PERSON, Author, ChangeSet
 from core.model.compare import alike
@@ -71,7 +71,9 @@ def join(
     """
     for copy in copies:
         if copy.read_only:
-            raise ReadOnlyError(copy.read_only, kept=_KEPT, todo="update this program to join it")
+            raise ReadOnlyError(
+                copy.read_only, code=ErrorCode.NEWER_VERSION, remedy=Update("join it"), kept=_KEPT
+            )
     draft = Draft(current, now=now, ids=ids, rules=rules)
     collect = Collect(take_ours)
     _Joining(draft, was_here, versions, collect, frozenset(gone)).join(copies)

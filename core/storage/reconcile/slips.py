@@ -9,7 +9,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import BrokenFileError
+from core.errors import BrokenFileError, Notice
 from core.model.change import PROGRAM, ChangeSet
 from core.model.compare import differences
 from core.model.names import iso
@@ -92,8 +92,11 @@ def taken_in(trace: JournalSession, path: Path, target: Path, base: Loaded) -> t
     theirs = with_slip(trace.home, path, target, base, trace.rules, trace.now())
     if theirs is None:
         trace.notices.say(
-            f"{target}: another program wrote this file at the moment of a change and it cannot be read; "
-            f"its bytes are kept in {trace.home / QUARANTINE}"
+            Notice(
+                "another program wrote this file at the moment of a change and it cannot be read; "
+                f"its bytes are kept in {trace.home / QUARANTINE}",
+                where=str(target),
+            )
         )
         return ()
     assert trace.ledger is not None

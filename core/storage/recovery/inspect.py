@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from core.errors import NuggetsError, ReadOnlyError
+from core.errors import NuggetsError, ReadOnlyError, Resolve
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.kept import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
@@ -19,7 +19,7 @@ from core.storage.files.atomic import LOCK_NAME, leftovers, write_target, wrong_
 from core.storage.journal.schema import LEDGER_FILE
 from core.storage.merge.conflict_copies import ConflictCopy, bad_copies, conflict_copies, read_copy
 from core.storage.safety.backups import BACKUPS
-from core.verify import Finding
+from core.verify.finding import Finding, sentence
 
 _TEMPORARY_OF_OTHERS: Final = re.compile(r"[^.].*\.json\..*\btmp|[^.].*\.json\.tmp.*")
 
@@ -123,17 +123,18 @@ def _conflict_copies(home: Path) -> Iterator[Finding]:
     try:
         copies, bad = conflict_copies(home), bad_copies(home)
     except NuggetsError as error:
-        todo = f" {error.todo[:1].upper()}{error.todo[1:]}." if error.todo else ""
-        yield Finding("unreadable-file", error.where, f"The file {error.what}.{todo}")
+        yield Finding(
+            "unreadable-file", error.where, f"The file {error.what}.",
+            todo=sentence(error.more), remedy=error.remedy,
+        )  # fmt: skip
         return
     for copy in copies:
         problem = _problem(copy)
         if problem:
             bad.append(replace(copy, problem=problem))
             continue
-        detail = f"A sync tool left {copy.path.name} beside {copy.original.name}: what it holds is not in the memory. "
-        detail += "Join both with: nuggets resolve."
-        yield Finding("conflict-copy", str(copy.path), detail)
+        detail = f"A sync tool left {copy.path.name} beside {copy.original.name}: what it holds is not in the memory."
+        yield Finding("conflict-copy", str(copy.path), detail, remedy=Resolve(what="join"))
     for copy in bad:
         detail = (
             f"{copy.path.name} bears the name of a conflict copy of {copy.original.name} and {copy.problem}: "

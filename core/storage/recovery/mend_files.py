@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from core.errors import ConflictError
+from core.errors import ConflictError, ErrorCode, Notice
 from core.model.change import FileMend
 from core.storage.files.atomic import fingerprint, read_file, replace_file, write_target
 from core.storage.format.documents import remembered_graph, remembered_nugget
@@ -61,7 +61,9 @@ def mend_files(trace: JournalSession, loaded: Loaded, now: datetime) -> list[Fil
             mended.append(_mend(trace, path, kept, parts))
             for place, problem in unread_places(document):
                 if place in versions:
-                    trace.notices.say(f"{problem.where}: could not be read, and is now as it last could be")
+                    trace.notices.say(
+                        Notice("could not be read, and is now as it last could be", where=problem.where)
+                    )
     return mended
 
 
@@ -94,9 +96,12 @@ def check_mends(home: Path, mends: Iterable[FileMend]) -> None:
         found = read_file(home / mend.path)
         if found is None or hashlib.sha256(found[0]).hexdigest() != mend.after:
             raise ConflictError(
-                "the file was changed since it was mended", where=str(home / mend.path),
-                kept="nothing was changed", todo=f"its bytes of before lie in {kept}",
-            )  # fmt: skip
+                "the file was changed since it was mended",
+                code=ErrorCode.CHANGED_MEANWHILE,
+                where=str(home / mend.path),
+                kept="nothing was changed",
+                todo=f"its bytes of before lie in {kept}",
+            )
         if hashlib.sha256(_bytes_before(home, mend)).hexdigest() != mend.before:
             raise ConflictError(
                 "its bytes of before are not in the quarantine as they were", where=str(kept),

@@ -7,7 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Final
 
-from core.errors import NotFoundError, StorageError
+from core.errors import ErrorCode, NotFoundError, StorageError
 from core.model.change import ChangeSet
 from core.model.names import iso
 from core.storage.files.atomic import read_file
@@ -57,7 +57,7 @@ def keep_whole(home: Path, path: Path, reason: str, now: datetime, *, sound: boo
     """
     found = read_file(path)
     if found is None:
-        raise NotFoundError("there is no such file any more", where=str(path))
+        raise NotFoundError("there is no such file any more", code=ErrorCode.NO_SUCH_FILE, where=str(path))
     file = str(path.relative_to(home))
     record = set_aside(
         home, file=file, data=found[0], reason=reason, where=file, at=iso(now), whole=True, sound=sound

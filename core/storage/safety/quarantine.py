@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from core.errors import InvalidInputError, NotFoundError, NuggetsError
+from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from core.model.names import iso, parse_iso
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.files.side_folders import (
@@ -78,7 +78,9 @@ def set_aside(
     """
     moment = parse_iso(at)
     if moment is None:
-        raise InvalidInputError("no time", where=repr(at), kept="nothing was written")
+        raise InvalidInputError(
+            "no time", code=ErrorCode.BAD_TIME, where=repr(at), kept="nothing was written"
+        )
     folder = side_folder(home, QUARANTINE)
     names = remove_half_written(folder)
     digest = hashlib.sha256(data).hexdigest()
@@ -124,7 +126,11 @@ def record_bytes(record: Record) -> bytes:
     """The exact bytes that were set aside. Raises NotFoundError when they are gone, StorageError."""
     found = read_file(record.path)
     if found is None:
-        raise NotFoundError("what was set aside is gone from the quarantine", where=str(record.path))
+        raise NotFoundError(
+            "what was set aside is gone from the quarantine",
+            code=ErrorCode.NO_SUCH_FILE,
+            where=str(record.path),
+        )
     return found[0]
 
 

@@ -21,7 +21,7 @@ from core.model.change import Author, ChangeSet
 from core.model.compare import differences, laid_over
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
-from core.model.snapshot import Problem, Snapshot
+from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.reading import read_folder
 from core.storage.merge.compare import outside_changes
@@ -142,7 +142,13 @@ def test_what_cannot_be_read_any_more_is_not_gone() -> None:
     broken = Nugget(meta=NuggetMeta(name="memory"), file="memory.nugget.json", problem="cannot be read")
     set_aside = Snapshot(nuggets=(broken,), set_aside=frozenset({note.id}))
     assert differences(before, set_aside) == ((), (), ())
-    in_part = Problem("memory.nugget.json: fact 1", "cannot be read (...)", "memory.nugget.json", "memory")
+    in_part = Problem(
+        ProblemKind.UNREADABLE_FACT,
+        "memory.nugget.json: fact 1",
+        "cannot be read (...)",
+        "memory.nugget.json",
+        "memory",
+    )
     assert differences(before, _memory(note, facts={}, problems=(in_part,))) == ((), (), ())
     assert len(differences(before, _memory(note, facts={})).facts) == 1
 

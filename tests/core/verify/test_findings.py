@@ -22,8 +22,9 @@ from core import Memory
 from core.model.draft import Draft
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
-from core.model.snapshot import Problem, Snapshot
+from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.verify import Finding, findings, repair
+from core.verify.finding import Means
 
 KEPT = HiddenFact(key="k", value="v", hits=2, last_hit_session="s-1", index=1)
 
@@ -71,6 +72,7 @@ def test_facts_of_a_file_that_is_gone_come_back_together() -> None:
         "memory",
         'The nugget "memory" has no fact file, but 2 notes mirror facts of it.',
         "makes it anew with 2 facts from the notes",
+        Means.CHANGE,
     )
     assert facts_in(mended(draft)) == {"k": "v", "j": "w"}
 
@@ -78,7 +80,11 @@ def test_facts_of_a_file_that_is_gone_come_back_together() -> None:
 def test_facts_of_a_file_that_cannot_be_read_are_not_judged() -> None:
     broken = Nugget(meta=NuggetMeta(name="memory"), file="memory.nugget.json", problem="no JSON")
     problem = Problem(
-        "memory.nugget.json", "the fact file cannot be read (no JSON)", "memory.nugget.json", "memory"
+        ProblemKind.UNREADABLE_FILE,
+        "memory.nugget.json",
+        "the fact file cannot be read (no JSON)",
+        "memory.nugget.json",
+        "memory",
     )
     draft = draft_over(Snapshot(notes=(make_fact_note(1, "k", "v"),), nuggets=(broken,), problems=(problem,)))
     finding = only(draft)
@@ -95,10 +101,16 @@ def test_a_nugget_that_a_broken_file_may_hold_is_not_made_anew() -> None:
 
 
 def test_a_fact_that_may_be_one_that_cannot_be_read_is_not_judged() -> None:
-    fact = Problem("memory.nugget.json: fact 2", "cannot be read (x)", "memory.nugget.json", "memory")
+    fact = Problem(
+        ProblemKind.UNREADABLE_FACT,
+        "memory.nugget.json: fact 2",
+        "cannot be read (x)",
+        "memory.nugget.json",
+        "memory",
+    )
     draft = make_draft(make_fact_note(1, "k", "v"), facts={}, problems=(fact,))
     assert only(draft).kind == "unreadable-fact"
-    note = Problem("graph.json: note 2", "cannot be read (x)", "graph.json")
+    note = Problem(ProblemKind.UNREADABLE_NOTE, "graph.json: note 2", "cannot be read (x)", "graph.json")
     assert only(make_draft(facts={"k": "v"}, problems=(note,))).kind == "unreadable-note"
 
 
@@ -319,7 +331,13 @@ def test_facts_are_never_stored_under_a_name_that_no_file_can_bear() -> None:
 
 def test_a_second_file_of_a_nugget_and_a_newer_version_are_told() -> None:
     path = "/m/memory.nugget.json"
-    second = Problem(path, "a second file of the nugget memory; memory.donna.json is used", path, "memory")
+    second = Problem(
+        ProblemKind.SECOND_FILE,
+        path,
+        "a second file of the nugget memory; memory.donna.json is used",
+        path,
+        "memory",
+    )
     newer = "/m/graph/graph.json has version 9, newer than this program knows (3)"
     draft = make_draft(facts={}, problems=(second,), read_only=newer, home="/m")
     assert [(finding.kind, finding.where) for finding in findings(draft.snapshot)] == [
