@@ -83,27 +83,29 @@ def key_map(settings: Settings) -> KeyMap:
         try:
             wanted[name] = _wanted(name, text, standard, vim)
         except WrongKeyError as error:
-            wrong.append(str(error) + ("" if str(error).endswith("?") else "."))
+            wrong.append(str(error) + ("" if error.near else "."))
     wrong += _settle_doubles(wanted, standard)
     keys = standard | wanted
     commands = tuple(replace(command, keys=keys[command.name]) for command in COMMANDS)
     return KeyMap(commands, vim, tuple(wrong))
 
 
+def _in_a_clause(error: WrongKeyError) -> str:
+    return (error.why + (f"; did you mean {error.near}" if error.near else ""))[:200]
+
+
 def _wanted(name: str, text: str | None, standard: Mapping[str, str], vim: bool) -> str:
     """The keys that a line of the settings asks for. Raises WrongKeyError."""
     if name not in BY_NAME:
         near = nearest(name[:_NAMED], tuple(BY_NAME))
-        raise WrongKeyError(
-            f'There is no command "{name[:_NAMED]}"' + (f"; did you mean {near}?" if near else "")
-        )
+        raise WrongKeyError(f'There is no command "{name[:_NAMED]}"', near)
     stays = f"; {_stays(name, standard)}"
     if text is None:
         raise WrongKeyError(f'{name} must be a text such as "k" or "k,ctrl+k"{stays}')
     try:
         keys = read_keys(text[:1000])
     except WrongKeyError as error:
-        raise WrongKeyError(f"{name}: {str(error)[:200].rstrip('?')}{stays}") from None
+        raise WrongKeyError(f"{name}: {_in_a_clause(error)}{stays}") from None
     fixed = (_FIXED | _FIXED_BY_VIM if vim else _FIXED) - set(standard[name].split(","))
     taken = next((key for key in keys if key in fixed), "")
     if taken:

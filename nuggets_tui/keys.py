@@ -32,7 +32,12 @@ _SENT_AS: Final = {
 
 
 class WrongKeyError(ValueError):
-    """A key of settings.toml that cannot be used; says why."""
+    """A key of settings.toml that cannot be used. why: in a clause. near: what may be meant instead, "" for nothing."""
+
+    def __init__(self, why: str, near: str = "") -> None:
+        self.why = why
+        self.near = near
+        super().__init__(why + (f"; did you mean {near}?" if near else ""))
 
 
 def shown_key(key: str) -> str:
@@ -54,14 +59,14 @@ def _read_key(text: str) -> str:
     modifiers = [part.strip().lower() for part in head.split("+") if part.strip()]
     unknown = next((part for part in modifiers if part not in _MODIFIERS), "")
     if unknown:
-        raise WrongKeyError(f'"{text}" is no key{_near(unknown, _MODIFIERS)}')
+        raise WrongKeyError(f'"{text}" is no key', nearest(unknown, _MODIFIERS))
     if len(base) == 1:
         base = _of_character(base, modifiers)
         modifiers = [part for part in modifiers if part != "shift"] if base.isupper() else modifiers
     else:
         base = _OTHER_NAMES.get(base.lower(), base.lower())
         if base not in _names():
-            raise WrongKeyError(f'"{text}" is no key{_near(base, _names())}')
+            raise WrongKeyError(f'"{text}" is no key', nearest(base, _names()))
     key = "+".join([*(name for name in _MODIFIERS if name in modifiers), base])
     if key in _SENT_AS:
         raise WrongKeyError(f'"{text}" cannot be told from {_SENT_AS[key]} in a terminal')
@@ -88,11 +93,6 @@ def _names() -> frozenset[str]:
     punctuation = (Binding(sign, "") for sign in string.punctuation if sign != ",")
     named |= {binding.key for binding in Binding.make_bindings(punctuation)} | {"comma"}
     return frozenset(name for name in named if len(name) > 1 and not name.startswith("<"))
-
-
-def _near(name: str, names: frozenset[str] | tuple[str, ...]) -> str:
-    near = nearest(name, names)
-    return f"; did you mean {near}?" if near else ""
 
 
 def nearest(name: str, names: frozenset[str] | tuple[str, ...]) -> str:

@@ -6,6 +6,7 @@ from typing import Literal
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.change import ChangeSet
 from core.model.origin import Origin
 
@@ -18,15 +19,21 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
     """One thing that was changed in two ways: what it is and its three values as text.
 
     `where` is a note's id or "nugget: key"; `field` the name of the note's or fact's field, "" when it is about
-    the whole thing (deleted on one side, for example).
+    the whole thing (deleted on one side, for example). `code` says for programs what `what` says for people.
     """
 
     what: str
+    code: ErrorCode = ErrorCode.CONFLICT
     where: str = ""
     field: str = ""
     base: str = ""
     ours: str = ""
     theirs: str = ""
+
+    @property
+    def named(self) -> tuple[str, ...]:
+        """What it is about, whatever it is called: two that have this in common are one."""
+        return self.code, self.where, self.field, self.base, self.ours, self.theirs
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):

@@ -12,6 +12,7 @@ from typing import Final
 from core.graph.merging import given_hits_to
 from core.model.draft import Draft
 from core.model.note import Note
+from core.reflection.linking import is_of_merging
 from core.reflection.tidy import tidied
 from core.reflection.vocabulary import Vocabulary
 from core.text.normalise import squeeze
@@ -146,8 +147,7 @@ def survivor_first(first: Note, second: Note) -> tuple[Note, Note]:
 def were_merged(first: Note, second: Note) -> bool:
     """Whether the two were merged before and one was brought back: to a person they are no duplicates."""
     return any(
-        b.id in given_hits_to(a)
-        or any(link.to == b.id and link.reason.startswith("merged") for link in a.links)
+        b.id in given_hits_to(a) or any(link.to == b.id and is_of_merging(link) for link in a.links)
         for a, b in ((first, second), (second, first))
     )
 

@@ -8,11 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Final, NamedTuple
 
-from core.model.note import Note
+from core.model.note import Link, Note
 from core.reflection.vocabulary import Vocabulary, independent, tells_something
 from core.settings import ReflectionSettings
 
-REASON: Final = "shared context: "
+# How a link says where it comes from: a link has no other field that all programs keep.
+_OF_REFLECTION: Final = "shared context: "
+_OF_MERGING: Final = "merged"
 _ALWAYS_UNCOMMON: Final = 5
 _NAMED: Final = 3
 
@@ -112,7 +114,17 @@ class SharedContext:
 
 def link_reason(words: Iterable[str]) -> str:
     """The reason that a link made by reflection bears."""
-    return REASON + ", ".join(words)
+    return _OF_REFLECTION + ", ".join(words)
+
+
+def is_of_reflection(link: Link) -> bool:
+    """Whether reflection made a link."""
+    return link.reason.startswith(_OF_REFLECTION)
+
+
+def is_of_merging(link: Link) -> bool:
+    """Whether merging two notes made a link."""
+    return link.reason.startswith(_OF_MERGING)
 
 
 def compatible(first: str, second: str) -> bool:
@@ -122,7 +134,7 @@ def compatible(first: str, second: str) -> bool:
 
 def made_links(note: Note) -> int:
     """How many links of a note reflection made."""
-    return sum(link.reason.startswith(REASON) for link in note.links)
+    return sum(map(is_of_reflection, note.links))
 
 
 def visible_links(note: Note, visible: Callable[[str], bool]) -> int:

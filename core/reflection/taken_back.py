@@ -11,7 +11,7 @@ from core.model.change import ChangeSet, NoteChange
 from core.model.entry import Entry
 from core.model.note import Note
 from core.model.parts import parts
-from core.reflection.linking import REASON
+from core.reflection.linking import is_of_reflection
 from core.reflection.refusals import Refusal, ground
 from core.reflection.result import ChangeType, proposal_id
 
@@ -66,5 +66,5 @@ def _proposed_for(change: NoteChange, before: Mapping[str, Note]) -> Iterator[Re
     known = {(link.to, link.reason) for link in old.links}
     for link in new.links:
         other = before.get(link.to)
-        if link.reason.startswith(REASON) and (link.to, link.reason) not in known and other is not None:
+        if is_of_reflection(link) and (link.to, link.reason) not in known and other is not None:
             yield refusal("link", other)

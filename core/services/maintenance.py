@@ -416,7 +416,10 @@ class Maintenance:
         """
         ledger = self._store.ledger
         entries = ledger.entries(state="conflict") if ledger is not None else ()
-        known = next((one.id for one in entries if one.conflict == conflict), "")
+        known = next(
+            (one.id for one in entries if one.conflict is not None and one.conflict.named == conflict.named),
+            "",
+        )
         if known:
             return known
         notes, facts = copied_version(conflict, documents, present, now=self._clock(), ids=self._ids)

@@ -52,7 +52,7 @@ class Standing:
 def light_of(standing: Standing) -> tuple[Light, str]:
     """The light, and what it means with what to do about it."""
     light, why = _light(standing)
-    if standing.dead and "dead" not in why:
+    if standing.dead and not (light is Light.STUCK and _died_in_vain(standing)):
         why += f"; {_counted(standing.dead, 'job is', 'jobs are')} dead: see why and try again"
     return light, why
 
@@ -120,13 +120,10 @@ def _proposals(standing: Standing) -> str:
 
 def _stuck(standing: Standing) -> str:
     """Why nothing comes of the work, "" when something does."""
-    progress = standing.progress or 0
-    work = standing.waiting + standing.running + standing.outbox
-    if work and standing.since is not None:
-        quiet = standing.now - max(standing.since, progress)
-        if quiet > STUCK_AFTER_MS:
-            return f"nothing has been written for {quiet // 60_000} minutes; {_what_keeps_it(standing)}"
-    if standing.dead and progress < (standing.died or 0):
+    quiet = _quiet_ms(standing)
+    if quiet > STUCK_AFTER_MS:
+        return f"nothing has been written for {quiet // 60_000} minutes; {_what_keeps_it(standing)}"
+    if _died_in_vain(standing):
         reason = f" ({standing.died_of})" if standing.died_of else ""
         return f"{_counted(standing.dead, 'job is', 'jobs are')} dead and nothing came of them{reason}: try again"
     writes = standing.mode in (Mode.CONTROLLED_WRITE, Mode.FULL)
@@ -134,6 +131,20 @@ def _stuck(standing: Standing) -> str:
     if writes and nothing and standing.read >= _TEXTS_WITHOUT_FACT:
         return f"{standing.read} texts were read and no fact came of them: see what became of the proposals"
     return ""
+
+
+def _quiet_ms(standing: Standing) -> int:
+    """For how long nothing has come of work that waits or runs, 0 where there is none."""
+    work = standing.waiting + standing.running + standing.outbox
+    if not work or standing.since is None:
+        return 0
+    return standing.now - max(standing.since, standing.progress or 0)
+
+
+def _died_in_vain(standing: Standing) -> bool:
+    """Whether it is dead jobs that nothing came of: what the light says of work that is stuck."""
+    in_vain = standing.dead > 0 and (standing.progress or 0) < (standing.died or 0)
+    return in_vain and _quiet_ms(standing) <= STUCK_AFTER_MS
 
 
 def _what_keeps_it(standing: Standing) -> str:

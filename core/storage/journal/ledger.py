@@ -403,9 +403,9 @@ class Ledger:
         found = self._entries(
             "WHERE state IN ('conflict', 'settled') AND made_by = ? ORDER BY seq DESC", (RESTORED.spelling,)
         )
-        named = wanted.what, wanted.where, wanted.ours
+        named = wanted.code, wanted.where, wanted.ours
         return next(
-            (one for one in found if (c := one.conflict) and (c.what, c.where, c.ours) == named), None
+            (one for one in found if (c := one.conflict) and (c.code, c.where, c.ours) == named), None
         )
 
     def conflicts_gone_beyond(self, wanted: Conflict) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final, NoReturn, Protocol
 
-from core.errors import ConflictError
+from core.errors import ConflictError, ErrorCode
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import HiddenFact, Note
@@ -34,10 +34,13 @@ def merge_extra(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, An
     return {name: value for name, value in theirs.items() if name not in dropped} | changed
 
 
-def conflict(what: str, where: str, base: Any, ours: Any, theirs: Any, field: str = "") -> ConflictError:
+def conflict(
+    code: ErrorCode, what: str, where: str, base: Any, ours: Any, theirs: Any, field: str = ""
+) -> ConflictError:
     """The error for one thing changed in two ways, with its three values."""
     return ConflictError(
         what,
+        code=code,
         where=where,
         kept=_KEPT,
         todo="look at the newest version and make the change again",
@@ -88,6 +91,7 @@ class Collect:
 def conflict_of(found: ConflictError) -> Conflict:
     """A raised conflict as it is kept and shown."""
     return Conflict(
+        code=found.code,
         what=found.what,
         where=found.where,
         field=found.field,
@@ -106,11 +110,11 @@ class Deciding:
     def __init__(self, decide: Decide) -> None:
         self.lost: set[tuple[str, ...]] = set()
         self._decide = decide
-        self._known: dict[tuple[str, str, str], Any] = {}
+        self._known: dict[tuple[ErrorCode, str, str], Any] = {}
 
     def value(self, found: ConflictError, ours: Any, theirs: Any) -> Any:
         """The value that is to stand. Raises ConflictError."""
-        place = (found.what, found.where, found.field)
+        place = (found.code, found.where, found.field)
         if place not in self._known:
             self._known[place] = self._decide(found, ours, theirs)
         return self._known[place]

@@ -8,6 +8,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.basis import settled, unique_links
 from core.model.compare import alike
 from core.model.fact import Fact
@@ -246,7 +247,9 @@ def _one_name(where: str, ours: bytes | None, theirs: bytes, decide: Decide) -> 
     if ours is None or ours == theirs:
         return theirs
     mine, other = (name.decode(errors="replace") for name in (ours, theirs))
-    found = conflict("the nugget has another name there", where, mine, mine, other, "name")
+    found = conflict(
+        ErrorCode.OTHER_NAME, "the nugget has another name there", where, mine, mine, other, "name"
+    )
     taken: bytes = decide(found, ours, theirs)
     return taken
 

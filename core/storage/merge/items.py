@@ -7,6 +7,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
+from core.errors import ErrorCode
 from core.model.fact import Fact
 from core.model.note import Note
 from core.storage.merge.deciding import Decide, conflict
@@ -108,7 +109,10 @@ def _may_go(before: Item[T], ours: Item[T] | None, theirs: Item[T] | None, rules
         return True
     what = "it was changed here and deleted there" if ours else "it was deleted here and changed there"
     told = (before.text, ours.text if ours else "", theirs.text if theirs else "")
-    return rules.decide(conflict(what, rules.where(left), *told), ours, theirs) is None
+    return (
+        rules.decide(conflict(ErrorCode.CHANGED_AND_DELETED, what, rules.where(left), *told), ours, theirs)
+        is None
+    )
 
 
 def merge_item(before: Item[T] | None, ours: Item[T], theirs: Item[T], rules: ItemRules[T]) -> Item[T]:
@@ -135,5 +139,5 @@ def _merge_unreadable(before: Item[T] | None, ours: Item[T], theirs: Item[T], ru
         return theirs
     what = "it cannot be read there" if theirs.value is None else "it cannot be read here"
     told = (before.text if before is not None else "", ours.text, theirs.text)
-    taken = rules.decide(conflict(what, rules.where(ours), *told), ours, theirs)
+    taken = rules.decide(conflict(ErrorCode.UNREADABLE_SIDE, what, rules.where(ours), *told), ours, theirs)
     return theirs if taken is theirs else ours

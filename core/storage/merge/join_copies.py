@@ -153,7 +153,7 @@ class _Joining:
         mine = self.draft.note(note.id)
         fact = (note.nugget_name, note.key)
         if mine is None and self.draft.exists(note.id):
-            self._tell("it cannot be read here", note.id, "", note.content)
+            self._tell(ErrorCode.UNREADABLE_SIDE, "it cannot be read here", note.id, "", note.content)
             return None
         if mine is None and known:
             if note.is_fact:
@@ -171,7 +171,13 @@ class _Joining:
             return None
         merged = self._merged(mine, note)
         if mine.hidden and not merged.hidden and self.draft.fact_note(*fact, hidden=False) is not None:
-            self._tell("its fact was stored anew here and brought back there", note.id, "", note.content)
+            self._tell(
+                ErrorCode.STORED_MEANWHILE,
+                "its fact was stored anew here and brought back there",
+                note.id,
+                "",
+                note.content,
+            )
             return None
         return None if replace(merged, vector=mine.vector) == mine else merged
 
@@ -183,7 +189,7 @@ class _Joining:
         """Whether a note that comes can have its fact: another program may name a nugget as no file can be named."""
         if not note.is_fact or note.hidden or self._has_nugget(note.nugget_name):
             return True
-        self._tell("no file can bear the name of its nugget", note.id, "", note.content)
+        self._tell(ErrorCode.BAD_NAME, "no file can bear the name of its nugget", note.id, "", note.content)
         return False
 
     def _merged(self, mine: Note, note: Note) -> Note:
@@ -218,8 +224,8 @@ class _Joining:
     def _known_versions(self, id: str) -> Sequence[Note]:
         return self.versions(id) if self.versions is not None else ()
 
-    def _tell(self, what: str, where: str, ours: str, theirs: str, field: str = "") -> None:
-        self.collect(conflict(what, where, "", ours, theirs, field), None, None)
+    def _tell(self, code: ErrorCode, what: str, where: str, ours: str, theirs: str, field: str = "") -> None:
+        self.collect(conflict(code, what, where, "", ours, theirs, field), None, None)
 
     def _carry_to_fact(self, note: Note) -> None:
         """Brings the fact of a joined note in step with it."""
@@ -272,7 +278,14 @@ class _Joining:
         if alike(stored.value, note.content):
             return
         where = f"{note.nugget_name}: {note.key}"
-        self._tell("its value was changed in two ways", where, stored.value, note.content, "value")
+        self._tell(
+            ErrorCode.CHANGED_IN_TWO_WAYS,
+            "its value was changed in two ways",
+            where,
+            stored.value,
+            note.content,
+            "value",
+        )
         self.wanted[note.id] = self.draft.put(replace(note, content=stored.value))
 
     def _has_nugget(self, name: str) -> bool:
@@ -332,10 +345,16 @@ class _Joining:
         waits = self._waiting(nugget, fact.key)
         if waits is not None:
             if not alike(waits.value, fact.value):
-                self._tell("it was forgotten here and changed there", where, "", fact.value)
+                self._tell(
+                    ErrorCode.CHANGED_AND_DELETED,
+                    "it was forgotten here and changed there",
+                    where,
+                    "",
+                    fact.value,
+                )
             return
         if not self._has_nugget(nugget):
-            self._tell("no file can bear the name of its nugget", where, "", fact.value)
+            self._tell(ErrorCode.BAD_NAME, "no file can bear the name of its nugget", where, "", fact.value)
             return
         self.draft.put_fact(nugget, fact)
         self._give_note(nugget, fact.key)
@@ -351,7 +370,14 @@ class _Joining:
         elif not alike(note.content, fact.value):
             # Its note has stood alone and was changed meanwhile.
             where = f"{nugget}: {key}"
-            self._tell("its value was changed in two ways", where, note.content, fact.value, "value")
+            self._tell(
+                ErrorCode.CHANGED_IN_TWO_WAYS,
+                "its value was changed in two ways",
+                where,
+                note.content,
+                fact.value,
+                "value",
+            )
             self.draft.put_fact(nugget, msgspec.structs.replace(fact, value=note.content))
 
 

@@ -7,6 +7,7 @@ from typing import Final
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.basis import settled, vector_spec
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import alike
@@ -120,7 +121,14 @@ def _orphans(
         leaves = fact.after is None and not (fact.namesake or alone)
         twin = snapshot.fact_notes.get((fact.nugget, fact.key)) if leaves else None
         if twin is not None and not twin.hidden and twin.id not in touched:
-            anew = conflict("the fact was stored anew meanwhile", twin.id, fact.key, "", twin.content)
+            anew = conflict(
+                ErrorCode.STORED_MEANWHILE,
+                "the fact was stored anew meanwhile",
+                twin.id,
+                fact.key,
+                "",
+                twin.content,
+            )
             if deciding.ours_stand(anew, None, twin, "fact", fact.nugget, fact.key):
                 found.append(twin.id)
     return found
@@ -183,7 +191,14 @@ def _facts_of_strangers(
         value = found[1].value if found is not None else ""
         if alike(value, note.content) or _came_back_without_fact(change_set, snapshot, note, found):
             continue
-        strange = conflict("its fact was changed meanwhile", note.id, note.key, note.content, value)
+        strange = conflict(
+            ErrorCode.FACT_CHANGED_MEANWHILE,
+            "its fact was changed meanwhile",
+            note.id,
+            note.key,
+            note.content,
+            value,
+        )
         if not deciding.ours_stand(strange, note, change.before, "note", note.id):
             continue
         index, fact = found if found is not None else (None, None)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.change import ChangeSet, FactChange
 from core.model.compare import alike
 from core.model.fact import Fact
@@ -143,20 +144,41 @@ def _rebase_fact(
             return []
         if current is None:
             return [change]
-        stored = conflict("this key was stored meanwhile", where, "", after.value, current.fact.value)
+        stored = conflict(
+            ErrorCode.STORED_MEANWHILE,
+            "this key was stored meanwhile",
+            where,
+            "",
+            after.value,
+            current.fact.value,
+        )
         stands = deciding.ours_stand(stored, after, current.fact, *item)
         return [_moved(change, current, after)] if stands else []
     if after is None:
         if current is None:
             return []
-        changed = conflict("the fact was changed meanwhile", where, before.value, "", current.fact.value)
+        changed = conflict(
+            ErrorCode.FACT_CHANGED_MEANWHILE,
+            "the fact was changed meanwhile",
+            where,
+            before.value,
+            "",
+            current.fact.value,
+        )
         if not alike(current.fact.value, before.value) and not deciding.ours_stand(
             changed, None, current.fact, *item
         ):
             return []
         return [_moved(change, current, None)]
     if current is None:
-        forgotten = conflict("the fact was forgotten meanwhile", where, before.value, after.value, "")
+        forgotten = conflict(
+            ErrorCode.FORGOTTEN_MEANWHILE,
+            "the fact was forgotten meanwhile",
+            where,
+            before.value,
+            after.value,
+            "",
+        )
         if quiet or not deciding.ours_stand(forgotten, after, None, *item):
             return []
         if other is not None:
@@ -164,7 +186,14 @@ def _rebase_fact(
         return [FactChange(nugget=change.nugget, key=after.key, before=None, after=after, index=None)]
     replaced: list[FactChange] = []
     if other is not None:
-        taken = conflict("this key was stored meanwhile", where, before.key, after.key, after.key)
+        taken = conflict(
+            ErrorCode.STORED_MEANWHILE,
+            "this key was stored meanwhile",
+            where,
+            before.key,
+            after.key,
+            after.key,
+        )
         if not deciding.ours_stand(taken, after, current.fact, *item):
             return []
         replaced = [_moved(change, other, None)]
@@ -190,7 +219,9 @@ def _merge_fact(where: str, before: Fact, after: Fact, current: Fact, deciding: 
         value = after.value
     else:
         what = "the fact was changed in two ways"
-        found = conflict(what, where, before.value, after.value, current.value, "value")
+        found = conflict(
+            ErrorCode.CHANGED_IN_TWO_WAYS, what, where, before.value, after.value, current.value, "value"
+        )
         value = deciding.value(found, after.value, current.value)
     return msgspec.structs.replace(
         current,

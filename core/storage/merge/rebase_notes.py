@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.basis import settled, sound_links, unique_links
 from core.model.change import NoteChange
 from core.model.compare import alike
@@ -54,20 +55,34 @@ def rebase_note(
     if before is None:
         if current is not None and _same_meaning(current, after):
             return None
-        made = conflict("a note of this id was made meanwhile", change.id, "", after.content, _text(current))
+        made = conflict(
+            ErrorCode.MADE_MEANWHILE,
+            "a note of this id was made meanwhile",
+            change.id,
+            "",
+            after.content,
+            _text(current),
+        )
         if current is not None and not deciding.ours_stand(made, after, current, "note", change.id):
             return None
         index = change.index if current is None else None
         return NoteChange(id=change.id, before=current, after=_set_right(after, exists, undoing), index=index)
     if current is None:
-        deleted = conflict("the note was deleted meanwhile", change.id, before.content, after.content, "")
+        deleted = conflict(
+            ErrorCode.DELETED_MEANWHILE,
+            "the note was deleted meanwhile",
+            change.id,
+            before.content,
+            after.content,
+            "",
+        )
         if quiet or not deciding.ours_stand(deleted, after, None, "note", change.id):
             return None
         return NoteChange(id=change.id, before=None, after=_set_right(after, exists, undoing))
     newest = current
     if _mirrors_another_fact(before, after, current):
         what = "its fact was renamed or hidden meanwhile"
-        moved = conflict(what, change.id, before.key, after.key, current.key)
+        moved = conflict(ErrorCode.RENAMED_MEANWHILE, what, change.id, before.key, after.key, current.key)
         if not deciding.ours_stand(moved, after, current, "note", change.id):
             return None
         newest = replace(current, **{name: getattr(after, name) for name in OF_ITS_FACT})
@@ -145,7 +160,9 @@ def _rebase_removal(
     assert change.before is not None
     if not _same_meaning(current, change.before):
         what = "the note was changed meanwhile"
-        found = conflict(what, change.id, change.before.content, "", current.content)
+        found = conflict(
+            ErrorCode.CHANGED_MEANWHILE, what, change.id, change.before.content, "", current.content
+        )
         if not deciding.ours_stand(found, None, current, "note", change.id):
             return None
     return NoteChange(id=change.id, before=current, after=None, index=snapshot.places[current.id])
@@ -190,4 +207,6 @@ def _merge_field(id: str, name: str, base: Any, ours: Any, theirs: Any, deciding
     if name in _OURS:
         return ours
     what = f"its {name.replace('_', ' ')} was changed in two ways"
-    return deciding.value(conflict(what, id, base, ours, theirs, name), ours, theirs)
+    return deciding.value(
+        conflict(ErrorCode.CHANGED_IN_TWO_WAYS, what, id, base, ours, theirs, name), ours, theirs
+    )

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Note, replace
@@ -97,7 +98,15 @@ def merge_mappings(
             taken = other
         elif other not in (mine, former):
             what = f"its field {name} was changed in two ways"
-            found = conflict(what, where, _as_text(former), _as_text(mine), _as_text(other), name)
+            found = conflict(
+                ErrorCode.CHANGED_IN_TWO_WAYS,
+                what,
+                where,
+                _as_text(former),
+                _as_text(mine),
+                _as_text(other),
+                name,
+            )
             taken = decide(found, mine, other)
         if taken is not _NOTHING:
             merged[name] = taken
@@ -115,7 +124,9 @@ def _one_state_of_the_fact(base: Note | None, ours: Note, theirs: Note, decide: 
     if base is None or not base.is_fact or not _hid_and_edited(base, ours, theirs):
         return ours, theirs
     what = "its fact was changed by one side and hidden or brought back by the other"
-    found = conflict(what, ours.id, base.content, _said(ours), _said(theirs), "hidden")
+    found = conflict(
+        ErrorCode.CHANGED_AND_HIDDEN, what, ours.id, base.content, _said(ours), _said(theirs), "hidden"
+    )
     taken = ours if decide(found, ours.hidden, theirs.hidden) == ours.hidden else theirs
     state = {name: getattr(taken, name) for name in OF_ITS_FACT}
     return replace(ours, **state), replace(theirs, **state)
@@ -157,7 +168,9 @@ def _field(where: str, name: str, base: Any, ours: Any, theirs: Any, decide: Dec
         return min(ours, theirs) if ours and theirs else ours or theirs
     what = f"its {name.replace('_', ' ')} was changed in two ways"
     told = "" if base is _NOTHING or base is None else base
-    return decide(conflict(what, where, told, ours, theirs, name), ours, theirs)
+    return decide(
+        conflict(ErrorCode.CHANGED_IN_TWO_WAYS, what, where, told, ours, theirs, name), ours, theirs
+    )
 
 
 def _joined(base: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...], identity: Any) -> tuple[Any, ...]:

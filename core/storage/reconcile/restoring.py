@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.change import OURSELVES, PROGRAM, Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, alike, laid_over
 from core.model.entry import Conflict
@@ -457,6 +458,7 @@ def _fight_over_note(change: NoteChange) -> Conflict:
     named = "content" if whole or before.content != after.content else "hidden"  # type: ignore[union-attr]
     return Conflict(
         what="another program keeps taking this change back",
+        code=ErrorCode.CHANGE_TAKEN_BACK,
         where=where,
         field="" if whole else named,
         base=_text(before, named),
@@ -472,6 +474,7 @@ def _text(note: Note | None, field: str) -> str:
 def _fight_over_fact(fact: FactChange) -> Conflict:
     return Conflict(
         what="another program keeps taking this change back",
+        code=ErrorCode.CHANGE_TAKEN_BACK,
         where=f"{fact.nugget}: {fact.key}",
         field="" if fact.before is None or fact.after is None else "value",
         ours=fact.after.value if fact.after is not None else "",

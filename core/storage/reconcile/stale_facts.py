@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Sequence
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.basis import settled
 from core.model.build import waiting
 from core.model.change import NoteChange
@@ -199,6 +200,7 @@ class FactJudge:
         finding: Finding = "out" if step.after is None else "back"
         conflict = Conflict(
             what=f"another program keeps {'bringing' if finding == 'out' else 'taking'} this fact back",
+            code=ErrorCode.FACT_BROUGHT_BACK if finding == "out" else ErrorCode.FACT_TAKEN_BACK,
             where=f"{self._nugget}: {key}",
             field="value" if key in self._now and key in self._seen else "",
             base=base,
@@ -256,6 +258,7 @@ def _hidden_again(case: Case, note: Note, kept: HiddenFact, fact: Fact) -> Claim
     ]
     conflict = Conflict(
         what="another program keeps showing this hidden fact",
+        code=ErrorCode.HIDDEN_FACT_SHOWN,
         where=note.id,
         field="hidden",
         base=kept.value,

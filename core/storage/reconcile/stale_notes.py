@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.basis import settled
 from core.model.change import NoteChange
 from core.model.compare import alike
@@ -67,6 +68,7 @@ def overwritten(case: Case, back: Sequence[Claim], passed_over: Collection[str])
         after = replace(now, **{name: getattr(seen, name) for name in fields})
         shown = Conflict(
             what="changed in two ways",
+            code=ErrorCode.CHANGED_IN_TWO_WAYS,
             where=change.id,
             field=fields[0],
             base=_text(fields[0], ours.before),
@@ -295,6 +297,7 @@ def _conflict(change: NoteChange, ours: NoteChange) -> Conflict:
     shown = field or "content"
     return Conflict(
         what="another program keeps taking this change back",
+        code=ErrorCode.CHANGE_TAKEN_BACK,
         where=change.id,
         field=field,
         base=_text(shown, ours.before),

@@ -9,6 +9,7 @@ from typing import Final
 
 import msgspec
 
+from core.errors import ErrorCode
 from core.model.basis import custom_tags, settled, unique_links
 from core.model.change import NoteChange
 from core.model.compare import alike
@@ -141,6 +142,7 @@ def renamed_things(case: Case) -> bool:
 def _claim(case: Case, note: Note, former: str, key: str) -> Claim:
     conflict = Conflict(
         what="another program keeps renaming this fact",
+        code=ErrorCode.FACT_RENAMED_BACK,
         where=note.id,
         field="source_key",
         base=former,

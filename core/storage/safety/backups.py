@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, cast
 
 from core.errors import BrokenFileError, ErrorCode, NotFoundError, Restore, StorageError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
@@ -59,12 +59,19 @@ DAMAGE: Final = (
 
 @dataclass(frozen=True)
 class Backup:
-    """One backup. `at`: an ISO 8601 time in UTC. `reason`: in words. `size`: in bytes, compressed."""
+    """One backup. `at`: an ISO 8601 time in UTC. `kind`: why it was made, `reason`: the same in words. `size`: in
+    bytes, compressed.
+    """
 
     path: Path
     at: str
-    reason: str
+    kind: Reason
     size: int
+
+    @property
+    def reason(self) -> str:
+        """Why it was made, in words."""
+        return _WORDS[self.kind]
 
     @property
     def name(self) -> str:
@@ -161,7 +168,7 @@ def _backup(path: Path) -> Backup | None:
     at = moment_of(parsed["stamp"])
     with contextlib.suppress(OSError):
         size = path.stat().st_size
-        return Backup(path, iso(at), _WORDS[parsed["reason"]], size) if at is not None else None
+        return Backup(path, iso(at), cast("Reason", parsed["reason"]), size) if at is not None else None
     return None
 
 
@@ -174,8 +181,8 @@ def prune(home: Path, keep: int) -> list[Backup]:
     folder = write_target(home, home / BACKUPS)
     remove_half_written(folder)
     removed: list[Backup] = []
-    for reason in _WORDS.values():
-        of_kind = [backup for backup in backups(home) if backup.reason == reason]
+    for kind in _WORDS:
+        of_kind = [backup for backup in backups(home) if backup.kind == kind]
         for backup in of_kind[max(1, keep) :]:
             with contextlib.suppress(OSError):
                 backup.path.unlink(missing_ok=True)
