@@ -8,7 +8,6 @@ memory.undo(change_set)
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime
@@ -104,7 +103,7 @@ class Memory:
             author=author,
             window=self.window,
             clock=self._clock,
-            ids=ids or (lambda: secrets.token_hex(4)),
+            ids=ids,
             tolerant=tolerant,
             settings=lambda: self.settings,
             listeners=(self._settings_file, self._saved_searches),
@@ -154,7 +153,7 @@ class Memory:
         author: Author = PERSON,
         clock: Callable[[], datetime] | None = None,
         ids: Callable[[], str] | None = None,
-        settle: bool = True,
+        settle: bool | None = True,
         tolerant: bool = False,
         window: Window | None = None,
     ) -> Self:
@@ -163,7 +162,9 @@ class Memory:
         A folder that does not exist is an empty memory; the first change makes it. Opening changes no memory, but
         for two cases: a write that a crash cut off is finished, and a change that another program took back
         without meaning to is restored. What other programs changed meanwhile goes into the log (`ledger.db`).
-        settle=False leaves that to the first `refresh`. `clock` and `ids` (8 new hexadecimal digits a call) may be
+        settle=False leaves that to the first change or `refresh`: until then snapshot, answers and log are as they will
+        be, and reading writes nothing but the recalls that it counts. None: until then they are as the files are,
+        which is quicker to have. `clock` and `ids` (8 new hexadecimal digits a call) may be
         given for repeatable results. Raises BrokenFileError when the note graph cannot be read; a
         broken fact file is a problem of the snapshot. tolerant: so is a note graph that cannot be read, and the facts
         alone are there. window: of another memory on the same folder, through which one person works.
@@ -174,6 +175,8 @@ class Memory:
         )
         if settle:
             memory.refresh()
+        elif settle is not None:
+            memory._repository.look()
         return memory
 
     def close(self) -> None:
@@ -487,7 +490,7 @@ class Memory:
         from core.timeline import timeline_of
 
         with self._guard:
-            self.refresh(patient=False)
+            self._repository.look()
             if self._store.log_problem is not None:
                 raise self._store.log_problem
             return timeline_of(
@@ -547,6 +550,7 @@ class Memory:
     def settle_conflict(self, id: str, take: Literal["ours", "theirs"], text: str | None = None) -> ChangeSet:
         """Settles a conflict of the log; see `History.settle`. Returns what was written."""
         with self._guard:
+            self._repository.settle()
             return self._history.settle(id, take, text)
 
     def settle_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:

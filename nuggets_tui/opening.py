@@ -72,7 +72,7 @@ class Opening:
             from nuggets_tui.view import prepare
 
             # The log is brought up to date once the first frame is shown.
-            memory = Memory.open(self.home, clock=self.clock, settle=False)
+            memory = Memory.open(self.home, clock=self.clock, settle=None)
             prepare(memory.snapshot)
             self.future.set_result(memory)
         except BaseException as error:

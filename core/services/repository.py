@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime
@@ -52,7 +53,7 @@ class Repository:
         author: Author,
         window: Window,
         clock: Callable[[], datetime],
-        ids: Callable[[], str],
+        ids: Callable[[], str] | None,
         tolerant: bool,
         settings: Callable[[], Settings],
         listeners: Sequence[FileListener],
@@ -61,7 +62,9 @@ class Repository:
         self.author = author
         self.window = window
         self.clock = clock
-        self.ids = ids
+        # Where none are given, what the log finds outside is named by what it is: see `JournalSession.ids`.
+        self._given_ids = ids
+        self.ids = ids or (lambda: secrets.token_hex(4))
         self.guard = threading.RLock()
         self._settings = settings
         self._listeners = listeners
@@ -77,6 +80,8 @@ class Repository:
         self.snapshot: Snapshot = first.snapshot
         # The last entry of earlier runs, and in which log it stands; None before there is one.
         self._begun: tuple[int, int] | None = None
+        # The last entry when the memory was only read.
+        self._read_to = 0
 
     # The first frame of the app needs the snapshot alone: what writes and remembers is loaded when it is wanted.
 
@@ -97,7 +102,7 @@ class Repository:
             self.home,
             self._settings(),
             clock=self.clock,
-            ids=self.ids,
+            ids=self._given_ids,
             tolerant=self._tolerant,
             loaded=first,
         )
@@ -132,6 +137,22 @@ class Repository:
             newer = self._refresh(_LOOK_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
             self._tell_listeners()
             return newer
+
+    def look(self) -> bool:
+        """Brings the snapshot up to date and writes nothing: what is to be put into the log, or to be restored, waits
+        for who writes, and shows as if that were done. True when the snapshot is a new one. Errors as in `refresh`.
+        """
+        with self.guard:
+            former = self.snapshot
+            self.snapshot = self.store.view()
+            if self.store.log_is_damaged:
+                # Left where it is, it would keep everything of the log from whoever asks.
+                return self.refresh(patient=False) or self.snapshot is not former
+            self._read_to = max(self._read_to, self.store.last_seq)
+            if self.window.opened_at is None:
+                self.window.opened_at = self._read_to
+            self._tell_listeners()
+            return self.snapshot is not former
 
     def _tell_listeners(self) -> None:
         """Has each listener read its file again that is another one than when it was last told."""
@@ -210,7 +231,7 @@ class Repository:
 
     def settle(self) -> None:
         """Has a change that could not be finished be the newest in the log, before anything is taken back."""
-        if not self.store.settled:
+        if self.store.viewed or not self.store.settled:
             self.refresh(patient=False)
 
     def listener_states(self) -> list[object]:
@@ -242,8 +263,9 @@ class Repository:
         if change_set.empty:
             return change_set
         with self.guard:
-            seconds = _HIT_SECONDS if change_set.kind == "hit" else None
-            if self.store.ledger is None:
+            counting, viewed = change_set.kind == "hit", self.store.viewed
+            seconds = _HIT_SECONDS if counting else None
+            if self.store.ledger is None or (viewed and not counting):
                 self._refresh(_LOOK_SECONDS if seconds is None else seconds)
             # What the pipeline brings in unasked is nobody's to take back by pressing undo.
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
@@ -253,9 +275,11 @@ class Repository:
                 if asked:
                     self.window.made.append(error.entry)
                 raise
-            self.snapshot = done.after
+            # Who only reads goes on to be shown what is still to be restored.
+            waiting = viewed and counting and not self.store.settled
+            self.snapshot = self.store.view() if waiting else done.after
             if self._begun is None:
-                self._begun = 0, self.store.logs_begun
+                self._begun = self._read_to, self.store.logs_begun
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
             if done.change_set.files:

@@ -30,7 +30,7 @@ from core.storage.journal.unfinished import whole_of
 from core.storage.merge.compare import without_hollow
 from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.outside import Due, note_outside
+from core.storage.reconcile.outside import Due, concerned, leave_for_later, note_outside
 from core.storage.reconcile.slips import rescue, slipped
 from core.storage.safety.before_writing import keep_before_rewriting, keep_unreadable
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
@@ -204,8 +204,11 @@ class Committer:
 
     # Settling
 
-    def settle(self, urgent: frozenset[str] = frozenset()) -> None:
-        """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back."""
+    def settle(self, urgent: frozenset[str] = frozenset(), *, counting: bool = False) -> None:
+        """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back.
+
+        urgent: what is about to be changed. counting: only to count a recall, so that nothing else is restored.
+        """
         self.load()
         self._trace.log.open(self.current)
         rescue(self._trace, self.current)
@@ -216,7 +219,10 @@ class Committer:
             keep_unreadable(self.home, self.current, self._clock())
             self._problems_kept = problems
         for _ in range(_TRIES):
+            self._trace.draw_ids_from(self.current)
             due = note_outside(self._trace, self.current, urgent)
+            if counting:
+                due = self._only_for(urgent, due)
             self._finish_pending()
             if not due.restorations and due.white_space is None:
                 return
@@ -226,6 +232,15 @@ class Committer:
                     return
             if due.white_space is not None and not self._put_back(due.white_space):
                 return
+
+    def _only_for(self, urgent: frozenset[str], due: Due) -> Due:
+        """What of it concerns these things; the rest waits for the next change."""
+        assert self._trace.ledger is not None
+        now = tuple(one for one in due.restorations if concerned(one) & urgent)
+        for waiting in due.restorations:
+            if waiting not in now:
+                leave_for_later(self._trace.ledger, waiting)
+        return due._replace(restorations=now, white_space=None)
 
     def _finish_pending(self) -> None:
         for pending in self._trace.pending():

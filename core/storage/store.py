@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
+import contextlib
 import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
@@ -16,6 +16,7 @@ from core.errors import (
     Notice,
     NuggetsError,
     Repair,
+    StorageError,
     Undo,
     partly_done,
 )
@@ -32,6 +33,7 @@ from core.storage.journal.origins import by
 from core.storage.journal.schema import BrokenLedgerError, unreadable
 from core.storage.journal.session import Attribution, JournalSession
 from core.storage.merge.deciding import Decide
+from core.storage.reconcile.in_memory import reconcile_in_memory
 from core.storage.reconcile.outside import concerned, is_quiet
 from core.storage.recovery.mend_files import check_mends, mend_files, mendable, take_mends_back
 from core.storage.recovery.second_files import SecondFile, second_files
@@ -64,17 +66,57 @@ class Store:
         self.home = home
         self._settings = settings or Settings()
         self._clock = clock or (lambda: datetime.now(UTC))
-        self._trace = JournalSession(
-            home, self._settings, clock=self._clock, ids=ids or (lambda: secrets.token_hex(4))
-        )
+        self._trace = JournalSession(home, self._settings, clock=self._clock, ids=ids)
+        # What a read found, until something is written: the log beside what is not in it yet, and the files so.
+        self._ids = ids
+        self._view: JournalSession | None = None
+        self._viewed: Loaded | None = None
+        self._view_begun = 0
         self._committer = Committer(
             home, self._settings, self._trace, clock=self._clock, tolerant=tolerant, loaded=loaded
         )
 
     @property
     def ledger(self) -> Ledger | None:
-        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
-        return self._trace.ledger
+        """The open ledger, for reads with what is not in it yet; None before the first change of a memory that is
+        empty or cannot be written.
+        """
+        return self._trace.ledger if self._view is None else self._view.ledger
+
+    @property
+    def viewed(self) -> bool:
+        """Whether the memory was only read so far."""
+        return self._view is not None
+
+    def view(self) -> Snapshot:
+        """The memory as the next writer will leave it, reconciled in memory. Writes nothing. Errors as in `load`."""
+        self.load()
+        if self._trace.ledger is not None and not self._trace.ledger.read_only and self.settled:
+            return self.present
+        self._close_view()
+        view = JournalSession(self.home, self._settings, clock=self._clock, ids=self._ids)
+        view.log.open_to_read()
+        with contextlib.suppress(NuggetsError, BrokenLedgerError):
+            self._view_begun = view.ledger.last_seq if view.ledger is not None else 0
+        self._view, self._viewed = view, reconcile_in_memory(view, self.loaded)
+        return self._viewed.snapshot
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the newest entry that is in the log, 0 for none."""
+        return self._trace.ledger.last_seq if self._view is None and self._trace.ledger else self._view_begun
+
+    @property
+    def log_is_damaged(self) -> bool:
+        """Whether there is a damaged log, whose bytes can be set aside."""
+        problem = self.log_problem
+        damaged = isinstance(problem, StorageError) and problem.damaged
+        return damaged and self._trace.log.wanted(self.loaded)
+
+    def _close_view(self) -> None:
+        if self._view is not None:
+            self._view.log.close()
+            self._view, self._viewed = None, None
 
     @property
     def loaded(self) -> Loaded:
@@ -84,7 +126,7 @@ class Store:
     @property
     def present(self) -> Snapshot:
         """The snapshot as it was last loaded."""
-        return self.loaded.snapshot
+        return (self._viewed or self.loaded).snapshot
 
     def load(self) -> Snapshot:
         """The snapshot of the files as they are now; the same object as before when no file changed.
@@ -97,11 +139,13 @@ class Store:
 
     def close(self) -> None:
         """Lets the ledger's file go; the next use opens it again."""
+        self._close_view()
         self._trace.log.close()
 
     def take_notices(self) -> tuple[str, ...]:
         """What a person should be told since the last call."""
-        return self._trace.log.take_notices()
+        of_view = self._view.log.take_notices() if self._view is not None else ()
+        return tuple(dict.fromkeys((*of_view, *self._trace.log.take_notices())))
 
     def look_around(self, seconds: float, patience: float = 0.0) -> Snapshot:
         """Compares the files with what the ledger last saw, settles what is to be settled, and loads.
@@ -110,12 +154,12 @@ class Store:
         whoever writes next does it. What is owed while another program keeps writing is waited for until `patience`
         seconds are over. Errors as in `load`.
         """
+        self._close_view()
         snapshot = self.load()
         if snapshot.read_only or not self._trace.log.wanted(self.loaded) or snapshot.graph_problem:
-            self._trace.log.open_to_read()
             if snapshot.graph_problem and not snapshot.read_only:
                 self._keep_broken()
-            return snapshot
+            return self.view()
         begun = time.monotonic()
         try:
             with self._trace.log.looked_over():
@@ -148,7 +192,7 @@ class Store:
     @property
     def log_problem(self) -> NuggetsError | None:
         """Why the log cannot be read though there is one; None when it can, and when there is none."""
-        return self._trace.log.log_problem if self.ledger is None else None
+        return (self._view or self._trace).log.log_problem if self.ledger is None else None
 
     def _keep_broken(self) -> None:
         """Keeps the bytes of a note graph that cannot be read; what it means for the facts is told once it can."""
@@ -160,18 +204,20 @@ class Store:
 
     def settle_now(self) -> tuple[JournalSession, Loaded]:
         """Under the memory's lock: the log and the files, in step with each other. Errors as in `apply`."""
+        self._close_view()
         self._committer.settle()
         return self._trace, self.loaded
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is owed: the ledger has seen the files as they are."""
-        return self._committer.settled
+        """Whether nothing is owed that this may put right: the ledger has seen the files as they are."""
+        return self._view is not None or self._committer.settled
 
     def restore_for(self, change_set: ChangeSet) -> bool:
         """Restores what another program took back of the things that a change set touches. Whether the files are
         others now: then it was drafted on what is not to stand. Errors as in `apply`.
         """
+        self._close_view()
         if self.settled:
             return False
         before = self.loaded
@@ -197,13 +243,14 @@ class Store:
         Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is written then,
         but for UnfinishedError: then it is in the log, and finished by whoever opens the memory next.
         """
+        self._close_view()
         check_writable(self.home, self.load(), change_set)
         make_folder(self.home)
         touched = concerned(change_set)
         with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
             try:
                 with self._trace.log.looked_over():
-                    self._committer.settle(touched)
+                    self._committer.settle(touched, counting=change_set.kind == "hit")
                     self._trace.log.bind()
                     without_backup = self._keep_safe(change_set)
                     done = self._committer.commit(
@@ -221,6 +268,9 @@ class Store:
 
         Returns what a person should know of a backup that could not be made, "" when all went well.
         """
+        if change_set.kind == "hit":
+            # Who only asked something waits for no copy of all files.
+            return ""
         try:
             back_up(self.home, change_set, self._clock(), self._settings.backups.keep)
         except NuggetsError as error:
@@ -237,11 +287,12 @@ class Store:
         if ledger is None:
             return False
         try:
-            with self._trace.log.looked_over():
+            with (self._view or self._trace).log.looked_over():
                 raise error
         except BrokenLedgerError as broken:
-            if ledger.read_only:
+            if ledger.read_only and not (self.viewed and self._trace.log.wanted(self.loaded)):
                 raise unreadable(ledger.path, str(broken)) from error
+            self._close_view()
             self._begin_ledger_anew(broken)
             return self.ledger is not ledger and self.ledger is not None
         except Exception:
@@ -331,6 +382,7 @@ class Store:
         Each broken file lies in the quarantine afterwards, with its exact bytes; what mending changed is in the log.
         Returns whether there were any. Raises LockTimeoutError, StorageError, ReadOnlyError.
         """
+        self._close_view()
         self.load()
         if not self.loaded.snapshot.problems:
             return False
@@ -370,6 +422,7 @@ class Store:
         Raises ConflictError for a file that is another one by now, LockTimeoutError, StorageError, ReadOnlyError;
         nothing is changed then.
         """
+        self._close_view()
         with locked(self.home):
             self._committer.settle()
             check_mends(self.home, undone.mends)

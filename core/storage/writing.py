@@ -231,6 +231,19 @@ def prepare(home: Path, loaded: Loaded, effective: ChangeSet) -> Write:
     return write
 
 
+def carried_out(home: Path, loaded: Loaded, effective: ChangeSet) -> Loaded:
+    """The files as they would be with a rebased change set carried out; nothing is written. The time of each stays."""
+    graph, nuggets = changed_graph(loaded.graph, effective.notes), dict(loaded.nuggets)
+    for document in _changed_nuggets(home, loaded, effective):
+        nuggets[document.path] = replace(document, fingerprint=_as_if_written(document))
+    changed = loaded.graph if graph is None else replace(graph, fingerprint=_as_if_written(graph))
+    return assembled(home, changed, nuggets, loaded)
+
+
+def _as_if_written(document: Document) -> Fingerprint:
+    return Fingerprint(0, 0, document.fingerprint.mtime_ns if document.fingerprint is not None else 0)
+
+
 def _changed_nuggets(home: Path, loaded: Loaded, effective: ChangeSet) -> list[NuggetDocument]:
     by_name: dict[str, NuggetDocument] = {}
     for document in loaded.nuggets.values():

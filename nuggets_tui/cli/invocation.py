@@ -106,7 +106,7 @@ class Invocation:
 
             folder = self.folder
             self._elsewhere = "" if folder.exists() else _said_elsewhere(folder)
-            self._memory = Memory.open(folder, author=author(), tolerant=True)
+            self._memory = Memory.open(folder, author=author(), settle=False, tolerant=True)
         return self._memory
 
     @property

@@ -56,13 +56,27 @@ def _format_of(path: Path) -> int:
         return 0
 
 
+def address_to_read(path: Path) -> tuple[str, bool]:
+    """The address by which SQLite only reads a database, and whether it takes the file to stay as it is.
+
+    Reading one whose changes are written beside it makes side files and leaves them there; whole as it is, it needs
+    none. Then nobody else is waited for, and who reads sees to it that the file is the same afterwards.
+    """
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    try:
+        whole = path.with_name(path.name + "-wal").stat().st_size == 0
+    except OSError:
+        whole = True
+    return (f"{address}&immutable=1", True) if whole else (address, False)
+
+
 def damage_in(path: Path) -> str:
     """What is damaged in a database that something stumbled over, "" when it is sound or cannot be looked at now.
 
     Reads all of it: pages, rules of the tables, the kind of every value and its text. For after an error only.
     """
     try:
-        address = f"{path.absolute().as_uri()}?mode=ro"
+        address, _ = address_to_read(path)
         with contextlib.closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as connection:
             return _damage(connection)
     except DATABASE_ERRORS as error:

@@ -13,7 +13,7 @@ from core.model.change import ChangeSet
 from core.model.entry import Conflict, Entry, EntryState
 from core.model.origin import Origin
 from core.model.parts import parts, scope_numbers
-from core.storage.files.atomic import identity
+from core.storage.files.atomic import Fingerprint, fingerprint, identity
 from core.storage.files.sqlite import BUSY_SECONDS, DATABASE_ERRORS, code_of, in_one_step
 from core.storage.journal.codec import (
     items_of,
@@ -38,7 +38,7 @@ from core.storage.journal.rows import (
     touch,
     write_stages,
 )
-from core.storage.journal.schema import connect, connect_to_read, told_apart
+from core.storage.journal.schema import connect, connect_to_read, copied, told_apart
 
 # How far SQLite goes to have a transaction on disk when it ends.
 DURABLE = "FULL"
@@ -62,12 +62,54 @@ class Ledger:
         """
         self.path = path
         self.read_only = read_only
-        self._connection = connect_to_read(path) if read_only else connect(path)
+        # The version of a file that is read without a lock, since nobody was writing it.
+        self._fixed: tuple[Fingerprint | None, ...] = ()
+        self._connection = self._to_read() if read_only else connect(path)
         self._connection.create_function("says", 2, says, deterministic=True)
         self._identity = identity(path)
         self._refused = False
         # What is taken back, as of an entry.
         self._undone: tuple[int, frozenset[str]] = (0, frozenset())
+
+    def _to_read(self) -> sqlite3.Connection:
+        version = self._version()
+        connection, fixed = connect_to_read(self.path)
+        self._fixed = version if fixed else ()
+        return connection
+
+    def _version(self) -> tuple[Fingerprint | None, ...]:
+        beside = self.path.with_name(self.path.name + "-wal")
+        return fingerprint(self.path), fingerprint(beside)
+
+    def _moved_on(self) -> bool:
+        """Whether somebody wrote to the file meanwhile that was read without a lock; it is opened anew then."""
+        if not self._fixed or self._version() == self._fixed:
+            return False
+        self._connection.close()
+        self._connection = self._to_read()
+        self._connection.create_function("says", 2, says, deterministic=True)
+        return True
+
+    def in_memory(self) -> Ledger:
+        """A copy that is nowhere on disk: what is written to it is gone with it. Raises BrokenLedgerError,
+        StorageError.
+        """
+        while True:
+            try:
+                connection = copied(self._connection)
+            except DATABASE_ERRORS as error:
+                if self._moved_on():
+                    continue
+                raise told_apart(self.path, error) from error
+            if not self._moved_on():
+                break
+            connection.close()
+        copy = Ledger.__new__(Ledger)
+        copy.path, copy.read_only = self.path, True
+        copy._connection, copy._fixed = connection, ()
+        copy._connection.create_function("says", 2, says, deterministic=True)
+        copy._identity, copy._refused, copy._undone = self._identity, False, (0, frozenset())
+        return copy
 
     def close(self) -> None:
         """Lets the database go."""
@@ -101,10 +143,15 @@ class Ledger:
 
     def rows(self, statement: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """What a SELECT gives. Raises BrokenLedgerError, StorageError."""
-        try:
-            return self._connection.execute(statement, values).fetchall()
-        except DATABASE_ERRORS as error:
-            raise told_apart(self.path, error) from error
+        while True:
+            try:
+                found = self._connection.execute(statement, values).fetchall()
+            except DATABASE_ERRORS as error:
+                if self._moved_on():
+                    continue
+                raise told_apart(self.path, error) from error
+            if not self._moved_on():
+                return found
 
     # Writing entries
 

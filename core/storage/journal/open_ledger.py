@@ -101,8 +101,7 @@ class OpenLedger:
             self.close()
         try:
             if self.ledger is None:
-                # Only who keeps a log makes backups; the lock is taken by others as well.
-                if self._missing and (self.home / BACKUPS).is_dir() and loaded.documents():
+                if self.gone(loaded):
                     self._say_gone()
                 self._open_file()
             assert self.ledger is not None
@@ -148,7 +147,8 @@ class OpenLedger:
     def open_to_read(self) -> None:
         """Opens the ledger where nothing may be written; `log_problem` says why when it cannot be read either."""
         self._close_replaced()
-        if self.ledger is not None or not os.path.lexists(self._path):
+        empty = self._path.exists() and self._missing
+        if self.ledger is not None or empty or not os.path.lexists(self._path):
             return
         try:
             self.ledger = Ledger(self._path, read_only=True)
@@ -157,7 +157,21 @@ class OpenLedger:
         except NuggetsError as error:
             self.log_problem = error
         except BrokenLedgerError as error:
-            self.log_problem = unreadable(self._path, str(error))
+            self.keep_problem(error)
+
+    def keep_problem(self, error: BrokenLedgerError) -> None:
+        """Keeps why the ledger cannot be read, and closes it."""
+        self.close()
+        problem = unreadable(self._path, str(error))
+        problem.damaged = not isinstance(error, ForeignLedgerError)
+        self.log_problem = problem
+
+    def read_in_memory(self) -> Ledger:
+        """Has the ledger, which is open to be read, be a copy in memory from here on; the copy."""
+        assert self.ledger is not None
+        read, self.ledger = self.ledger, self.ledger.in_memory()
+        read.close()
+        return self.ledger
 
     @property
     def _missing(self) -> bool:
@@ -168,6 +182,11 @@ class OpenLedger:
             return True
         except OSError:
             return False
+
+    def gone(self, loaded: Loaded) -> bool:
+        """Whether a memory that had a log has none any more."""
+        # Only who keeps a log makes backups; the lock is taken by others as well.
+        return self._missing and (self.home / BACKUPS).is_dir() and bool(loaded.documents())
 
     def _say_gone(self) -> None:
         """Tells that a memory that had a log has none any more."""

@@ -72,14 +72,14 @@ def runs(home: Path) -> tuple[Run, ...]:
 
     Of a broken ledger none are known either: who opens the memory begins a new one. Raises StorageError, ReadOnlyError.
     """
-    with contextlib.suppress(BrokenLedgerError), _ledger(home) as ledger:
+    with contextlib.suppress(BrokenLedgerError), _ledger(home, read_only=True) as ledger:
         return _runs(ledger) if ledger is not None else ()
     return ()
 
 
 def claim_of(home: Path, now: datetime) -> Claim | None:
     """Who runs the daily pass just now, if anybody does. Errors as in `runs`."""
-    with contextlib.suppress(BrokenLedgerError), _ledger(home) as ledger:
+    with contextlib.suppress(BrokenLedgerError), _ledger(home, read_only=True) as ledger:
         found = _claim(ledger) if ledger is not None else None
         return found if found is not None and found.holds(now) else None
     return None
@@ -146,7 +146,7 @@ def _opened(home: Path) -> Iterator[Ledger | None]:
 
 
 @contextlib.contextmanager
-def _ledger(home: Path) -> Iterator[Ledger | None]:
+def _ledger(home: Path, *, read_only: bool = False) -> Iterator[Ledger | None]:
     """The ledger, opened for this alone, so that asking neither makes one nor waits for a thread that has it."""
     path = home / LEDGER_FILE
     try:
@@ -157,7 +157,7 @@ def _ledger(home: Path) -> Iterator[Ledger | None]:
         yield None
         return
     writable = os.access(path, os.W_OK) and os.access(home, os.W_OK)
-    with contextlib.closing(Ledger(path, read_only=not writable)) as ledger:
+    with contextlib.closing(Ledger(path, read_only=read_only or not writable)) as ledger:
         check_id(ledger, home)
         yield ledger
 

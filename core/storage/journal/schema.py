@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import sqlite3
 from pathlib import Path
 from typing import Final
@@ -14,6 +13,7 @@ from core.storage.files.sqlite import (
     BUSY_SECONDS,
     DATABASE_ERRORS,
     NO_VERSION,
+    address_to_read,
     begin_file,
     in_one_step,
     log_beside,
@@ -98,15 +98,12 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def connect_to_read(path: Path) -> sqlite3.Connection:
-    """Opens a ledger that is there, in a folder or of a kind that nothing may be written to. Makes no file.
+def connect_to_read(path: Path) -> tuple[sqlite3.Connection, bool]:
+    """Opens a ledger that is there, and only reads it. Makes no file. And whether it is taken to stay as it is.
 
     Raises BrokenLedgerError, StorageError, and ReadOnlyError for one that a newer version made.
     """
-    address = f"{path.absolute().as_uri()}?mode=ro"
-    if not os.access(path.parent, os.W_OK) and not _has_unwritten(path):
-        # Reading takes side files as well, which cannot be made here; whole as it is, it needs none.
-        address += "&immutable=1"
+    address, fixed = address_to_read(path)
     connection: sqlite3.Connection | None = None
     try:
         connection = sqlite3.connect(
@@ -124,15 +121,19 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
         if connection is not None:
             connection.close()
         raise
-    return connection
+    return connection, fixed
 
 
-def _has_unwritten(path: Path) -> bool:
-    """Whether entries stand in the side file that are not in the ledger itself yet."""
+def copied(source: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy of a ledger that stands nowhere but in memory. Raises sqlite3.Error."""
+    connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
-        return path.with_name(path.name + "-wal").stat().st_size > 0
-    except OSError:
-        return False
+        source.backup(connection)
+        _make_index(connection)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def unreadable(path: Path, said: str, error: BaseException | None = None) -> StorageError:

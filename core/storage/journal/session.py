@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,6 +28,8 @@ from core.storage.journal.schema import BrokenLedgerError
 from core.storage.journal.seen import forget_file, look, look_at_few, numbered, seen_files
 from core.storage.merge.deciding import conflict_of
 
+_ID_DIGITS: Final = 8
+
 
 @dataclass(frozen=True)
 class Attribution:
@@ -49,16 +53,17 @@ class JournalSession:
         settings: Settings,
         *,
         clock: Callable[[], datetime],
-        ids: Callable[[], str],
+        ids: Callable[[], str] | None,
     ) -> None:
         self.home = home
-        self.ids = ids
+        self._given_ids = ids
+        self._drawn_from, self._drawn = secrets.token_hex(8), 0
         self.rules = settings.inference
         self._settings = settings
         self._clock = clock
         self.notices = Notices()
         self.baseline = Baseline(home, settings.inference)
-        self.log = OpenLedger(home, clock=clock, ids=ids, notices=self.notices, baseline=self.baseline)
+        self.log = OpenLedger(home, clock=clock, ids=self.ids, notices=self.notices, baseline=self.baseline)
         self.attribution: Attribution | None = None
         # For how long nobody may have written before what was taken back is restored.
         self.quiet_seconds = 0.0
@@ -67,6 +72,22 @@ class JournalSession:
     def ledger(self) -> Ledger | None:
         """The open ledger; None before the first change of a memory that is empty or cannot be written."""
         return self.log.ledger
+
+    def ids(self) -> str:
+        """A new id for an entry that is made here."""
+        if self._given_ids is not None:
+            return self._given_ids()
+        self._drawn += 1
+        return hashlib.sha256(f"{self._drawn_from} {self._drawn}".encode()).hexdigest()[:_ID_DIGITS]
+
+    def draw_ids_from(self, loaded: Loaded) -> None:
+        """Has the ids that follow come from what is compared: so a read names what it found outside as the writer
+        will that puts it down, and somebody may undo by that name.
+        """
+        if self.ledger is None or self._given_ids is not None:
+            return
+        files = sorted((str(path), made and made[:3]) for path, made in loaded.fingerprints().items())
+        self._drawn_from, self._drawn = f"{self.ledger.last_seq} {files}", 0
 
     def now(self) -> datetime:
         """The time."""
@@ -128,7 +149,7 @@ class JournalSession:
         assert self.ledger is not None
         try:
             with self.log.looked_over():
-                self._finish(self.ledger, seq, before, after or before, slipped)
+                self.mark_written(self.ledger, seq, before, after or before, slipped)
             if seq is not None and is_time_to_look(seq):
                 archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
@@ -139,14 +160,15 @@ class JournalSession:
             with self.ledger.transaction(durable=True) as connection:
                 self.ledger.record(connection, effective, made_by)
 
-    def _finish(
+    def mark_written(
         self,
         ledger: Ledger,
         seq: int | None,
         before: Loaded,
         after: Loaded,
-        slipped: Callable[[], Iterable[ChangeSet]],
+        slipped: Callable[[], Iterable[ChangeSet]] = tuple,
     ) -> None:
+        """What `finish` does in the ledger. Raises BrokenLedgerError, StorageError."""
         known = seen_files(ledger)
         old, new = before.documents(), after.documents()
         with ledger.transaction() as connection:

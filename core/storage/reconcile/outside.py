@@ -355,6 +355,11 @@ def _owe(ledger: Ledger, names: frozenset[str]) -> None:
             connection.executemany("INSERT OR REPLACE INTO owed (item, entry) VALUES (?, ?)", new)
 
 
+def leave_for_later(ledger: Ledger, restoration: ChangeSet) -> None:
+    """Remembers what was to be restored now and is not."""
+    _owe(ledger, frozenset(items_of(restoration)))
+
+
 # Waiting for quiet
 
 

@@ -266,7 +266,7 @@ def test_what_is_taken_back_already_is_refused(told: Any) -> None:
 @pytest.mark.slow
 def test_hostile_notes_show_harmlessly_in_the_log(nuggets: Any) -> None:
     write_graph(nuggets.home, [note_object(0)])
-    nuggets.ok("list")
+    Memory.open(nuggets.home).close()
     hostile = [
         note_object(number, title=text, content=f"{text}\n{text}", tags=[text[:100]])
         for number, text in enumerate(HOSTILE)

@@ -83,12 +83,14 @@ def test_verify_names_a_log_that_cannot_be_read(written: Any) -> None:
 
 
 @pytest.mark.parametrize("empty", [True, False])
-def test_that_a_log_is_gone_is_said_once(written: Any, empty: bool) -> None:
+def test_that_a_log_is_gone_is_said_until_the_next_change_begins_one(written: Any, empty: bool) -> None:
     for path in written.home.glob("ledger.db*"):
         path.unlink()
     if empty:
         (written.home / "ledger.db").write_bytes(b"")
-    assert "the log of changes is gone; a new one begins now" in written("list").stderr
+    for _ in range(2):
+        assert "the log of changes is gone; the next change begins a new one" in written("list").stderr
+    assert "the log of changes is gone; a new one begins now" in written("remember", "ops", "c", "d").stderr
     assert written("list").stderr == ""
 
 
