@@ -86,7 +86,7 @@ async def carry_out(desk: Desk, proposal: Proposal, accepted: Collection[str]) -
 
 def _draft(desk: Desk, base: Snapshot) -> Draft:
     present = desk.memory.draft()
-    return Draft(base, now=present.now, ids=present.ids, rules=present.rules)
+    return Draft(base, now=present.now, ids=present.ids, rules=present.rules, author=present.author)
 
 
 # The edits that there are

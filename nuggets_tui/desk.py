@@ -122,7 +122,7 @@ class Desk:
 
         def work() -> tuple[_Result, ChangeSet]:
             present = self.memory.draft()
-            draft = Draft(base, now=present.now, ids=present.ids, rules=present.rules)
+            draft = Draft(base, now=present.now, ids=present.ids, rules=present.rules, author=present.author)
             result = edit(draft)
             return result, self.memory.apply(draft.change_set(reason, author=self.memory.author))
 

@@ -8,7 +8,7 @@ from core.errors import ErrorCode, InvalidInputError
 from core.model.build import new_note, waiting
 from core.model.draft import Draft
 from core.model.fact import Fact
-from core.model.infer import MetaInput
+from core.model.infer import MetaInput, said_anew
 from core.model.names import DEFAULT_NUGGET
 from core.model.note import Note, replace
 from core.text.normalise import normalise_content, normalise_line
@@ -17,7 +17,8 @@ from core.text.normalise import normalise_content, normalise_line
 def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | None = None) -> Note:
     """Stores a fact and its note; a key that is there gets the new value and keeps place, id and links.
 
-    Returns the fact's note. Raises InvalidInputError for an empty key or value, or a name no nugget can bear.
+    What an agent says is not taken for what the user said. Returns the fact's note. Raises InvalidInputError for an
+    empty key or value, or a name no nugget can bear.
     """
     nugget = nugget or DEFAULT_NUGGET
     key, value = normalise_line(key), normalise_content(value)
@@ -48,15 +49,19 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
     else:
         draft.put_fact(nugget, Fact(key=key, value=value))
     note = draft.fact_note(nugget, key, hidden=False)
-    return (
-        new_note(draft, "fact", nugget, key, value, meta=meta)
-        if note is None
-        else _revised(draft, note, value, meta)
-    )
+    if note is None:
+        by_agent = draft.author.kind == "agent"
+        return new_note(draft, "fact", nugget, key, value, meta=meta, by_agent=by_agent)
+    return _revised(draft, note, value, meta)
 
 
 def _revised(draft: Draft, note: Note, value: str, meta: MetaInput | None) -> Note:
     given = (meta or MetaInput()).checked().given
+    if value != note.content and not {"source", "confidence"} & given.keys():
+        by_agent = draft.author.kind == "agent"
+        given["source"], given["confidence"] = said_anew(
+            note.key, value, note.scope, note.source, note.confidence, by_agent=by_agent
+        )
     after = replace(note, content=value, **given)
     if after == note:
         return note

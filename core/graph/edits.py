@@ -29,14 +29,18 @@ def create_note(
     tags: Iterable[str] = (),
     meta: MetaInput | None = None,
 ) -> Note:
-    """A new note in a nugget. Raises InvalidInputError for an empty title or a name no nugget can bear."""
+    """A new note in a nugget; what an agent writes is not taken for what the user said.
+
+    Raises InvalidInputError for an empty title or a name no nugget can bear.
+    """
     nugget = nugget or DEFAULT_NUGGET
     known = draft.nugget_names()
     check_nugget_name(nugget, () if nugget in known else known)
     title = _title(title)
     content = normalise_content(content)
     given = tuple(filter(None, map(normalise_tag, tags)))
-    return new_note(draft, "note", nugget, title, content, tags=given, meta=meta)
+    by_agent = draft.author.kind == "agent"
+    return new_note(draft, "note", nugget, title, content, tags=given, meta=meta, by_agent=by_agent)
 
 
 def edit_note(

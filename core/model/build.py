@@ -21,14 +21,16 @@ def new_note(
     *,
     tags: Iterable[str] = (),
     meta: MetaInput | None = None,
+    by_agent: bool = False,
 ) -> Note:
     """Lays a new note over the draft: "fact" (it mirrors the fact whose key is the title) or "note".
 
-    Metadata that is not given is inferred. Title, content and tags are taken as they are. Raises
-    InvalidInputError for metadata that the format does not know.
+    Metadata that is not given is inferred. by_agent: as in `infer_meta`. Title, content and tags are taken as they
+    are. Raises InvalidInputError for metadata that the format does not know.
     """
     given = tuple(tags)
-    inferred = infer_meta(kind, title, content, given, (meta or MetaInput()).checked(), draft.rules)
+    checked = (meta or MetaInput()).checked()
+    inferred = infer_meta(kind, title, content, given, checked, draft.rules, by_agent=by_agent)
     meaning = semantic_tags(kind, title, inferred.type, inferred.source)
     return draft.put(
         Note(

@@ -46,7 +46,7 @@ class Draft:
     """A working copy that records what changed. It reads no clock and makes no random number of its own.
 
     now: the time that the changes bear. ids: gives 8 new hexadecimal digits at each call. rules: words for
-    inferring metadata. The snapshot itself never changes.
+    inferring metadata. author: who says what is written. The snapshot itself never changes.
     """
 
     def __init__(
@@ -56,12 +56,14 @@ class Draft:
         now: datetime,
         ids: Callable[[], str],
         rules: InferenceSettings | None = None,
+        author: Author = PERSON,
     ) -> None:
         self.snapshot = snapshot
         self.now = now
         self.at = iso(now)
         self.ids = ids
         self.rules = rules or InferenceSettings()
+        self.author = author
         self._notes: dict[str, Note | None] = {}
         self._namesakes: dict[int, str | None] = {}
         self._facts: dict[str, DraftFacts] = {}

@@ -20,6 +20,7 @@ _CONFIDENCE: Final = {
     "inferred": 0.60,
     "system": 0.9,
 }
+_SAID: Final = frozenset(("explicit_user", "agent_reflection"))
 _PREFIX: Final = re.compile(r"\s*(self|user|shared|project|session):", re.IGNORECASE)
 # What tools put before the name of a file that they saw or changed.
 _FILE_KEY: Final = re.compile(r"\s*(?:file|edited):", re.IGNORECASE)
@@ -154,13 +155,18 @@ def infer_meta(
     tags: Iterable[str] = (),
     given: MetaInput | None = None,
     rules: InferenceSettings | None = None,
+    *,
+    by_agent: bool = False,
 ) -> Meta:
-    """All metadata of a memory of this kind ("fact" or "note"); what is given wins over what is inferred."""
+    """All metadata of a memory of this kind ("fact" or "note"); what is given wins over what is inferred.
+
+    by_agent: an agent says it, so that it is not taken for what the user said.
+    """
     given = given or MetaInput()
     rules = rules or InferenceSettings()
     tags = tuple(tags)
     scope = given.scope or infer_scope(key, content, tags, rules)
-    source = given.source or _infer_source(scope, key, content)
+    source = given.source or _infer_source(scope, key, content, by_agent)
     confidence = given.confidence if given.confidence is not None else _CONFIDENCE.get(source, 0.9)
     return Meta(
         subject=given.subject or subject_of(scope),
@@ -172,11 +178,24 @@ def infer_meta(
     )
 
 
-def _infer_source(scope: str, key: str, content: str) -> str:
+def said_anew(
+    key: str, content: str, scope: str, source: str, confidence: float, *, by_agent: bool
+) -> tuple[str, float]:
+    """Source and confidence of a memory once its content was replaced by somebody's own words.
+
+    It is theirs from then on, unless its source or confidence were chosen by hand.
+    """
+    inferred = _infer_source(scope, key, content, by_agent)
+    if {source, inferred} <= _SAID and confidence == _CONFIDENCE[source]:
+        return inferred, _CONFIDENCE[inferred]
+    return source, confidence
+
+
+def _infer_source(scope: str, key: str, content: str, by_agent: bool) -> str:
     """Files are what tools observe; a path that a key keeps for a person or the assistant is what they said."""
     if names_file(key) or (scope in ("shared", "project") and _is_path(content)):
         return "tool_observation"
-    return "agent_reflection" if scope == "self" else "explicit_user"
+    return "agent_reflection" if by_agent or scope == "self" else "explicit_user"
 
 
 def _infer_type(kind: str, scope: str, key: str, tags: tuple[str, ...], rules: InferenceSettings) -> str:

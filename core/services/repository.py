@@ -246,7 +246,8 @@ class Repository:
 
     def draft(self) -> Draft:
         """A draft over the present snapshot, with this memory's clock, ids and words for inference."""
-        return Draft(self.snapshot, now=self.clock(), ids=self.ids, rules=self._settings().inference)
+        rules = self._settings().inference
+        return Draft(self.snapshot, now=self.clock(), ids=self.ids, rules=rules, author=self.author)
 
     def apply(self, change_set: ChangeSet) -> ChangeSet:
         """See `Memory.apply`."""

@@ -186,6 +186,8 @@ def _open_or_dispatch(ctx: click.Context) -> int | None:
     if call.as_json or not has_terminal():
         click.echo(ctx.get_help(), err=call.as_json)
         return BAD_INPUT
+    if call.as_name is not None:
+        raise click.UsageError("--as is for commands: in the app a person makes the changes.", ctx)
     return open_app(call.folder)
 
 

@@ -61,8 +61,13 @@ def _set_json(ctx: click.Context, param: click.Parameter, value: bool) -> None:
         ctx.find_root().ensure_object(Invocation).as_json = True
 
 
+def _set_author(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        ctx.find_root().ensure_object(Invocation).as_name = value
+
+
 def common_options() -> list[click.Parameter]:
-    """--home and --json, which every command takes at any place."""
+    """--home, --json and --as, which every command takes at any place."""
     return [
         click.Option(
             ["--home"], metavar="DIR", expose_value=False, callback=_set_home,
@@ -71,6 +76,10 @@ def common_options() -> list[click.Parameter]:
         click.Option(
             ["--json"], is_flag=True, expose_value=False, callback=_set_json,
             help="Answer with one JSON document.",
+        ),
+        click.Option(
+            ["--as"], "as_name", type=TEXT, metavar="NAME", expose_value=False, callback=_set_author,
+            help="Who makes the change: the name of an agent, or me.",
         ),
     ]  # fmt: skip
 

@@ -10,7 +10,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError, StorageError, remedy_for
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, author, pass_call, read_text, text_of
+from nuggets_tui.cli.invocation import Invocation, pass_call, read_text, text_of
 from nuggets_tui.cli.options import new_nugget
 from nuggets_tui.cli.output import Line, Span, write_error
 from nuggets_tui.cli.session import named_session
@@ -61,7 +61,7 @@ def ingest(
     talk = _read(transcript) if transcript is not None else None
     memory = call.memory_as_it_is if nugget else None
     known = memory.snapshot.nugget_names if memory else ()
-    with Pipeline.open(call.folder, memory=memory, author=author()) as pipeline:
+    with Pipeline.open(call.folder, memory=memory, author=call.author) as pipeline:
         if pipeline.notice:
             write_error(f"warning: {pipeline.notice}")
         done = pipeline.ingest(

@@ -14,6 +14,7 @@ import click
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError, Repair, Verify
 from core.folder import GRAPH_FILE, home_as_named
+from nuggets_tui.cli.agents import author_as, author_of_call
 from nuggets_tui.cli.output import Line, is_terminal, write_document, write_lines
 
 if TYPE_CHECKING:
@@ -28,10 +29,14 @@ LONGEST_INPUT: Final = 100 * 1024 * 1024
 
 @dataclass
 class Invocation:
-    """One call of the program. `home` is the folder given by --home, or None for the usual one."""
+    """One call of the program. `home` is the folder given by --home, or None for the usual one.
+
+    `as_name` is the name given by --as, or None for whoever the environment tells.
+    """
 
     home: str | None = None
     as_json: bool = False
+    as_name: str | None = None
     _memory: Memory | None = None
     _warned: bool = False
     _warnings: list[str] = field(default_factory=list)
@@ -53,6 +58,11 @@ class Invocation:
             return Path(given).expanduser()
         except RuntimeError as error:
             raise InvalidInputError(str(error), where=given, todo="give the whole path") from error
+
+    @property
+    def author(self) -> Author:
+        """Who makes this call's changes. Raises InvalidInputError for a name that --as cannot have."""
+        return author() if self.as_name is None else author_as(self.as_name)
 
     @property
     def memory(self) -> Memory:
@@ -106,7 +116,7 @@ class Invocation:
 
             folder = self.folder
             self._elsewhere = "" if folder.exists() else _said_elsewhere(folder)
-            self._memory = Memory.open(folder, author=author(), settle=False, tolerant=True)
+            self._memory = Memory.open(folder, author=self.author, settle=False, tolerant=True)
         return self._memory
 
     @property
@@ -201,13 +211,8 @@ def must_confirm(call: Invocation, yes: bool, what: str, question: str) -> bool:
 
 
 def author() -> Author:
-    """Who makes this call's changes: a person at a terminal, else an agent. NUGGETS_AUTHOR names either."""
-    from core.model.change import Author
-
-    name = os.environ.get("NUGGETS_AUTHOR", "").strip()
-    if is_terminal(sys.stdin) or is_terminal(sys.stdout):
-        return Author("person", name)
-    return Author("agent", name or "command line")
+    """Who makes this call's changes, by the environment and the terminal."""
+    return author_of_call(at_terminal=is_terminal(sys.stdin) or is_terminal(sys.stdout))
 
 
 def read_text(value: str) -> str:

@@ -13,7 +13,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
-from nuggets_tui.cli.invocation import Invocation, asks, author, pass_call
+from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
 from nuggets_tui.cli.output import Line, Look, Span, table, write_error
 from nuggets_tui.words import plural
@@ -127,7 +127,7 @@ def accept(
             call.preview(_proposal_lines(tuple(chosen), {}))
             if not chosen or not call.confirm(f"Write {plural(len(chosen), 'note')}?"):
                 return None
-        done = pipeline.accept(wanted, by=author().signature)
+        done = pipeline.accept(wanted, by=call.author.signature)
     call.answer(lambda: _accepted_document(done), lambda: _accepted_lines(done))
     return NOT_FOUND if done.skipped and not (done.written or done.deduped or done.waiting) else None
 
@@ -139,7 +139,7 @@ def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
     """Settle proposals without writing them. What was refused is not proposed again."""
     with _needed(call) as pipeline:
         wanted = pipeline.meant(ids)
-        refused = pipeline.refuse(wanted, by=author().signature)
+        refused = pipeline.refuse(wanted, by=call.author.signature)
     left = len(wanted) - refused
     if left and not call.as_json:
         write_error(f"{plural(left, 'proposal')} of these waited no longer, or never did")
@@ -221,7 +221,7 @@ def _opened(call: Invocation) -> Iterator[Pipeline | None]:
     if not Pipeline.exists(call.folder):
         yield None
         return
-    with Pipeline.open(call.folder, author=author()) as pipeline:
+    with Pipeline.open(call.folder, author=call.author) as pipeline:
         if pipeline.notice:
             write_error(f"warning: {pipeline.notice}")
         yield pipeline

@@ -7,8 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Final, NamedTuple
 
-# Where agents tell the commands that they run which session these are of: Claude Code and Codex.
-_OF_AGENTS: Final = ("CLAUDE_CODE_SESSION_ID", "CODEX_THREAD_ID")
+from nuggets_tui.cli.agents import sessions
+
 _PROCESSES: Final = Path("/proc")
 _SHELLS: Final = frozenset(
     (
@@ -44,8 +44,7 @@ def named_session(given: str | None) -> str:
     """The session as given, else NUGGETS_SESSION, else the one that Claude Code or Codex names, else ""."""
     chosen = (given or "").strip() or os.environ.get("NUGGETS_SESSION", "").strip()
     # One agent run by another inherits its variable: both together are one session.
-    agents = (os.environ.get(variable, "").strip() for variable in _OF_AGENTS)
-    return chosen or "+".join(filter(None, agents))
+    return chosen or "+".join(sessions())
 
 
 def session_id(given: str | None) -> str:

@@ -12,10 +12,12 @@ from typing import Final
 import pytest
 
 from core.storage.journal import ledger
+from nuggets_tui.cli.agents import AGENTS
 
 _FOREIGN: Final = ("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")
+_OF_AGENTS: Final = (variable.partition("=")[0] for agent in AGENTS for variable in agent.variables)
 _FOREIGN_NAMES: Final = frozenset(
-    ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR")
+    ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR", "AI_AGENT", *_OF_AGENTS)
 )
 _HOMES: Final = pytest.StashKey[Iterator[Path]]()
 _fsync, _durable, _relaxed = os.fsync, ledger.DURABLE, ledger.RELAXED

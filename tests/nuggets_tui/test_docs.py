@@ -9,6 +9,7 @@ import click
 import pytest
 
 from nuggets_tui.cli import program
+from nuggets_tui.cli.agents import AGENTS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -55,3 +56,10 @@ def test_the_glossary_says_each_word_once_and_no_more_than_forty() -> None:
     text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
     words = [line.split("|")[1].strip() for line in text.splitlines() if line.startswith("| ")][1:]
     assert len(words) == len(set(words)) <= 40
+
+
+def test_the_manual_names_every_agent_and_the_variables_that_tell_it() -> None:
+    text = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| (`.+`) \|$", text, re.MULTILINE)
+    told = {name: tuple(re.findall(r"`([^`]+)`", variables)) for name, variables in rows}
+    assert told == {agent.name: agent.variables for agent in AGENTS}

@@ -115,13 +115,13 @@ def test_what_the_next_change_finishes_is_not_said_to_need_a_person(nuggets: Any
 def test_what_cannot_be_read_or_is_not_clear_is_said_in_plain_words(
     nuggets: Any, args: tuple[str, ...], said: str
 ) -> None:
-    nuggets.ok("note", "add", "db", "postgres")
+    made = nuggets.json("note", "add", "db", "postgres")
     for number in range(6 if "same" in args else 0):
         nuggets.ok("note", "add", "same", f"text {number}")
     told = nuggets.fails(*args)
     assert said in told
     assert ("and 2 more" in told) is ("same" in args)
-    assert json.loads(nuggets.graph.read_bytes())["notes"][0]["confidence"] == 0.9
+    assert json.loads(nuggets.graph.read_bytes())["notes"][0]["confidence"] == made["confidence"]
 
 
 def test_going_back_too_far_is_told_about_the_day_that_was_typed(nuggets: Any) -> None:

@@ -1,0 +1,127 @@
+"""Which agent runs a command: one table of the environment variables by which agents tell their commands."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from core.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from core.model.change import Author
+
+# How an agent is called in the log that does not say which one it is.
+UNNAMED: Final = "command line"
+_LONGEST: Final = 64
+# What a person types for themselves, and kinds of authors that no agent may be taken for.
+_PERSON: Final = frozenset(("me", "person", "you"))
+_TAKEN: Final = frozenset(("pipeline", "program", "reflection"))
+_FLAGS: Final = frozenset(("0", "1", "false", "no", "off", "on", "true", "yes"))
+
+
+class Agent(NamedTuple):
+    """An agent and what it sets in the environment of each command that it runs.
+
+    variables: any of these, set to anything, is a sign of it; "NAME=value" asks for that value. session: the variable
+    that names the conversation. also: other names it goes by.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    session: str = ""
+    also: tuple[str, ...] = ()
+
+
+# Only what agents set for the commands they run, not what an editor sets for every terminal in it.
+AGENTS: Final = (
+    Agent("claude", ("CLAUDECODE", "CLAUDE_CODE_SESSION_ID"), "CLAUDE_CODE_SESSION_ID", ("claude code",)),
+    Agent("codex", ("CODEX_THREAD_ID", "CODEX_SANDBOX", "CODEX_CI"), "CODEX_THREAD_ID", ("codex cli",)),
+    Agent("opencode", ("OPENCODE",)),
+    Agent("gemini", ("GEMINI_CLI",), also=("gemini cli",)),
+    Agent("cursor", ("CURSOR_AGENT",), also=("cursor agent", "cursor cli")),
+    Agent("copilot", ("COPILOT_CLI", "COPILOT_AGENT"), also=("github copilot", "github copilot cli")),
+    Agent("pi", ("PI_CODING_AGENT",)),
+    Agent("amp", ("AGENT=amp",)),
+    Agent("goose", ("GOOSE_TERMINAL", "AGENT=goose")),
+    Agent("qwen", ("QWEN_CODE",), also=("qwen code",)),
+    Agent("crush", ("CRUSH",)),
+    Agent("augment", ("AUGMENT_AGENT",), also=("augment cli",)),
+    Agent("antigravity", ("ANTIGRAVITY_AGENT",)),
+)
+# Where an agent that is not in the table may write its name.
+_ANY_AGENT: Final = "AI_AGENT"
+
+
+def agent_name() -> str:
+    """The agent that this process runs for, "" for none that is known.
+
+    An agent run by another one inherits its variables, and which of the two is within is not to be told: both names
+    stand then, in the order of the table.
+    """
+    found = [agent.name for agent in AGENTS if any(map(_is_set, agent.variables))]
+    if found:
+        return "+".join(found)
+    said = " ".join(os.environ.get(_ANY_AGENT, "").split())
+    return "" if said.lower() in _FLAGS else _known(said)[:_LONGEST]
+
+
+def sessions() -> Iterator[str]:
+    """The conversations that agents name in the environment, in the order of the table."""
+    for agent in AGENTS:
+        said = os.environ.get(agent.session, "").strip() if agent.session else ""
+        if said:
+            yield said
+
+
+def author_as(name: str) -> Author:
+    """The author that `--as` names: "me" is a person, anything else an agent.
+
+    Raises InvalidInputError for an empty name, a long one, and for what is no agent.
+    """
+    from core.model.change import Author
+
+    said = " ".join(name.split())
+    if said.casefold() in _PERSON:
+        return Author("person", _own_name())
+    if said.casefold() == "agent":
+        return Author("agent", UNNAMED)
+    wrong = (
+        "an empty text names nobody" if not said
+        else f"is longer than {_LONGEST} characters" if len(said) > _LONGEST
+        else f"{said} is no agent" if said.casefold() in _TAKEN
+        else ""
+    )  # fmt: skip
+    if wrong:
+        raise InvalidInputError(
+            wrong, where="--as", kept="nothing was changed", todo="name an agent, such as codex, or me"
+        )
+    return Author("agent", _known(said))
+
+
+def author_of_call(*, at_terminal: bool) -> Author:
+    """Who makes this call's changes: an agent that says so in the environment, else a person at a terminal, else an
+    agent that does not. NUGGETS_AUTHOR names any of them.
+    """
+    from core.model.change import Author
+
+    agent = agent_name()
+    if at_terminal and not agent:
+        return Author("person", _own_name())
+    return Author("agent", _own_name() or agent or UNNAMED)
+
+
+def _own_name() -> str:
+    return os.environ.get("NUGGETS_AUTHOR", "").strip()
+
+
+def _is_set(variable: str) -> bool:
+    name, wants, value = variable.partition("=")
+    said = os.environ.get(name, "").strip()
+    return said.lower() == value if wants else bool(said) and said.lower() not in ("0", "false")
+
+
+def _known(name: str) -> str:
+    """A name as the table has it, in whatever spelling; one that is not in it as it is."""
+    folded = name.casefold().replace("-", " ").replace("_", " ")
+    return next((agent.name for agent in AGENTS if folded in (agent.name, *agent.also)), name)

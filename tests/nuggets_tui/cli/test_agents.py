@@ -1,0 +1,162 @@
+"""What an agent writes through the command line is the agent's: in the log, in the note, and for undo."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from core.memory import Memory
+from core.model.change import Author
+from core.model.infer import MetaInput
+from nuggets_tui.cli.agents import AGENTS
+from nuggets_tui.cli.invocation import author
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def person(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Any]:
+    """Runs something as a person at a terminal, or as the agent whose variables are given."""
+
+    def run(call: Callable[[], Any], *agent: str) -> Any:
+        with monkeypatch.context() as here:
+            here.setattr("nuggets_tui.cli.invocation.is_terminal", lambda stream: not agent)
+            for variable in agent:
+                name, _, value = variable.partition("=")
+                here.setenv(name, value or "1")
+            return call()
+
+    return run
+
+
+SIGNS = [(agent.name, variable) for agent in AGENTS for variable in agent.variables]
+
+
+@pytest.mark.parametrize(("name", "variable"), SIGNS, ids=[variable for _, variable in SIGNS])
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()], ids=["pipe", "terminal"])
+def test_an_agent_is_told_by_its_variables_in_a_terminal_too(
+    monkeypatch: pytest.MonkeyPatch, name: str, variable: str, stream: io.StringIO
+) -> None:
+    monkeypatch.setattr("sys.stdin", stream)
+    key, _, value = variable.partition("=")
+    monkeypatch.setenv(key, value or "1")
+    assert author() == Author("agent", name)
+    monkeypatch.setenv(key, "")
+    assert author().name != name
+
+
+def test_variables_that_say_no_or_name_nobody_are_no_agent(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", Terminal())
+    for name, value in (("CLAUDECODE", "0"), ("GEMINI_CLI", "false"), ("AGENT", "1"), ("AI_AGENT", " true ")):
+        monkeypatch.setenv(name, value)
+        assert author() == Author("person"), name
+    monkeypatch.setenv("AI_AGENT", "Claude_Code")
+    assert author() == Author("agent", "claude")
+    monkeypatch.setenv("AI_AGENT", "some-new-agent")
+    assert author() == Author("agent", "some-new-agent")
+
+
+def test_an_agent_within_another_is_told_from_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("CODEX_THREAD_ID", "t1")
+    assert author().name == "claude+codex"
+
+
+def test_what_an_agent_writes_is_logged_as_the_agent_and_is_from_an_agent(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    nuggets.ok("remember", "app", "user: editor", "helix")
+    nuggets.ok("note", "add", "Deploys", "They go out on Tuesdays", "--nugget", "app")
+    for note in nuggets.notes():
+        assert (note["source"], note["confidence"]) == ("agent_reflection", 0.75), note["title"]
+        assert "source:agent_reflection" in note["vector"]["basis"]
+    for entry in nuggets.json("log"):
+        assert (entry["author"], entry["authorKind"]) == ("claude", "agent")
+
+
+def test_what_a_person_writes_is_from_the_user(nuggets: Any) -> None:
+    nuggets.ok("remember", "app", "editor", "helix", "--as", "me")
+    assert (nuggets.notes()[0]["source"], nuggets.notes()[0]["confidence"]) == ("explicit_user", 0.9)
+    assert nuggets.json("log")[0]["authorKind"] == "person"
+
+
+def test_metadata_that_an_agent_gives_stands(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GEMINI_CLI", "1")
+    made = nuggets.json("note", "add", "Said", "by the user", "--source", "explicit_user")
+    assert (made["source"], made["confidence"]) == ("explicit_user", 0.9)
+    sure = nuggets.json("note", "add", "Sure", "of it", "--confidence", "0.2")
+    assert (sure["source"], sure["confidence"]) == ("agent_reflection", 0.2)
+
+
+def test_a_file_that_an_agent_saw_is_what_a_tool_observed(nuggets: Any) -> None:
+    nuggets.ok("remember", "app", "file:main.py", "the entry point")
+    assert nuggets.notes()[0]["source"] == "tool_observation"
+
+
+def test_a_fact_belongs_to_whoever_said_its_value_last(tmp_path: Path) -> None:
+    from core.facts.edits import remember
+
+    def said(by: Author, value: str, meta: MetaInput | None = None) -> tuple[str, float]:
+        memory = Memory.open(tmp_path, author=by)
+        note, _ = memory.change("", lambda draft: remember(draft, "app", "build", value, meta))
+        return note.source, note.confidence
+
+    claude, person = Author("agent", "claude"), Author("person")
+    assert said(person, "make") == ("explicit_user", 0.9)
+    assert said(claude, "make") == ("explicit_user", 0.9)
+    assert said(claude, "ninja") == ("agent_reflection", 0.75)
+    assert said(person, "just") == ("explicit_user", 0.9)
+    # What somebody chose by hand stays.
+    assert said(person, "meson", MetaInput(confidence=0.3)) == ("explicit_user", 0.3)
+    assert said(claude, "bazel") == ("explicit_user", 0.3)
+
+
+@pytest.mark.parametrize("named", ["codex", "Codex", "codex-cli"])
+def test_as_names_the_author_whatever_the_environment_says(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.setenv("NUGGETS_AUTHOR", "somebody")
+    nuggets.ok("--as", named, "remember", "app", "k", "v")
+    assert nuggets.json("log")[0]["author"] == "codex"
+    nuggets.ok("remember", "app", "k2", "v", "--as", "my script")
+    assert nuggets.json("log")[0]["author"] == "my script"
+
+
+@pytest.mark.parametrize("named", ["", "  ", "reflection", "Pipeline", "program", "x" * 65])
+def test_as_takes_no_name_that_is_none(nuggets: Any, named: str) -> None:
+    assert "--as" in nuggets.fails("remember", "app", "k", "v", "--as", named)
+    assert not nuggets.home.exists()
+
+
+def test_undo_takes_back_the_callers_own_change_and_never_anothers(
+    nuggets: Any, person: Callable[..., Any]
+) -> None:
+    person(lambda: nuggets.ok("remember", "app", "mine", "1"))
+    person(lambda: nuggets.ok("remember", "app", "its", "2"), "CLAUDECODE")
+    person(lambda: nuggets.ok("remember", "app", "another's", "3"), "CODEX_THREAD_ID")
+
+    def keys() -> list[str]:
+        return [fact["key"] for fact in nuggets.json("facts", "app")]
+
+    person(lambda: nuggets.ok("undo"))
+    assert keys() == ["its", "another's"]
+    assert "nuggets undo ID" in person(lambda: nuggets.fails("undo", code=1))
+    person(lambda: nuggets.ok("undo"), "CLAUDECODE")
+    assert keys() == ["another's"]
+    assert "no change of yours" in person(lambda: nuggets.fails("undo", code=1), "CLAUDECODE")
+    # Nor does redo bring back what somebody else took back.
+    person(lambda: nuggets.ok("redo"), "CLAUDECODE")
+    assert set(keys()) == {"another's", "its"}
+    # Named, anybody's change can be taken back.
+    theirs = nuggets.json("log", "--author", "codex")[0]["id"]
+    person(lambda: nuggets.ok("undo", theirs))
+    assert keys() == ["its"]
