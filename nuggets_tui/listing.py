@@ -1,4 +1,4 @@
-"""The notes of a memory in an order: made once for each snapshot, of many notes in a thread while the list stands."""
+"""The notes of a memory in an order: made once a snapshot, of many notes in a thread while the list stands."""
 
 from __future__ import annotations
 
@@ -7,12 +7,40 @@ from bisect import insort
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import merge
-from typing import Any, Final
+from typing import Any, Final, Literal
 from weakref import WeakKeyDictionary
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.orders import Order, care_reasons
+
+Order = Literal["newest", "recalls", "title", "care"]
+ORDERS: Final[tuple[Order, ...]] = ("newest", "recalls", "title", "care")
+ORDER_NAMES: Final[dict[Order, str]] = {
+    "newest": "newest first",
+    "recalls": "most recalled",
+    "title": "by title",
+    "care": "needs care",
+}
+_DULL_TAGS: Final = ("scope:", "type:")
+
+
+def care_reasons(note: Note, snapshot: Snapshot) -> tuple[str, ...]:
+    """What a note lacks, worst first: tags of its own, links, or ever having been recalled."""
+    reasons = []
+    if not own_tags(note):
+        reasons.append("untagged")
+    if not note.links and not snapshot.links_in.get(note.id):
+        reasons.append("unlinked")
+    if not note.hits:
+        reasons.append("never recalled")
+    return tuple(reasons)
+
+
+def own_tags(note: Note) -> tuple[str, ...]:
+    """The tags that say more than nugget, scope and type do."""
+    nugget = note.nugget_name.lower()
+    return tuple(tag for tag in note.tags if tag != nugget and not tag.startswith(_DULL_TAGS))
+
 
 MANY: Final = 20_000
 """Notes above which an order is made in a thread."""

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
+from nuggets_tui.listing import ORDER_NAMES, ORDERS, Order, care_reasons, own_tags
 from nuggets_tui.log import Log
-from nuggets_tui.orders import ORDER_NAMES, ORDERS, Order, care_reasons, own_tags
 from nuggets_tui.pipeline_sign import NOT_BEGUN, PipelineSign
 
 if TYPE_CHECKING:

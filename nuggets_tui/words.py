@@ -1,22 +1,26 @@
-"""How the app says things in words: ages, counts, and what a change set did."""
+"""How the app says things in words: ages, counts, what a change set did, what was recalled, secrets."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from datetime import datetime, tzinfo
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from core.folder import FACT_SUFFIXES
 from core.model.change import OURSELVES, drops_recall
+from core.model.fact import Fact
 from core.model.names import parse_iso
+from core.model.note import Note
 from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
+    from core.facts.recall import Recall, Undecoded
     from core.model.change import ChangeSet, FactChange, NoteChange
-    from core.model.note import Note
+    from core.model.judgement import Candidate
     from core.model.secrets import Holder
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
@@ -418,3 +422,52 @@ def waiting_said(lines: int, path: str) -> str:
         f"{plural(lines, 'line')} for {safe_line(path)} wait for your word: "
         "nuggets promote --automatic project, always or never"
     )
+
+
+_UNDECODED: Final[Mapping[Undecoded, str]] = {
+    "overfull": "read from the fact file: this nugget holds more facts than its vectors can tell apart",
+    "costly": "read from the fact file: decoding this nugget would take too long",
+    "unsure": "read from the fact file: the vectors of this nugget are not sure of it",
+}
+
+
+def how_sure(found: Recall) -> str:
+    """How the answer was come by: its certainty, or that it was read from the fact file, and why."""
+    return _UNDECODED.get(found.undecoded) or f"certainty {found.certainty:.2f}"
+
+
+def skipped_lines(found: Recall) -> Iterator[str]:
+    """A line for each nugget that was passed over. What cannot be read at all is said elsewhere, at each opening."""
+    for one in found.skipped:
+        if one.reason == "undecodable":
+            yield f"{one.nugget_name} was passed over: {one.what}"
+
+
+def why_candidate(one: Candidate) -> str:
+    """Why a note may answer and is not sure to: the words of the question that it holds and lacks."""
+    said = [
+        f"{verb} {', '.join(words)}" for verb, words in (("holds", one.holds), ("lacks", one.lacks)) if words
+    ]
+    return "; ".join(said)
+
+
+SIGN: Final = "⚿"
+_ready = False
+
+
+def kinds_in(item: Note | Fact) -> tuple[str, ...]:
+    """The kinds of credentials that a note or fact seems to hold; none before `load` was called."""
+    if not _ready:
+        return ()
+    from core.model.secrets import secrets_of, secrets_of_fact
+
+    held = secrets_of(item) if isinstance(item, Note) else secrets_of_fact(item)
+    return tuple(dict.fromkeys(one.kind for one in held))
+
+
+def load() -> None:
+    """Loads the detector, which takes longer than a frame may; for a thread, behind the first frame."""
+    global _ready
+    import core.model.secrets  # noqa: F401
+
+    _ready = True

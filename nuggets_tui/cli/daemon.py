@@ -40,8 +40,7 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> N
 
     Texts that were handed in (nuggets ingest) are worked on meanwhile. Settings: [pipeline].
     """
-    from nuggets_tui.daemon import Daemon
-    from nuggets_tui.daemon_pipeline import PipelineBeside
+    from nuggets_tui.daemon import Daemon, PipelineBeside
 
     folder = folder_of(call)
     _end_on_signals()

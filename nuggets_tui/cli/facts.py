@@ -16,8 +16,7 @@ from nuggets_tui.cli.ingest import conversation_document, conversation_lines, co
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
 from nuggets_tui.cli.options import explain_option, new_nugget, query_and_note, yes_option
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table, write_error
-from nuggets_tui.recall_words import how_sure, skipped_lines, why_candidate
-from nuggets_tui.words import plural
+from nuggets_tui.words import how_sure, plural, skipped_lines, why_candidate
 
 if TYPE_CHECKING:
     from core.facts.recall import AlsoHeld, Recall, Skipped

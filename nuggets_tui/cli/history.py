@@ -23,7 +23,7 @@ from nuggets_tui.cli.moments import moment
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten
 from nuggets_tui.differences import titles
-from nuggets_tui.log_filters import DEEDS, Scope, listed
+from nuggets_tui.log import DEEDS, Scope, listed
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:

@@ -23,8 +23,7 @@ from nuggets_tui.cli.options import (
     yes_option,
 )
 from nuggets_tui.cli.output import Line, Span
-from nuggets_tui.listing import listing
-from nuggets_tui.orders import ORDERS, Order
+from nuggets_tui.listing import ORDERS, Order, listing
 from nuggets_tui.typed_tags import typed_tag
 
 if TYPE_CHECKING:

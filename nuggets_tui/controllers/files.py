@@ -121,7 +121,7 @@ class FilesController(Controller):
         )
 
     def _choose(self, named: list[Found], folder: Path) -> None:
-        from nuggets_tui.screens.files import FilesScreen
+        from nuggets_tui.screens.choice import FilesScreen
 
         def chosen(key: str | None) -> None:
             one = named[int(key)] if key is not None else None

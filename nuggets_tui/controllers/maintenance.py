@@ -136,7 +136,7 @@ class MaintenanceController(Controller):
     @background("open")
     async def restore(self) -> None:
         """Chooses a backup to go back to."""
-        from nuggets_tui.screens.backups import BackupsScreen
+        from nuggets_tui.screens.choice import BackupsScreen
 
         if self.view.trouble:
             self._say_why_not_to_a_backup()

@@ -18,7 +18,6 @@ from nuggets_tui.glance import Glance
 from nuggets_tui.notices import tell_wrong_settings
 from nuggets_tui.opening import Opening
 from nuggets_tui.pace import PACE
-from nuggets_tui.secret_signs import load as load_signs
 from nuggets_tui.threads import aside
 from nuggets_tui.view import View, changed_notes
 from nuggets_tui.widgets.line_view import LineView, MakeLines
@@ -26,6 +25,7 @@ from nuggets_tui.widgets.markdown_lines import load_parser
 from nuggets_tui.widgets.note_view import NotePane
 from nuggets_tui.widgets.panes import GraphPlace
 from nuggets_tui.widgets.row_list import RowList
+from nuggets_tui.words import load as load_signs
 
 if TYPE_CHECKING:
     from nuggets_tui.controllers.audit import AuditController

@@ -29,7 +29,7 @@ class PromotionController(Controller):
     @background("open")
     async def promote(self) -> None:
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
-        from nuggets_tui.screens.promotion_targets import TargetsScreen
+        from nuggets_tui.screens.choice import TargetsScreen
 
         targets = await self.context.attempt(self.desk.promotion_targets())
         if targets is None:
@@ -43,7 +43,7 @@ class PromotionController(Controller):
             self.context.open_dialog(TargetsScreen(targets, self.desk.clock()), self._target_chosen)
 
     def _target_chosen(self, folder: str | None) -> None:
-        from nuggets_tui.screens.promotion_targets import ANOTHER
+        from nuggets_tui.screens.choice import ANOTHER
 
         if folder == ANOTHER:
             self._ask_folder()
@@ -105,12 +105,12 @@ class PromotionController(Controller):
         self.context.say(f"{said} promotion.automatic in settings.toml is where that is said.")
 
     def _ask(self, result: PromotionResult) -> None:
-        from nuggets_tui.screens.automatic import AutomaticScreen
+        from nuggets_tui.screens.choice import AutomaticScreen
 
         self.context.open_dialog(AutomaticScreen(result), partial(self._answered, result))
 
     def _answered(self, result: PromotionResult, answer: str | None) -> None:
-        from nuggets_tui.screens.automatic import SHOW
+        from nuggets_tui.screens.choice import SHOW
 
         if answer == SHOW:
             self._promote_to(os.path.dirname(result.path))

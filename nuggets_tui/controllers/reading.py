@@ -14,7 +14,7 @@ from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.threads import aside
-from nuggets_tui.widgets.fact_rows import fact_key
+from nuggets_tui.widgets.facts import fact_key
 
 if TYPE_CHECKING:
     from nuggets_tui.controllers.pipeline import PipelineController

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from core.settings import SearchSettings
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.screens.searches import SearchesAnswer
-    from nuggets_tui.trials import Trials
+    from nuggets_tui.tuning import Trials
 
 # Seconds without a change after which golden searches are judged anew.
 _QUIET: Final = 1.5
@@ -111,7 +111,7 @@ class SearchesController(Controller):
     @background("judge", exclusive=True)
     async def _judge(self) -> None:
         from nuggets_tui.threads import aside
-        from nuggets_tui.trials import Trials
+        from nuggets_tui.tuning import Trials
 
         self._judge_timer = None
         desk = self.desk

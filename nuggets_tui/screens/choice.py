@@ -1,17 +1,29 @@
-"""Choosing one row of a list, where something is shown before anything happens."""
+"""Dialogs in which one row of a list is chosen: a backup, a file, a MEMORY.md, whether passes may write it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from textual import on
 from textual.app import ComposeResult
+from textual.content import Content
 from textual.widgets import Static
 
-from nuggets_tui.safe_text import content
+from core.daily import lines_of
+from core.promotion import PromotionResult
+from nuggets_tui.file_opening import Found
+from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED
+from nuggets_tui.widgets.row_text import MUTED, cut_middle, sides
+from nuggets_tui.words import data_size, local_time, plural, time_ago
+
+if TYPE_CHECKING:
+    from core.memory import Backup, PromotionTarget
 
 
 class ChoiceScreen(Dialog[str]):
@@ -37,3 +49,114 @@ class ChoiceScreen(Dialog[str]):
         """Closes with the choice."""
         event.stop()
         self.dismiss(event.row.key)
+
+
+SHOW = "show"
+_ANSWERS = (
+    ("project", "Yes, for this project", "each daily pass writes this MEMORY.md, and no other"),
+    ("always", "Always", "this one, and every MEMORY.md that you promoted to"),
+    ("never", "Never", "promote by hand, whenever you like"),
+    (SHOW, "Show me the lines first", "and ask me another time"),
+)
+
+
+class AutomaticScreen(ChoiceScreen):
+    """Answers as `core.daily.answer_promotion` takes it, or SHOW."""
+
+    heading = "Promote with the daily pass?"
+    keys = "⏎  choose · ↑↓  move · esc  not now"
+
+    def __init__(self, result: PromotionResult) -> None:
+        lines = plural(lines_of(result), "line")
+        self.said = f"What was recalled often can go into MEMORY.md by itself: now {lines} of {safe_line(result.path)}."
+        super().__init__([Row(key, (content(said), content(more, MUTED))) for key, said, more in _ANSWERS])
+
+
+class BackupsScreen(ChoiceScreen):
+    """Answers with the name of the chosen backup."""
+
+    heading = "Go back to a backup"
+    keys = "⏎  show what would change · ↑↓  choose · esc  close"
+    said = "Choosing one shows what going back would change. Nothing is written before you have seen it."
+
+    def __init__(self, backups: tuple[Backup, ...], now: datetime) -> None:
+        super().__init__([_row(backup, now) for backup in backups])
+
+
+def _row(backup: Backup, now: datetime) -> Row:
+    when = Content.assemble(
+        (local_time(backup.at), "bold"), (f"  {time_ago(backup.at, now) or 'now'}", MUTED)
+    )
+    said = content(f"{backup.reason} · {data_size(backup.size)}", MUTED)
+    return Row(backup.name, (sides(when, said),))
+
+
+_NAME, _PATH = 60, 70
+
+
+class FilesScreen(ChoiceScreen):
+    """Answers with the place of a reference among those given."""
+
+    heading = "Open which file?"
+    about = (
+        "Files are looked for in the folder in which the app was started and in the root of its repository; absolute "
+        "paths and those from ~ as they are."
+    )
+    keys = "⏎  open in $EDITOR · esc  close"
+
+    def __init__(self, named: Sequence[Found]) -> None:
+        # Those that are there come first, otherwise as the note has them.
+        order = sorted(range(len(named)), key=lambda place: named[place].path is None)
+        super().__init__([Row(str(place), (_file_row(named[place]),)) for place in order])
+        self.said = "Files that the note names."
+        if any(one.surprising for one in named):
+            self.said = "Files that the note names. Some lie outside of the folder the app was started in."
+
+
+def _file_row(found: Found) -> Callable[[int], Content]:
+    if found.path is None:
+        return sides(content(cut(str(found.reference), _NAME), MUTED), content("not here", MUTED))
+    return sides(
+        content(cut(str(found.reference), _NAME)), content(cut(_shortened(found.path), _PATH), MUTED)
+    )
+
+
+def _shortened(path: Path) -> str:
+    home = os.path.expanduser("~")
+    spelled = str(path)
+    return f"~{spelled[len(home) :]}" if home != "/" and spelled.startswith(f"{home}{os.sep}") else spelled
+
+
+ANOTHER: Final = "another folder"
+
+
+class TargetsScreen(ChoiceScreen):
+    """Answers with the chosen file's folder, or ANOTHER. Those whose folder is gone are told and cannot be chosen."""
+
+    heading = "Promote: which MEMORY.md?"
+    keys = "⏎  show what would be written · ↑↓  choose · esc  close"
+    said = "Choosing one shows what would be written. Nothing is written before you have seen it."
+
+    def __init__(self, targets: tuple[PromotionTarget, ...], now: datetime) -> None:
+        """`targets`: the present project first, then those written to last."""
+        another = Row(ANOTHER, (content("Another folder …", "bold"), Content("")))
+        super().__init__([*(_target_row(target, now) for target in targets), another])
+
+
+def _target_row(target: PromotionTarget, now: datetime) -> Row:
+    folder = Path(target.path).parent
+    name = Path(target.cwd).name if target.cwd else folder.name
+    title = content(name or str(folder), "bold" if target.there else MUTED)
+    if not target.there:
+        said = content("left out: its folder is gone", "$text-warning")
+    elif target.current:
+        said = content("the present project", "$text-success")
+    else:
+        said = Content("")
+    written = (
+        f"{plural(target.count, 'note')}, {time_ago(target.at, now)}" if target.at else "not written to yet"
+    )
+    head = sides(title, Content.assemble(said, content(f"  {written}", MUTED)))
+    return Row(
+        str(folder), (head, lambda width: content(cut_middle(target.path, width - 1), MUTED)), target.there
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Final, TypeVar
 
 from textual import on
 from textual.app import ComposeResult
@@ -11,13 +11,14 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import DescendantFocus, Mount
+from textual.events import Click, DescendantFocus, Mount
 from textual.screen import ModalScreen
+from textual.style import Style
+from textual.widgets import Static
 
 from nuggets_tui.key_map import keys_of
 from nuggets_tui.notices import attempt, keep_off, let_told_go
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.widgets.dialog_keys import DialogKeys, key_content
 
 if TYPE_CHECKING:
     from nuggets_tui.pane_help import Here
@@ -102,3 +103,42 @@ class Dialog(ModalScreen[_Answer]):
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
         """The result of something asked of the desk; None when it failed, which a notice then says."""
         return await attempt(self, asked, self.not_saved)
+
+
+_PRESSED_AS: Final = {
+    "⏎": "enter",
+    "esc": "escape",
+    "←": "left",
+    "→": "right",
+    "+": "plus",
+    "?": "question_mark",
+    "/": "slash",
+}
+# Keys to move with: the mouse has its own ways.
+_NOT_FOR_THE_MOUSE: Final = ("↑", "↓", "↑↓")
+
+
+def key_content(keys: str) -> Content:
+    """ "ctrl+s  save · esc  close" with the keys marked, and with what a click presses."""
+    return Content("   ").join(map(_item, keys.split(" · ")))
+
+
+def _item(part: str) -> Content:
+    key, _, label = part.partition("  ")
+    item = Content.assemble((key, "bold $text-accent"), (f" {label}", "$text-muted"))
+    first = key.split(" ")[0]
+    if first in _NOT_FOR_THE_MOUSE:
+        return item
+    # A mark of our own instead of "@click", which would paint every key as a link.
+    return item.stylize(Style.from_meta({"press": _PRESSED_AS.get(first, first)}))
+
+
+class DialogKeys(Static):
+    """The line itself."""
+
+    def on_click(self, event: Click) -> None:
+        """Presses the key under the mouse."""
+        key = event.style.meta.get("press")
+        if key:
+            event.stop()
+            self.app.simulate_key(key)

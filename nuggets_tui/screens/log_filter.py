@@ -18,7 +18,7 @@ from textual.widgets import Input
 from core.memory import Memory
 from core.model.entry import Entry
 from core.model.note import Note
-from nuggets_tui.log_filters import AUTHORS, DAYS, DEEDS, Scope, since_days
+from nuggets_tui.log import AUTHORS, DAYS, DEEDS, Scope, since_days
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.fields import Field

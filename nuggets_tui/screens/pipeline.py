@@ -17,8 +17,8 @@ from textual.widgets import Input, Static
 from core.errors import ConflictError, NotFoundError, NuggetsError
 from nuggets_tui.desk import Desk
 from nuggets_tui.notices import say, say_error, warn
+from nuggets_tui.pane_help import Here
 from nuggets_tui.pipeline_desk import PipelineDesk, PipelineView
-from nuggets_tui.pipeline_help import FIRST_KEYS, HERE, KEYS, NARROW_KEYS, NO_PROPOSAL_KEYS
 from nuggets_tui.pipeline_sign import LIGHTS, WORDS
 from nuggets_tui.pipeline_words import SHORT_MODES, counts, model_state
 from nuggets_tui.safe_text import content, safe_line
@@ -27,7 +27,7 @@ from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.line_view import LineView, MakeLines
-from nuggets_tui.widgets.pipeline_rows import entity_row, health_rows, proposal_row, work_rows
+from nuggets_tui.widgets.pipeline_details import entity_row, health_rows, proposal_row, work_rows
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.pipeline.records import Accepted, EntityPage, HistoryRow, RawMemory, StoredProposal
     from nuggets_tui.keeping import Keeping
-    from nuggets_tui.pane_help import Here
     from nuggets_tui.screens.review import Reviewed
     from nuggets_tui.waiting import Waiting
 
@@ -531,8 +530,6 @@ class PipelineScreen(Dialog[None]):
         if len(meant) == 1:
             self._refuse(meant)
         elif meant:
-            from nuggets_tui.screens.confirm import ConfirmScreen
-
             said = (
                 f"{plural(len(meant), 'proposal')} will not be proposed again. The texts that they come from stay. "
                 "This cannot be taken back."
@@ -706,3 +703,50 @@ class PipelineScreen(Dialog[None]):
             return
         await self.attempt(self.pipeline.pin(row.data.id, not row.data.pinned))
         self.read()
+
+
+# By what has the cursor.
+KEYS: Final = {
+    "proposals": "a  accept · x  refuse · space  select · A  above … · v  decided · u  undo · ?  help · esc  close",
+    "work": "r  retry · R  retry all dead · p  pause · n  hand in · tab  read · ?  help · esc  close",
+    "entities": "/  find · P  pin · s  settle · n  hand in · tab  read · ?  help · esc  close",
+    "health": "p  pause · n  hand in · tab  read · ?  help · esc  close",
+    "details": "↑↓  scroll · tab  back to the list · esc  close",
+    "query": "⏎  to the list · esc  all of them",
+}
+# Where the line has no room for all of them, the help has the rest.
+NARROW_KEYS: Final = KEYS | {
+    "proposals": "a  accept · x  refuse · space  select · A  above · u  undo · ?  help · esc  close",
+    "work": "r  retry · R  all dead · p  pause · n  hand in · ?  help · esc  close",
+}
+# Where no proposal waits.
+NO_PROPOSAL_KEYS: Final = "n  hand in · v  decided · u  undo · tab  read · ?  help · esc  close"
+# Before anything was handed in.
+FIRST_KEYS: Final = "n  hand in · tab  read · ?  help · esc  close"
+HERE: Final = Here(
+    "Pipeline",
+    "Texts that were handed in become notes here. Proposals are what a model found in them and what is not written by "
+    "itself, each with the sentence that it comes from; accepting writes it, as an entry of the audit log. Work is "
+    "what is being done, waits or failed. Entities are the names in the texts, with what was said of them. Health is "
+    "how the model does, what it may be asked today, and what is wrong with the configuration.",
+    (
+        ("1 2 3 4  ← →", "to a list; the one in use has the room"),
+        ("tab  ⏎", "to what the row is about, to scroll it; tab goes back"),
+        (
+            "a  x",
+            "proposals: accept, refuse; of several selected the review shows each before anything is written",
+        ),
+        ("space  shift+↑↓", "proposals: select; ctrl+a all"),
+        ("+  ~  ⊘  =", "proposals: add, change, hide a note; nothing, since it is known. ! look closely"),
+        ("A", "proposals: review all that are at least so sure"),
+        ("v", "proposals: those decided too, with what became of them"),
+        ("u", "take back what was accepted here last"),
+        ("r  R", "work: try again what is dead; all of it"),
+        ("/", "entities: find by a part of the name"),
+        ("P", "entities: pin, or let go"),
+        ("s", "entities: say of what may be outdated whether it is"),
+        ("p", "all programs rest, or go on; texts are still taken in"),
+        ("n", "hand a text in"),
+        ("esc  i", "close"),
+    ),
+)

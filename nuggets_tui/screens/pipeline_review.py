@@ -19,8 +19,7 @@ from nuggets_tui.desk import Desk
 from nuggets_tui.pipeline_desk import PipelineDesk
 from nuggets_tui.pipeline_words import ACTIONS, reason_of
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.screens.deciding import DecidingReview
-from nuggets_tui.screens.review import Reviewed, ReviewItem
+from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
 from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.pipeline_details import proposal_lines

@@ -11,8 +11,7 @@ from textual.content import Content
 
 from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content, safe_line
-from nuggets_tui.screens.deciding import DecidingReview
-from nuggets_tui.screens.review import Reviewed, ReviewItem
+from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import diff_text_lines, wrapped
 from nuggets_tui.widgets.line_view import MakeLines

@@ -11,12 +11,12 @@ from textual.app import ComposeResult
 from textual.content import Content
 
 from nuggets_tui.desk import Desk
-from nuggets_tui.recall_words import how_sure, skipped_lines
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
+from nuggets_tui.words import how_sure, skipped_lines
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall

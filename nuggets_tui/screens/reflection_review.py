@@ -11,8 +11,7 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.desk import Desk
 from nuggets_tui.differences import titles
 from nuggets_tui.safe_text import plain, safe_line
-from nuggets_tui.screens.deciding import DecidingReview
-from nuggets_tui.screens.review import Reviewed, ReviewItem
+from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
 from nuggets_tui.widgets.diff_lines import note_change_lines, wrapped
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import left_for_later, plural

@@ -23,7 +23,7 @@ from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.typed import FieldsDialog
 from nuggets_tui.searches_text import lost_in_words, sign_of, standing_of
-from nuggets_tui.trials import Trials
+from nuggets_tui.tuning import Trials
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns

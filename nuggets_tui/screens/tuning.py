@@ -20,8 +20,7 @@ from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.searches_text import lost_in_words, rank_of
-from nuggets_tui.trials import Trials
-from nuggets_tui.tuning import USUAL, WEIGHTS, Moved, Weight, changes, move_sign, moved, moves_said
+from nuggets_tui.tuning import USUAL, WEIGHTS, Moved, Trials, Weight, changes, move_sign, moved, moves_said
 from nuggets_tui.view import Found
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style

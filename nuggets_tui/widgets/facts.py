@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Callable, Mapping
+from functools import lru_cache
+from itertools import accumulate, islice
+from typing import Final
+
+from rich.cells import cell_len
 from textual import on
 from textual.content import Content
 from textual.reactive import reactive
 
-from core.model.fact import Nugget
+from core.model.fact import Fact, Nugget
+from core.model.note import Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import FactOpened, NotePicked, NotesSelected
+from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
-from nuggets_tui.widgets.empty_words import empty_words
-from nuggets_tui.widgets.fact_rows import FactRows, fact_key
+from nuggets_tui.widgets.bars import capacity_bar, capacity_level
 from nuggets_tui.widgets.row_list import Row, RowList
+from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, empty_words, sides
+from nuggets_tui.words import SIGN, kinds_in
 
 
 def _empty(keys: KeyMap) -> Content:
@@ -94,3 +104,123 @@ def _fresh(before: Nugget | None, after: Nugget) -> list[str]:
     if before is not None and before.facts is after.facts:
         return []
     return [fact_key(after.name, fact.key) for fact in after.facts if known.get(fact.key) != fact]
+
+
+_BAR: Final = 5
+_SHORT_BAR: Final = 3
+# Cells of a row that has room for its recalls.
+_HITS_FROM: Final = 24
+_MEASURED: Final = 500
+# More of a key than any pane has room for.
+_KEY_CELLS: Final = 200
+_KEY_SHARE: Final = 0.6
+_LEVEL_STYLES: Final = {"warning": "$text-warning", "critical": "$text-error"}
+
+
+class FactRows:
+    """Rows of some nuggets, made when asked for; immutable."""
+
+    def __init__(
+        self, nuggets: tuple[Nugget, ...] = (), mirrors: Mapping[tuple[str, str], Note] | None = None
+    ) -> None:
+        self.nuggets = nuggets
+        self._mirrors = mirrors or {}
+        self._starts = list(accumulate((1 + len(nugget.facts) for nugget in nuggets), initial=0))
+        self._widest = lru_cache(_MEASURED)(self._longest_key)
+
+    @property
+    def count(self) -> int:
+        """How many rows there are, headings among them."""
+        return self._starts[-1]
+
+    @property
+    def height(self) -> int | Callable[[int], int]:
+        """Lines of a row: headings with a warning have two."""
+        tall = {start for start, nugget in zip(self._starts, self.nuggets, strict=False) if _warning(nugget)}
+        return (lambda index: 2 if index in tall else 1) if tall else 1
+
+    def at(self, index: int) -> tuple[Nugget, Fact | None]:
+        """The nugget that a row belongs to, and its fact; None for a heading."""
+        place = bisect_right(self._starts, index) - 1
+        nugget = self.nuggets[place]
+        offset = index - self._starts[place] - 1
+        return nugget, nugget.facts[offset] if offset >= 0 else None
+
+    def key(self, index: int) -> str:
+        """The key of a row."""
+        nugget, fact = self.at(index)
+        return fact_key(nugget.name, fact.key) if fact else f"nugget {nugget.name}"
+
+    def mark(self, index: int) -> str:
+        """The id of the note that a row's fact is selected by; "" for a heading and a fact without one."""
+        nugget, fact = self.at(index)
+        note = self._mirrors.get((nugget.name, fact.key)) if fact is not None else None
+        return note.id if note is not None else ""
+
+    def row(self, index: int) -> Row:
+        """A row."""
+        nugget, fact = self.at(index)
+        if fact is None:
+            return Row(self.key(index), (_heading(nugget), *_warning(nugget)), selectable=False)
+        wanted = self._widest(bisect_right(self._starts, index) - 1)
+        return Row(
+            self.key(index),
+            (_fact_line(fact, wanted, self._signed(nugget, fact)),),
+            data=FactOpened(nugget.name, fact.key),
+        )
+
+    def _signed(self, nugget: Nugget, fact: Fact) -> bool:
+        """Whether a fact bears the sign of a credential; what was said of its note counts for it."""
+        note = self._mirrors.get((nugget.name, fact.key))
+        told = note is not None and (note.title, note.content) == (fact.key, fact.value)
+        return bool(kinds_in(note if note is not None and told else fact))
+
+    def _longest_key(self, place: int) -> int:
+        """Cells of the longest of a nugget's keys; of a very large nugget, of its first keys."""
+        keys = (safe_line(fact.key, _KEY_CELLS) for fact in islice(self.nuggets[place].facts, _MEASURED))
+        return max(map(cell_len, keys), default=0)
+
+
+def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], Content]:
+    """Key, value and hits. Keys often begin alike, so a long one is cut in its middle."""
+    hits = Content.styled(f"×{fact.hits}", MUTED) if fact.hits else Content("")
+    if holds_secret:
+        hits = Content.assemble((SIGN, "$text-error"), " " if fact.hits else "", hits)
+    value = content(fact.value, MUTED)
+
+    def line(width: int) -> Content:
+        size = min(wanted, max(4, int(width * _KEY_SHARE)))
+        key = Content(cut_middle(fact.key, size))
+        # In a narrow pane the value says more than how often it was asked for.
+        right = hits if width >= _HITS_FROM or holds_secret else Content("")
+        return columns(key, value, right, wanted=size, share=_KEY_SHARE)(width)
+
+    return line
+
+
+def fact_key(nugget: str, key: str) -> str:
+    """The key of a fact's row."""
+    return f"fact {nugget}\n{key}"
+
+
+def _heading(nugget: Nugget) -> Callable[[int], Content]:
+    used, capacity = len(nugget.facts), nugget.meta.capacity
+    style = _LEVEL_STYLES.get(capacity_level(used, capacity), "$text-secondary")
+    name = content(nugget.name, "bold")
+
+    def line(width: int) -> Content:
+        # A short bar rather than half a name.
+        for size in (_BAR, _SHORT_BAR):
+            load = Content.assemble(
+                (f"{used}/{capacity} ", MUTED), (capacity_bar(used, capacity, size), style)
+            )
+            if name.cell_length + load.cell_length + 2 <= width:
+                break
+        return sides(name, load)(width)
+
+    return line
+
+
+def _warning(nugget: Nugget) -> tuple[Content, ...]:
+    said = nugget.problem or nugget.capacity_warning
+    return (content(f"! {said}", "$text-warning"),) if said else ()

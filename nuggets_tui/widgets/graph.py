@@ -15,7 +15,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from nuggets_tui.graph.walk import Direction
+from nuggets_tui.graph.picture import Direction
 from nuggets_tui.messages import NotePicked, PaneWanted
 from nuggets_tui.safe_text import cut
 from nuggets_tui.view import View, changed_between

@@ -17,13 +17,11 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerState, get_current_worker
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.graph.caption import Caption, caption
+from nuggets_tui.graph.caption import Caption, caption, link_words, reasons, summary
 from nuggets_tui.graph.data import GraphData, GraphEdge, GraphNode, Wish, graph_data
 from nuggets_tui.graph.layout import DETAILS, lay_out_fitting
 from nuggets_tui.graph.painter import Mark, paint
-from nuggets_tui.graph.picture import Picture, Wire
-from nuggets_tui.graph.walk import Direction, step
-from nuggets_tui.graph.words import link_words, reasons, summary
+from nuggets_tui.graph.picture import Direction, Picture, Wire, step
 from nuggets_tui.safe_text import content, fit
 
 __all__ = ["GraphData", "GraphEdge", "GraphNode", "GraphView", "graph_data"]

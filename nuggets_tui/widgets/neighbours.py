@@ -14,9 +14,8 @@ from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import NotePicked
 from nuggets_tui.safe_text import content
 from nuggets_tui.view import View, changed_between
-from nuggets_tui.widgets.empty_words import empty_words
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, columns, title_style
+from nuggets_tui.widgets.row_text import MUTED, columns, empty_words, title_style
 from nuggets_tui.words import ago
 
 if TYPE_CHECKING:

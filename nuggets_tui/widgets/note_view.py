@@ -18,12 +18,11 @@ from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import FileWanted
 from nuggets_tui.origin import SOURCES, Origin, Trail
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.secret_signs import SIGN, kinds_in
 from nuggets_tui.view import View, changed_between, own_tags
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 from nuggets_tui.widgets.row_text import MUTED, PINNED
-from nuggets_tui.words import time_ago
+from nuggets_tui.words import SIGN, kinds_in, time_ago
 
 _NOT_THERE: Final = Content.styled("At this moment the note was not there: not yet, or no more.", MUTED)
 _MOST_TAGS: Final = 40

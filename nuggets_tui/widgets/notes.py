@@ -17,10 +17,16 @@ from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted
 from nuggets_tui.safe_text import content
 from nuggets_tui.threads import aside
 from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between
-from nuggets_tui.widgets.borders import say_in_border
-from nuggets_tui.widgets.empty_words import empty_words
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style, with_reasons
+from nuggets_tui.widgets.row_text import (
+    MUTED,
+    empty_words,
+    note_marks,
+    say_in_border,
+    sides,
+    title_style,
+    with_reasons,
+)
 from nuggets_tui.words import ago
 
 if TYPE_CHECKING:

@@ -2,24 +2,420 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final
+from enum import IntFlag
+from functools import lru_cache
+from itertools import accumulate, islice, repeat
+from operator import attrgetter
+from typing import TYPE_CHECKING, ClassVar, Final
 
+import msgspec
+from rich.segment import Segment
+from rich.style import Style as RichStyle
 from textual import events
 from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
 from textual.content import Content
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
+from textual.style import Style
 
+from nuggets_tui.safe_text import content, safe_content
 from nuggets_tui.textual_adapter import resize_content
 from nuggets_tui.widgets.prompt_frames import PromptFrames
-from nuggets_tui.widgets.row_painter import GUTTER, ROW_CLASSES, ROW_STYLES, RowPainter, RowState
-from nuggets_tui.widgets.row_selection import RowSelection
-from nuggets_tui.widgets.row_source import Height, Row, RowLine, RowSource
+
+if TYPE_CHECKING:
+    from textual.widget import Widget
+
+RowLine = Content | Callable[[int], Content]
+Height = int | Sequence[int] | Callable[[int], int]
+
+_NEAR = 64
+_ROWS_KEPT = 1024
+
+
+class Row(msgspec.Struct, frozen=True):
+    """One row: a key that survives reloads, and one or more lines.
+
+    A line may be a callable that gets the width in cells and returns the content; it runs when the line is
+    shown. Rows that are not selectable are headings: the cursor passes over them. `data` is the owner's.
+    """
+
+    key: str
+    lines: tuple[RowLine, ...]
+    selectable: bool = True
+    data: object = None
+
+
+class RowSource:
+    """A number of rows behind one way to ask for them; immutable but for its cache.
+
+    `height`: lines of every row, or of each row (a sequence is quicker than a callable from index to lines,
+    which is asked once for all rows). `key_at`: a key without making its row; `index_of`: the way back, where
+    the owner has a quick one (None: no such row). `mark_at`: under which mark a row is selected, "" for one that
+    cannot be; by default the key of a row that the cursor may stand on.
+    """
+
+    def __init__(
+        self,
+        count: int = 0,
+        make_row: Callable[[int], Row] | None = None,
+        *,
+        height: Height = 1,
+        key_at: Callable[[int], str] | None = None,
+        index_of: Callable[[str], int | None] | None = None,
+        mark_at: Callable[[int], str] | None = None,
+    ) -> None:
+        self.count = max(count, 0)
+        self._make_row = make_row
+        self._each = max(height, 1) if isinstance(height, int) else 0
+        self._ends = array("q")
+        if not isinstance(height, int):
+            heights = map(height, range(self.count)) if callable(height) else islice(height, self.count)
+            self._ends.extend(accumulate(map(max, heights, repeat(1))))
+            self.count = len(self._ends)
+        self._key_at = key_at
+        self._index_of = index_of
+        self.mark = mark_at or self._own_mark
+        self.row = lru_cache(_ROWS_KEPT)(self._row)
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> RowSource:
+        """A source of rows that are at hand."""
+        heights = list(map(len, map(attrgetter("lines"), rows)))
+        uniform = len(set(heights)) == 1
+        return cls(
+            len(rows),
+            rows.__getitem__,
+            height=heights[0] if uniform else heights,
+            key_at=lambda index: rows[index].key,
+            mark_at=lambda index: rows[index].key if rows[index].selectable else "",
+        )
+
+    def _row(self, index: int) -> Row:
+        if self._make_row is None or not 0 <= index < self.count:
+            raise IndexError(index)
+        return self._make_row(index)
+
+    @property
+    def lines(self) -> int:
+        """Height of all rows together, in lines."""
+        if self._each:
+            return self._each * self.count
+        return self._ends[-1] if self._ends else 0
+
+    def key(self, index: int) -> str:
+        """Key of the row at an index."""
+        return self._key_at(index) if self._key_at else self.row(index).key
+
+    def _own_mark(self, index: int) -> str:
+        row = self.row(index)
+        return row.key if row.selectable else ""
+
+    def marks(self, start: int, stop: int) -> frozenset[str]:
+        """Marks of the rows from one index up to another, those that cannot be selected left out."""
+        found = frozenset(map(self.mark, range(start, stop)))
+        return found - {""} if "" in found else found
+
+    def top(self, index: int) -> int:
+        """First line of the row at an index."""
+        if self._each:
+            return self._each * index
+        return self._ends[index - 1] if index else 0
+
+    def bottom(self, index: int) -> int:
+        """The line after the last of the row at an index."""
+        return self._each * (index + 1) if self._each else self._ends[index]
+
+    def at_line(self, line: int) -> int:
+        """Index of the row that a line belongs to; -1 where there is none."""
+        if not 0 <= line < self.lines:
+            return -1
+        return line // self._each if self._each else bisect_right(self._ends, line)
+
+    def find(self, key: str, near: int = 0) -> int:
+        """Index of the row with this key, -1 when there is none; quick when it is close to `near`."""
+        if not self.count:
+            return -1
+        if self._index_of:
+            found = self._index_of(key)
+            return found if found is not None and 0 <= found < self.count else -1
+        near = min(max(near, 0), self.count - 1)
+        for distance in range(_NEAR):
+            for index in (near + distance, near - distance):
+                if 0 <= index < self.count and self.key(index) == key:
+                    return index
+        return next((index for index in range(self.count) if self.key(index) == key), -1)
+
+    def selectable_from(self, index: int, step: int) -> int:
+        """The first row from `index` on, in steps of 1 or -1, that the cursor may stand on; -1 for none."""
+        while 0 <= index < self.count:
+            if self.row(index).selectable:
+                return index
+            index += step
+        return -1
+
+    def page_from(self, index: int, step: int, lines: int) -> int:
+        """The row that the cursor gets to by so many lines down (step 1) or up (-1), and by one row at least."""
+        line = min(max(self.top(index) + step * lines, 0), self.lines - 1)
+        target = self.at_line(line)
+        if target == index:
+            target = min(max(index + step, 0), self.count - 1)
+        found = self.nearest_selectable(target, step)
+        return found if (found - index) * step > 0 else index
+
+    def nearest_selectable(self, index: int, step: int = 1) -> int:
+        """Like `selectable_from`, but looks the other way too before it gives up."""
+        found = self.selectable_from(index, step)
+        return found if found >= 0 else self.selectable_from(index - step, -step)
+
+
+class _Range(msgspec.Struct, frozen=True):
+    """A range that is being drawn: the key it begins at, the key it reached, and what was selected beside it."""
+
+    anchor: str
+    reached: str
+    beside: frozenset[str]
+
+
+class RowSelection:
+    """The selected rows of a list, by the marks that its source gives them. changed: called when others are selected.
+
+    A range begins at the row that was selected last, if the cursor has only stepped on since, else at the cursor;
+    it follows the cursor back as well. With shift and the mouse it begins at the row selected last in any case.
+    """
+
+    def __init__(self, changed: Callable[[frozenset[str]], None]) -> None:
+        self.marks: frozenset[str] = frozenset()
+        self._changed = changed
+        self._anchor_key = ""
+        self._range: _Range | None = None
+
+    def select(self, marks: frozenset[str]) -> None:
+        """Select the rows with these marks and no others."""
+        self._range = None
+        self._set(marks)
+
+    def keep(self, marks: frozenset[str]) -> None:
+        """Let all go but the rows with these marks; a range goes on."""
+        self._set(self.marks & marks)
+
+    def select_all(self, source: RowSource) -> None:
+        """Select every row besides what is selected; when all are, let them go."""
+        every = source.marks(0, source.count)
+        self.select(self.marks - every if every <= self.marks else self.marks | every)
+
+    def toggle(self, source: RowSource, index: int) -> None:
+        """Select a row or let it go. Ranges then begin there."""
+        mark = source.mark(index)
+        if not mark:
+            return
+        # Much quicker with many than the difference of both.
+        chosen = mark not in self.marks
+        self.select(self.marks | {mark} if chosen else self.marks - {mark})
+        self._anchor_key = source.key(index) if chosen else ""
+        if self._anchor_key:
+            self._range = _Range(self._anchor_key, self._anchor_key, self.marks)
+
+    def stepped_on(self, key: str) -> None:
+        """The cursor stepped on to the row with this key: a range may still begin at the row selected last."""
+        if self._range is not None:
+            self._range = _Range(self._range.anchor, key, self.marks)
+
+    def begin_range(self, key: str) -> None:
+        """A range is drawn from the cursor, which stands on the row with this key, unless one is drawn already."""
+        if self._range is None or self._range.reached != key:
+            self._range = _Range(key, key, self.marks)
+
+    def begin_range_at_last(self, key: str) -> None:
+        """A range is drawn from the row selected last, else from the row with this key."""
+        self._range = _Range(self._anchor_key or key, "", self.marks)
+
+    def draw_range(self, source: RowSource, cursor: int) -> None:
+        """The range reaches to the cursor."""
+        if self._range is None:
+            return
+        anchor, beside = self._range.anchor, self._range.beside
+        begin = source.find(anchor, cursor)
+        first, last = sorted((cursor, begin if begin >= 0 else cursor))
+        self._range = _Range(anchor, source.key(cursor), beside)
+        self._set(beside | source.marks(first, last + 1))
+
+    def _set(self, marks: frozenset[str]) -> None:
+        if marks != self.marks:
+            self.marks = marks
+            self._changed(marks)
+
+
+GUTTER: Final = 2
+"""Cells before a selectable row's text: the cursor's sign and the row's."""
+
+ROW_STYLES: Final = """
+RowList {
+    height: 1fr;
+    overflow-x: hidden;
+    overflow-y: auto;
+    scrollbar-size-vertical: 1;
+    & > .row-list--heading { text-style: bold; }
+    & > .row-list--cursor {
+        color: $block-cursor-foreground;
+        background: $block-cursor-background;
+        text-style: $block-cursor-text-style;
+    }
+    & > .row-list--cursor-blurred { background: $block-cursor-blurred-background; }
+    & > .row-list--selected { text-style: bold; }
+    & > .row-list--glow { text-style: bold; }
+    & > .row-list--mark { color: $text-accent; text-style: bold; }
+    & > .row-list--glow-mark { color: $text-success; text-style: bold; }
+    & > .row-list--empty { color: $text-muted; }
+}
+"""
+ROW_CLASSES: Final = {
+    "row-list--heading",
+    "row-list--cursor",
+    "row-list--cursor-blurred",
+    "row-list--selected",
+    "row-list--glow",
+    "row-list--mark",
+    "row-list--glow-mark",
+    "row-list--empty",
+}
+
+_LINES_KEPT: Final = 4096
+
+
+class RowState(IntFlag):
+    """What a row looks like besides its own text."""
+
+    CURSOR = 1
+    CURSOR_BLURRED = 2
+    SELECTED = 4
+    GLOW = 8
+
+
+_STYLES: Final = (
+    (RowState.SELECTED, "row-list--selected"),
+    (RowState.GLOW, "row-list--glow"),
+    (RowState.CURSOR_BLURRED, "row-list--cursor-blurred"),
+    (RowState.CURSOR, "row-list--cursor"),
+)
+_CURSOR_SIGNS: Final = {RowState.CURSOR: "▌", RowState.CURSOR_BLURRED: "›"}
+_ROW_SIGNS: Final = {
+    RowState.SELECTED: "✓",
+    RowState.GLOW: "•",
+    RowState.SELECTED | RowState.GLOW: "◉",
+}
+
+
+class RowPainter:
+    """Turns rows into strips with the styles of one widget."""
+
+    def __init__(self, widget: Widget) -> None:
+        self._widget = widget
+        self._lines: LRUCache[tuple[str, int, int, RowState, Style], tuple[Row, Strip]] = LRUCache(
+            _LINES_KEPT
+        )
+        self._empty: dict[int, list[Strip]] = {}
+
+    def clear(self) -> None:
+        """Forget all drawn lines: styles or the empty text have changed."""
+        self._lines.clear()
+        self._empty.clear()
+
+    def blank(self, width: int) -> Strip:
+        """A line without a row."""
+        return Strip.blank(width, self._widget.visual_style.rich_style)
+
+    def empty_line(self, text: str | Content, y: int, width: int) -> Strip:
+        """A line of the text that a list without rows shows, wrapped at `width` cells."""
+        if width not in self._empty:
+            shown = text if isinstance(text, Content) else content(text)
+            style = self._widget.get_visual_style("row-list--empty")
+            self._empty = {width: [self._strip(part, width, style) for part in _wrapped(shown, width)]}
+        lines = self._empty[width]
+        return lines[y] if y < len(lines) else self.blank(width)
+
+    def line(self, row: Row, number: int, width: int, state: RowState) -> Strip:
+        """One line of a row, `width` cells wide."""
+        # The widget's own style is part of the key: it follows focus, hover and theme.
+        place = (row.key, number, width, state, self._widget.visual_style)
+        kept = self._lines.get(place)
+        if kept is not None and kept[0] is row:
+            return kept[1]
+        strip = self._draw(row, number, width, state)
+        self._lines[place] = (row, strip)
+        return strip
+
+    def _draw(self, row: Row, number: int, width: int, state: RowState) -> Strip:
+        names = [name for flag, name in _STYLES if state & flag]
+        if not row.selectable:
+            names.insert(0, "row-list--heading")
+        style = self._widget.get_visual_style(*names)
+        gutter = GUTTER if row.selectable else 0
+        room = max(width - gutter, 0)
+        line = row.lines[number] if number < len(row.lines) else Content("")
+        text = line(room) if callable(line) else line
+        plain_only = bool(state & RowState.CURSOR)
+        strip = self._strip(text, room, style, plain_only=plain_only)
+        if not gutter:
+            return strip
+        return Strip([*self._gutter(number, state, style), *strip], strip.cell_length + gutter).crop(0, width)
+
+    def _gutter(self, number: int, state: RowState, style: Style) -> list[Segment]:
+        cursor = _CURSOR_SIGNS.get(state & (RowState.CURSOR | RowState.CURSOR_BLURRED), " ")
+        sign = _ROW_SIGNS.get(state & (RowState.SELECTED | RowState.GLOW), " ") if number == 0 else " "
+        if cursor == sign == " ":
+            return [Segment(" " * GUTTER, style.rich_style)]
+        return [
+            Segment(cursor, self._sign_style(style, "row-list--mark", state)),
+            Segment(sign, self._sign_style(style, _sign_class(state), state)),
+        ]
+
+    def _sign_style(self, style: Style, name: str, state: RowState) -> RichStyle:
+        if state & RowState.CURSOR:
+            return style.rich_style
+        return (style + self._widget.get_visual_style(name, partial=True)).rich_style
+
+    def _strip(self, text: Content, width: int, style: Style, *, plain_only: bool = False) -> Strip:
+        """Content as a strip of exactly `width` cells; `plain_only` drops colours of its own."""
+
+        def span_style(named: str | Style) -> Style:
+            found = parse_style(named)
+            return found.without_color if plain_only else found
+
+        shown = safe_content(text).truncate(width, ellipsis=True)
+        segments = [
+            Segment(part, (style + part_style).rich_style)
+            for part, part_style in shown.render(style, end="", parse_style=span_style)
+            if part
+        ]
+        return Strip(segments).adjust_cell_length(width, style.rich_style)
+
+
+def parse_style(style: str | Style) -> Style:
+    """A style from its text (theme variables allowed); one that cannot be read changes nothing."""
+    if isinstance(style, Style):
+        return style
+    try:
+        return Style.parse(style)
+    except Exception:
+        # Textual raises several unrelated errors here, and a wrong style must not take a row off the screen.
+        return Style.null()
+
+
+def _wrapped(text: Content, width: int) -> list[Content]:
+    return text.wrap(width) if width > 0 else []
+
+
+def _sign_class(state: RowState) -> str:
+    return "row-list--mark" if state & RowState.SELECTED else "row-list--glow-mark"
+
 
 Shown = tuple[Row, int, RowState]
 # The actions that select.

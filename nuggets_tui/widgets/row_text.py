@@ -1,4 +1,4 @@
-"""Pieces of rows: two-sided lines, matched words, marks of a note."""
+"""Pieces of rows and of what is around them: two-sided lines, matched words, marks of a note, frames, empty lists."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Final
 
 from textual.content import Content
+from textual.widget import Widget
 
 from core.model.note import Note
+from nuggets_tui.key_map import KeyMap
 from nuggets_tui.safe_text import content, cut, safe_line
-from nuggets_tui.secret_signs import SIGN, kinds_in
+from nuggets_tui.words import SIGN, kinds_in
 
 MUTED = "$text-muted"
 PINNED = "pinned"
@@ -120,3 +122,24 @@ def note_marks(note: Note) -> Content:
 def title_style(note: Note) -> str:
     """Hidden notes stand back."""
     return "dim" if note.hidden else ""
+
+
+def say_in_border(widget: Widget, title: Content, subtitle: Content | None = None) -> None:
+    """Puts a title into the upper border; into the lower one another, or what stands there stays."""
+    if widget.border_title != title.markup:
+        widget.border_title = title
+    if subtitle is not None and widget.border_subtitle != subtitle.markup:
+        widget.border_subtitle = subtitle
+
+
+def empty_words(keys: KeyMap, said: str, *does: tuple[str, str]) -> Content:
+    """Some words, and below them keys with what each does. does: names of commands, or keys themselves."""
+    shown = [(keys.key(name) if name in keys.by_name else name, words) for name, words in does]
+    size = max(len(key) for key, _ in shown)
+    lines = [
+        Content.assemble(
+            (f"{key:<{size}}", "bold $text-accent"), f"  {words}".replace("\n", "\n" + " " * (size + 2))
+        )
+        for key, words in shown
+    ]
+    return Content("\n").join([Content(said), Content(""), *lines])

@@ -24,8 +24,7 @@ from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.merge import MergeScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.screens.recall import RecallScreen
-from nuggets_tui.widgets.fact_rows import fact_key
-from nuggets_tui.widgets.facts import FactsPane
+from nuggets_tui.widgets.facts import FactsPane, fact_key
 from nuggets_tui.widgets.notes import NotesPane
 
 pytestmark = pytest.mark.slow

@@ -22,8 +22,7 @@ from kits.writes_kit import parrot
 from core.memory import Memory
 from core.pipeline.models.provider import Answer, ModelTimeoutError, Provider, Schema
 from core.pipeline.service import Pipeline
-from nuggets_tui.daemon import Daemon
-from nuggets_tui.daemon_pipeline import PipelineBeside
+from nuggets_tui.daemon import Daemon, PipelineBeside
 
 pytestmark = pytest.mark.slow
 

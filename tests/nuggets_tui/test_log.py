@@ -15,8 +15,7 @@ from core.graph.edits import create_note, edit_note, hide_note
 from core.memory import Memory
 from core.model.change import Author
 from nuggets_tui import log as log_module
-from nuggets_tui.log import Log, Scope, newest_entries, older_entries
-from nuggets_tui.log_filters import since_days
+from nuggets_tui.log import Log, Scope, newest_entries, older_entries, since_days
 
 
 @pytest.fixture

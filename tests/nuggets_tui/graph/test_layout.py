@@ -13,8 +13,19 @@ from rich.cells import cell_len
 
 from nuggets_tui.graph.data import GraphData, GraphEdge, GraphNode
 from nuggets_tui.graph.layout import UNTITLED, lay_out, lay_out_fitting
-from nuggets_tui.graph.picture import DOWN, LEFT, RIGHT, UP, Cell, NodeBox, Picture, Wire, mixed
-from nuggets_tui.graph.walk import Direction, step
+from nuggets_tui.graph.picture import (
+    DOWN,
+    LEFT,
+    RIGHT,
+    UP,
+    Cell,
+    Direction,
+    NodeBox,
+    Picture,
+    Wire,
+    mixed,
+    step,
+)
 
 MEGABYTE = "wide 語 and [/x] " * 70_000
 DIRECTIONS: tuple[Direction, ...] = ("left", "right", "up", "down")

@@ -14,7 +14,7 @@ from core.facts.edits import record_hit
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.storage.journal.runs import runs
-from nuggets_tui.screens.automatic import AutomaticScreen
+from nuggets_tui.screens.choice import AutomaticScreen
 from nuggets_tui.screens.help import HelpScreen
 from nuggets_tui.screens.promotion_review import PromotionReview
 from nuggets_tui.screens.review import ReviewScreen

@@ -18,8 +18,7 @@ from nuggets_tui.log import Log, LogLine, Scope
 from nuggets_tui.screens.entry import EntryScreen
 from nuggets_tui.screens.log_filter import LogFilterScreen
 from nuggets_tui.view import Past, View
-from nuggets_tui.widgets.audit import AuditPane
-from nuggets_tui.widgets.audit_rows import AuditRows
+from nuggets_tui.widgets.audit import AuditPane, AuditRows
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.words import Deed
 

@@ -14,7 +14,7 @@ from core.model.progress import Progress
 from core.promoting import PromotionTarget
 from nuggets_tui import long_work, pace
 from nuggets_tui.long_work import StoppedError
-from nuggets_tui.screens.backups import BackupsScreen
+from nuggets_tui.screens.choice import BackupsScreen
 from nuggets_tui.widgets.note_view import NotePane
 
 pytestmark = pytest.mark.slow

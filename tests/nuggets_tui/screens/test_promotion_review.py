@@ -9,8 +9,8 @@ from kits.app_kit import NARROW, WIDE, Driver, opened, small_memory
 
 from core.memory import Memory
 from core.model.note import replace
+from nuggets_tui.screens.choice import TargetsScreen
 from nuggets_tui.screens.promotion_review import PromotionReview
-from nuggets_tui.screens.promotion_targets import TargetsScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
 

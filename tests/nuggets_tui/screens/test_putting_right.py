@@ -16,7 +16,7 @@ from kits.hostile import HOSTILE
 from core.graph.edits import edit_note
 from core.memory import Memory
 from core.model.note import Note
-from nuggets_tui.screens.backups import BackupsScreen
+from nuggets_tui.screens.choice import BackupsScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.problems import ProblemsScreen
 from nuggets_tui.screens.review import ReviewScreen

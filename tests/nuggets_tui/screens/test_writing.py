@@ -11,8 +11,8 @@ from kits.app_kit import NARROW, WIDE, Driver, opened
 from core.graph.edits import create_note
 from core.memory import Memory
 from nuggets_tui.safe_text import plain
+from nuggets_tui.screens.choice import FilesScreen
 from nuggets_tui.screens.editor import EditorScreen
-from nuggets_tui.screens.files import FilesScreen
 from nuggets_tui.screens.picker import PickerScreen
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.note_view import NotePane

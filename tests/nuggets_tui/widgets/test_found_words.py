@@ -9,7 +9,7 @@ from rich.cells import cell_len
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search import Breakdown, Hit, Reason
-from nuggets_tui.widgets.found_words import found_words
+from nuggets_tui.widgets.results import found_words
 
 OWN = Note(id="own", title="Session store", nugget_name="project", content="Redis holds the token.")
 OTHER = Note(id="other", title="Auth middleware", nugget_name="project", content="JWT")

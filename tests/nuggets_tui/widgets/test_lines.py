@@ -10,7 +10,7 @@ from core.model.change import NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Link, Note
 from nuggets_tui.widgets.diff_lines import diff_text_lines, note_change_lines, text_difference
-from nuggets_tui.widgets.fact_rows import FactRows
+from nuggets_tui.widgets.facts import FactRows
 from nuggets_tui.widgets.markdown_lines import CHARACTERS, markdown_lines
 from nuggets_tui.widgets.row_text import cut_middle, with_reasons
 

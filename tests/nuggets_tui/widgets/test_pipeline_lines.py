@@ -39,7 +39,7 @@ from nuggets_tui.pipeline_words import (
     until,
 )
 from nuggets_tui.widgets import pipeline_details as details
-from nuggets_tui.widgets.pipeline_rows import entity_row, health_rows, job_row, proposal_row, work_rows
+from nuggets_tui.widgets.pipeline_details import entity_row, health_rows, job_row, proposal_row, work_rows
 from nuggets_tui.widgets.row_list import Row
 
 WIDTHS = (4, 20, 31, 66, 120)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kits.hostile import HOSTILE, RAW
 
-from nuggets_tui.widgets.preview import Preview, previewed
+from nuggets_tui.screens.editor import Preview, previewed
 
 
 def plain(preview: Preview) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from kits.hostile import HOSTILE, RAW
 
-from nuggets_tui.widgets.version_lines import CAME, WENT, plain_lines, version_lines
+from nuggets_tui.screens.conflict import CAME, WENT, plain_lines, version_lines
 
 
 def shown(base: str, text: str, width: int = 60) -> list[str]:
