@@ -69,7 +69,7 @@ class Repository:
         self._settings = settings
         self._listeners = listeners
         # Of the listeners' files, by name; the reason in words for one that cannot be looked at.
-        self._versions: dict[str, Fingerprint | str | None] = {}
+        self._versions: dict[str, Fingerprint | tuple[object, ...] | None] = {}
         # Where no log can be written: what other programs changed meanwhile.
         self._unlogged: list[ChangeSet] = []
         first = read_folder(home, settings().inference, tolerant=tolerant)
@@ -157,11 +157,11 @@ class Repository:
     def _tell_listeners(self) -> None:
         """Has each listener read its file again that is another one than when it was last told."""
         for listener in self._listeners:
-            version: Fingerprint | str | None
+            version: Fingerprint | tuple[object, ...] | None
             try:
                 version = fingerprint(self.home / listener.path)
             except NuggetsError as error:
-                version = error.message
+                version = error.identity
             # What stood there when the listener was made is unknown: the first time tells it in any case.
             if listener.path not in self._versions or version != self._versions[listener.path]:
                 self._versions[listener.path] = version

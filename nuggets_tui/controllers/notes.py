@@ -350,7 +350,8 @@ class NotesController(Controller):
         suggested = self.view.suggested if note.id == self.view.note_id else ()
         found = {suggestion.note.id: "suggested" for suggestion in suggested}
         if linked:
-            found |= {link.to: "linked" for link in note.links if link.to not in found}
+            # That they are linked is said of them in any case.
+            found |= {link.to: "" for link in note.links if link.to not in found}
         return found | {id: "seen before" for id in reversed(self._reading.trail) if id not in found}
 
     def accept(self) -> None:

@@ -174,8 +174,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
         if choice.words:
             title = marked(note.title, choice.words, title_style(note))
         linked = "linked already" if note.id in self._linked else ""
-        why = "" if linked and choice.why == "linked" else choice.why
-        about = " · ".join(part for part in (why, linked, note.nugget_name) if part)
+        about = " · ".join(part for part in (choice.why, linked, note.nugget_name) if part)
         return Row(
             note.id, (sides(Content.assemble(note_marks(note), title), content(cut(about, 44), MUTED)),)
         )
