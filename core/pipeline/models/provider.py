@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol, Self
 
-from core.errors import NuggetsError
+from core.errors import ErrorCode, NuggetsError
 
 ErrorKind = Literal[
     "timeout", "http", "empty", "parse", "truncated",
@@ -83,6 +83,7 @@ class NamedProvider(Provider, Protocol):
 class ModelError(NuggetsError):
     """A model gave nothing that could be used. The raw memory is stored already and stays."""
 
+    code = ErrorCode.MODEL
     kind: ClassVar[ErrorKind]
 
     @property
@@ -101,6 +102,7 @@ class ModelError(NuggetsError):
 class ModelTimeoutError(ModelError):
     """The answer did not come within the deadline."""
 
+    code = ErrorCode.MODEL_TIMEOUT
     kind = "timeout"
 
 
@@ -110,6 +112,7 @@ class ModelHttpError(ModelError):
     status: the HTTP status; None when there was no reply at all, or when the model is no server.
     """
 
+    code = ErrorCode.MODEL_REFUSED
     kind: ClassVar[ErrorKind] = "http"
 
     def __init__(
@@ -127,6 +130,7 @@ class ModelHttpError(ModelError):
 class ModelMissingError(ModelHttpError):
     """The server answers, but has no such model."""
 
+    code = ErrorCode.MODEL_MISSING
     kind = "model_missing"
 
     @property
@@ -141,6 +145,7 @@ class ModelUnavailableError(ModelHttpError):
     library_missing: whether only the extra `pipeline` is to be installed.
     """
 
+    code = ErrorCode.MODEL_UNAVAILABLE
     kind = "unavailable"
     library_missing = False
 
@@ -156,28 +161,33 @@ class CallRefusedError(ModelError):
 class BreakerOpenError(CallRefusedError):
     """The provider failed several times in a row; until then it is left alone."""
 
+    code = ErrorCode.MODEL_LEFT_ALONE
     kind = "breaker_open"
 
 
 class BudgetSpentError(CallRefusedError):
     """The calls of the day are used up; until then, local midnight, no model is asked."""
 
+    code = ErrorCode.BUDGET_SPENT
     kind = "budget_spent"
 
 
 class EmptyAnswerError(ModelError):
     """The model said nothing, or nothing but its thinking."""
 
+    code = ErrorCode.ANSWER_EMPTY
     kind = "empty"
 
 
 class UnreadableAnswerError(ModelError):
     """The answer holds no JSON object of the shape that was asked for."""
 
+    code = ErrorCode.ANSWER_UNREADABLE
     kind = "parse"
 
 
 class TruncatedAnswerError(ModelError):
     """The answer was cut off before its end."""
 
+    code = ErrorCode.ANSWER_CUT_OFF
     kind = "truncated"
