@@ -694,7 +694,7 @@ class Memory:
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else self._guard:
             with self._guard:
-                self.refresh()
+                self._repository.look() if dry_run else self.refresh()
                 runs = self.log(limit=RUNS, author="reflection") if unattended else ()
                 back = taken_back(runs, self.taken_back()) if runs else ()
                 draft = self.draft()
@@ -738,7 +738,7 @@ class Memory:
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else self._guard:
             with self._guard:
-                self.refresh()
+                self._repository.look() if dry_run else self.refresh()
                 promoter = self._promoter()
                 project = str(cwd) if cwd is not None else None
                 path = promoter.path(str(memory_dir) if memory_dir is not None else None, project)

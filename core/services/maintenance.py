@@ -222,7 +222,7 @@ class Maintenance:
     def restoration(self, when: str | None, note: str | None, progress: Progress | None) -> ChangeSet:
         """See `Memory.restoration`."""
         with self._repository.guard:
-            self._repository.refresh()
+            self._repository.look()
             current = self._repository.snapshot
         # Nobody's edit waits for a proposal.
         wanted, words = self._as_it_was(current, when, progress)
@@ -233,7 +233,7 @@ class Maintenance:
     ) -> ChangeSet:
         """See `Memory.going_back`."""
         with self._repository.guard:
-            self._repository.refresh()
+            self._repository.look()
             current = self._repository.snapshot
         return self._going_back(current, wanted, words, note, progress)
 
@@ -311,7 +311,7 @@ class Maintenance:
     def resolve(self, *, dry_run: bool) -> Resolved:
         """Joins what sync tools left beside the files; see `Memory.resolve`."""
         with self._repository.guard:
-            self._repository.refresh()
+            self._repository.look() if dry_run else self._repository.refresh()
             return self._resolve(self._repository.snapshot, dry_run=dry_run)
 
     def _resolve(self, snapshot: Snapshot, *, dry_run: bool) -> Resolved:

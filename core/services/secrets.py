@@ -186,7 +186,7 @@ class Secrets:
     def preview(self, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
         """See `Memory.masking`."""
         with self._repository.guard:
-            self._repository.refresh()
+            self._repository.look()
             return self._preview(self._repository.snapshot, ids, kept)
 
     def _preview(self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:

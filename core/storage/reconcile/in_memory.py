@@ -17,7 +17,7 @@ from core.storage.journal.session import JournalSession
 from core.storage.merge.compare import without_hollow
 from core.storage.merge.deciding import Collect, take_theirs
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.outside import is_quiet, note_outside
+from core.storage.reconcile import outside
 from core.storage.reconcile.own import item_names
 from core.storage.reconcile.restoring import differing
 from core.storage.writing import carried_out
@@ -59,7 +59,7 @@ def _reconciled(journal: JournalSession, ledger: Ledger, loaded: Loaded) -> Load
     journal.mark_contained(loaded)
     for _ in range(_TURNS):
         journal.draw_ids_from(loaded)
-        due = note_outside(journal, loaded, _concerned(journal, ledger, loaded))
+        due = outside.note_outside(journal, loaded, _concerned(journal, ledger, loaded))
         for pending in journal.pending():
             loaded = _carry_out(journal, ledger, loaded, pending.change_set, pending.made_by, pending.seq)
         if not due.restorations and due.white_space is None:
@@ -76,7 +76,7 @@ def _reconciled(journal: JournalSession, ledger: Ledger, loaded: Loaded) -> Load
 
 def _concerned(journal: JournalSession, ledger: Ledger, loaded: Loaded) -> frozenset[str]:
     """Names of all that differs, where it would wait otherwise."""
-    if is_quiet(loaded, _AT_IT_SECONDS):
+    if outside.is_quiet(loaded, _AT_IT_SECONDS):
         return frozenset()
     seen = journal.baseline.seen(ledger, loaded)
     return item_names(differing(differences(seen.snapshot, loaded.snapshot)))
