@@ -259,8 +259,12 @@ class Repository:
                     error.entry = self.store.keep_conflict(change_set, self.author.signature, error)
             raise
 
-    def apply_deciding(self, change_set: ChangeSet, decide: Decide | None, made_by: str = "") -> ChangeSet:
-        """As `apply`, but what conflicts waits nowhere. decide, made_by: see `Store.apply`, "" for the author."""
+    def apply_deciding(
+        self, change_set: ChangeSet, decide: Decide | None, made_by: str = "", *, fresh: bool = False
+    ) -> ChangeSet:
+        """As `apply`, but what conflicts waits nowhere. decide, made_by, fresh: as of `Store.apply`, made_by "" for the
+        author.
+        """
         if change_set.empty:
             return change_set
         with self.guard:
@@ -271,7 +275,8 @@ class Repository:
             # What the pipeline brings in unasked is nobody's to take back by pressing undo.
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
             try:
-                done = self.store.apply(change_set, made_by or self.author.signature, decide, seconds)
+                signature = made_by or self.author.signature
+                done = self.store.apply(change_set, signature, decide, seconds, fresh=fresh)
             except UnfinishedError as error:
                 if asked:
                     self.window.made.append(error.entry)
@@ -298,7 +303,7 @@ class Repository:
 
         with self.guard:
             self.refresh(patient=False)
-            return self.apply_drafted(drafted)
+            return self.apply_drafted(drafted, fresh=self.store.fresh)
 
     def change_file(self, edit: Callable[[Draft], str]) -> ChangeSet:
         """As `change`, of a file beside the notes, which alone `edit` looks at; it returns the reason."""
@@ -323,7 +328,10 @@ class Repository:
         with self.guard:
             self.refresh(patient=False)
             return self.apply_drafted(
-                drafted, lambda change_set: self.apply_deciding(change_set, None, made_by), made_by
+                drafted,
+                lambda change_set: self.apply_deciding(change_set, None, made_by),
+                made_by,
+                fresh=self.store.fresh,
             )
 
     def apply_drafted(
@@ -331,21 +339,27 @@ class Repository:
         drafted: Callable[[Draft], tuple[_Result, ChangeSet]],
         at_last: Callable[[ChangeSet], ChangeSet] | None = None,
         made_by: str = "",
+        *,
+        fresh: bool = False,
     ) -> tuple[_Result, ChangeSet]:
         """Applies what is drafted over the present snapshot, and over a newer one when both conflict; see `change`.
 
         at_last: how the last try is applied; None: as `apply` does. made_by: see `Store.apply`, "" for the author.
+        fresh: the files were looked at just now, as `Store.fresh` says.
         """
         for left in reversed(range(_DRAFTS)):
             result, change_set = drafted(self.draft())
-            if self.store.restore_for(change_set):
+            # Two that make a nugget of one name at once are told apart under the lock alone.
+            fresh = fresh and self.store.fresh and not change_set.nuggets
+            if not fresh and self.store.restore_for(change_set):
                 self._adopt(self.store.present)
                 result, change_set = drafted(self.draft())
             if not left:
                 return result, (at_last or self.apply)(change_set)
             try:
-                return result, self.apply_deciding(change_set, None, made_by)
+                return result, self.apply_deciding(change_set, None, made_by, fresh=fresh)
             except ConflictError:
+                fresh = False
                 # The very state that it met, with what was restored for its sake.
                 self._adopt(self.store.present)
         raise AssertionError("the last try either returned or raised")

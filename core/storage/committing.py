@@ -19,11 +19,14 @@ from core.errors import (
     TryAgain,
     UnfinishedError,
 )
+from core.folder import GRAPH_FILE
 from core.model.change import ChangeSet
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
-from core.storage.files.atomic import remove_leftovers
+from core.storage.files.atomic import is_leftover, remove_leftovers
+from core.storage.files.side_folders import names_in
 from core.storage.format.reading import Loaded, read_folder
+from core.storage.journal.ledger import Ledger
 from core.storage.journal.origins import RESTORED, RESTORED_IN_PASSING, Maker
 from core.storage.journal.session import JournalSession
 from core.storage.journal.unfinished import whole_of
@@ -75,14 +78,20 @@ class Committer:
         self._clock = clock
         self._loaded = loaded
         self._problems_kept: tuple[Problem, ...] = ()
+        # The ledger with which everything was settled once: what was left of a crash before that is cleared away.
+        self._settled_with: Ledger | None = None
+        # Whether a killed write left something, or somebody is writing.
+        self._left_behind = True
         self._trace = trace
 
     def load(self) -> Snapshot:
         """See `Store.load`."""
         never_good = self._loaded is None or bool(self._loaded.graph.broken)
+        names: list[str] = []
         self._loaded = read_folder(
-            self.home, self._rules, self._loaded, tolerant=self._tolerant and never_good
+            self.home, self._rules, self._loaded, tolerant=self._tolerant and never_good, names=names
         )
+        self._left_behind = any(map(is_leftover, (*names, *names_in(self.home / GRAPH_FILE.parent))))
         return self._loaded.snapshot
 
     @property
@@ -108,15 +117,18 @@ class Committer:
         urgent: frozenset[str] | None = None,
         preceding: Sequence[ChangeSet] = (),
         insist: bool = False,
+        fresh: bool = False,
     ) -> Applied:
         """Rebases and writes until no other program comes between. seq: the entry that is pending already.
 
         preceding: what goes into the log right before it, when it is written. urgent: what comes between is settled
         first, these things above all; None: that was done, or is being done. insist: a program that saves more often
-        than one can write does not keep this from being written; what it saves is taken in afterwards.
+        than one can write does not keep this from being written; what it saves is taken in afterwards. fresh: the
+        files were read just now.
         """
         for turn in range(_TRIES):
-            known, before = self.current, self.load()
+            known = self.current
+            before = known.snapshot if fresh and not turn else self.load()
             if urgent is not None and self.current is not known:
                 self.settle(urgent)
                 before = self.current.snapshot
@@ -204,12 +216,18 @@ class Committer:
 
     # Settling
 
-    def settle(self, urgent: frozenset[str] = frozenset(), *, counting: bool = False) -> None:
+    def settle(
+        self, urgent: frozenset[str] = frozenset(), *, counting: bool = False, loaded: bool = False
+    ) -> None:
         """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back.
 
         urgent: what is about to be changed. counting: only to count a recall, so that nothing else is restored.
+        loaded: the files were read just now.
         """
-        self.load()
+        if not loaded:
+            self.load()
+        if self._nothing_left and self.settled:
+            return
         self._trace.log.open(self.current)
         rescue(self._trace, self.current)
         remove_leftovers(self.home)
@@ -218,6 +236,7 @@ class Committer:
         if problems and problems != self._problems_kept:
             keep_unreadable(self.home, self.current, self._clock())
             self._problems_kept = problems
+        self._settled_with = self._trace.ledger
         for _ in range(_TRIES):
             self._trace.draw_ids_from(self.current)
             due = note_outside(self._trace, self.current, urgent)
@@ -232,6 +251,17 @@ class Committer:
                     return
             if due.white_space is not None and not self._put_back(due.white_space):
                 return
+
+    @property
+    def _nothing_left(self) -> bool:
+        """Whether what a crash may have left, and what cannot be read, is seen to already."""
+        ledger, problems = self._trace.ledger, self.current.snapshot.problems
+        seen_to = not self._left_behind and (not problems or problems == self._problems_kept)
+        return ledger is not None and ledger is self._settled_with and seen_to
+
+    def is_ready(self, loaded: Loaded) -> bool:
+        """Whether a change may be written on these files, which are in step with the ledger, without settling."""
+        return self._nothing_left and self.current is loaded
 
     def _only_for(self, urgent: frozenset[str], due: Due) -> Due:
         """What of it concerns these things; the rest waits for the next change."""

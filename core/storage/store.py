@@ -72,6 +72,8 @@ class Store:
         self._view: JournalSession | None = None
         self._viewed: Loaded | None = None
         self._view_begun = 0
+        # The files as a look found them in step with the ledger.
+        self._in_step: Loaded | None = None
         self._committer = Committer(
             home, self._settings, self._trace, clock=self._clock, tolerant=tolerant, loaded=loaded
         )
@@ -155,6 +157,7 @@ class Store:
         seconds are over. Errors as in `load`.
         """
         self._close_view()
+        self._in_step = None
         snapshot = self.load()
         if snapshot.read_only or not self._trace.log.wanted(self.loaded) or snapshot.graph_problem:
             if snapshot.graph_problem and not snapshot.read_only:
@@ -163,6 +166,9 @@ class Store:
         begun = time.monotonic()
         try:
             with self._trace.log.looked_over():
+                if self._trace.log.in_step(self.loaded):
+                    self._in_step = self.loaded
+                    return snapshot
                 while not self._trace.log.in_step(self.loaded):
                     with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
                         self._committer.settle()
@@ -183,6 +189,13 @@ class Store:
             self._trace.log.open_to_read()
             self._trace.log.tell_not_written(self.log_problem or error)
         return self.load()
+
+    @property
+    def fresh(self) -> bool:
+        """Whether the last look found the files in step with the ledger, and nothing was done since: a change may be
+        written on them without another look. What moved in between is found when they are exchanged.
+        """
+        return self._in_step is not None and self._committer.is_ready(self._in_step)
 
     @property
     def logs_begun(self) -> int:
@@ -235,26 +248,31 @@ class Store:
         made_by: str = "person",
         decide: Decide | None = None,
         seconds: float | None = None,
+        *,
+        fresh: bool = False,
     ) -> Applied:
         """Brings a change set onto the newest files and writes it; `made_by` says who sat at the keyboard, `decide`
         what stands where a thing was changed in two ways (None: that is an error). seconds: how long other writers
-        are waited for (None: as long as is usual).
+        are waited for (None: as long as is usual). fresh: see `fresh`, which this must be.
 
         Raises ConflictError, ReadOnlyError, BrokenFileError, LockTimeoutError, StorageError; nothing is written then,
         but for UnfinishedError: then it is in the log, and finished by whoever opens the memory next.
         """
         self._close_view()
-        check_writable(self.home, self.load(), change_set)
-        make_folder(self.home)
+        if not fresh:
+            self._refuse_unwritable(change_set)
+            make_folder(self.home)
         touched = concerned(change_set)
         with locked(self.home, seconds=seconds), self._trace.log.waiting(seconds):
             try:
                 with self._trace.log.looked_over():
-                    self._committer.settle(touched, counting=change_set.kind == "hit")
+                    if not fresh:
+                        check_writable(self.home, self.load(), change_set)
+                        self._committer.settle(touched, counting=change_set.kind == "hit", loaded=True)
                     self._trace.log.bind()
                     without_backup = self._keep_safe(change_set)
                     done = self._committer.commit(
-                        change_set, by(made_by), decide=decide, urgent=touched, insist=True
+                        change_set, by(made_by), decide=decide, urgent=touched, insist=True, fresh=True
                     )
                 if without_backup and not done.change_set.empty:
                     self._trace.notices.say(without_backup)
@@ -262,6 +280,13 @@ class Store:
             except BrokenLedgerError as error:
                 self._trace.log.begin_anew(error, self.loaded)
                 return self._committer.commit(change_set, by(made_by), decide=decide)
+
+    def _refuse_unwritable(self, change_set: ChangeSet) -> None:
+        """Before anything is made for it; the files as they were last loaded tell it mostly."""
+        try:
+            check_writable(self.home, self.present, change_set)
+        except NuggetsError:
+            check_writable(self.home, self.load(), change_set)
 
     def _keep_safe(self, change_set: ChangeSet) -> str:
         """Makes a backup before a change when one is due.

@@ -97,7 +97,8 @@ class Write:
         try:
             for step in self.steps:
                 if step.path not in self.going:
-                    make_folder(step.path.parent)
+                    if step.fingerprint is None:
+                        make_folder(step.path.parent)
                     self.staged[step.path] = stage_file(self.targets[step.path], *step.to_parts())
         except BaseException:
             self.give_up()
@@ -174,8 +175,9 @@ class Write:
                     graph = made
                 else:
                     nuggets[step.path] = made
-        ordered = {path: nuggets[path] for path in nugget_files(self.home) if path in nuggets}
-        return assembled(self.home, graph, ordered, self.loaded)
+        if self.going or nuggets.keys() != self.loaded.nuggets.keys():
+            nuggets = {path: nuggets[path] for path in nugget_files(self.home) if path in nuggets}
+        return assembled(self.home, graph, nuggets, self.loaded)
 
 
 def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> None:

@@ -195,6 +195,11 @@ def leftovers(home: Path) -> list[tuple[Path, Path]]:
     return found
 
 
+def is_leftover(name: str) -> bool:
+    """Whether a file of this name was left behind by a write that was killed, or is one that is being written."""
+    return name.endswith(".tmp") and _LEFTOVER.fullmatch(name) is not None
+
+
 def remove_leftovers(home: Path) -> None:
     """Removes temporary files that a killed writer left. Only to be called while holding the lock: then no
     writer of this program is at work, and every such file is a leftover.

@@ -60,9 +60,14 @@ class Loaded:
 
 
 def read_folder(
-    home: Path, rules: InferenceSettings, former: Loaded | None = None, *, tolerant: bool = False
+    home: Path,
+    rules: InferenceSettings,
+    former: Loaded | None = None,
+    *,
+    tolerant: bool = False,
+    names: list[str] | None = None,
 ) -> Loaded:
-    """The folder as it is now; `former` itself when no file changed since.
+    """The folder as it is now; `former` itself when no file changed since. names: takes the names of all in it.
 
     A file that cannot be read while another program has it open for writing is waited for and read again.
 
@@ -70,7 +75,7 @@ def read_folder(
     StorageError when the system refuses.
     """
     graph = _read_graph(home / GRAPH_FILE, rules, former.graph if former else None, tolerant)
-    nuggets = _read_nuggets(home, former.nuggets if former else {})
+    nuggets = _read_nuggets(home, former.nuggets if former else {}, names)
     if (
         former is not None
         and graph is former.graph
@@ -124,9 +129,11 @@ def _check_folder(folder: Path) -> None:
         )  # fmt: skip
 
 
-def _read_nuggets(home: Path, former: Mapping[Path, NuggetDocument]) -> dict[Path, NuggetDocument]:
+def _read_nuggets(
+    home: Path, former: Mapping[Path, NuggetDocument], names: list[str] | None
+) -> dict[Path, NuggetDocument]:
     loaded: dict[Path, NuggetDocument] = {}
-    for path in nugget_files(home):
+    for path in nugget_files(home, names):
         known = former.get(path)
         try:
             if known is not None and known.fingerprint and known.fingerprint == fingerprint(path):
@@ -153,11 +160,14 @@ def _read_whole_nugget(path: Path) -> NuggetDocument | None:
             return document
 
 
-def nugget_files(home: Path) -> list[Path]:
-    """The fact files of a folder; of two files of one nugget the one that counts comes first. Raises StorageError."""
+def nugget_files(home: Path, every: list[str] | None = None) -> list[Path]:
+    """The fact files of a folder; of two files of one nugget the one that counts comes first. Raises StorageError.
+
+    every: takes the names of all files and folders.
+    """
     try:
         with os.scandir(home) as entries:
-            names = [entry.name for entry in entries if entry.name.endswith(FACT_SUFFIXES)]
+            names = [entry.name for entry in entries]
     except FileNotFoundError:
         return []
     except NotADirectoryError:
@@ -171,7 +181,9 @@ def nugget_files(home: Path) -> list[Path]:
             where=str(home),
             kept=_KEPT,
         ) from error
-    names = [name for name in names if not name.startswith(".")]
+    if every is not None:
+        every += names
+    names = [name for name in names if name.endswith(FACT_SUFFIXES) and not name.startswith(".")]
     return [home / name for suffix in FACT_SUFFIXES for name in sorted(names) if name.endswith(suffix)]
 
 

@@ -12,7 +12,7 @@ from core.storage.files.atomic import Fingerprint
 from core.storage.format.documents import Document, GraphDocument, remembered_graph, remembered_nugget
 from core.storage.format.reading import Loaded, assembled
 from core.storage.journal.ledger import Ledger
-from core.storage.journal.seen import look, seen_files, seen_raws
+from core.storage.journal.seen import SeenFile, look, seen_files, seen_raws, settled_files
 
 # The fingerprint of no file.
 NEVER: Final = Fingerprint(0, 0, 0)
@@ -56,8 +56,16 @@ class Baseline:
 
     def moved(self, loaded: Loaded, ledger: Ledger) -> set[str]:
         """Files that are not as they were last seen; those that cannot be read are passed over."""
+        return self._moved(loaded, seen_files(ledger))
+
+    def in_step(self, loaded: Loaded, ledger: Ledger) -> bool:
+        """Whether no file moved, and no entry is to be finished."""
+        seen, finished = settled_files(ledger)
+        return finished and not self._moved(loaded, seen)
+
+    def _moved(self, loaded: Loaded, known_files: Mapping[str, SeenFile]) -> set[str]:
         broken = {self.name(path) for path in loaded.broken()}
-        seen = {file: one.fingerprint for file, one in seen_files(ledger).items() if file not in broken}
+        seen = {file: one.fingerprint for file, one in known_files.items() if file not in broken}
         now = {self.name(path): made for path, made in loaded.fingerprints().items()}
         known = {self.name(path): document.fingerprint for path, document in self._former.items()}
 

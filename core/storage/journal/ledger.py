@@ -46,6 +46,7 @@ RELAXED = "NORMAL"
 _AT_ONCE: Final = 20
 # The second half says nothing new but to SQLite: the index of what is not done holds these, and no scan is needed.
 _PENDING: Final = "state = 'pending' AND state <> 'done'"
+PENDING_ENTRIES: Final = f"SELECT 1 FROM entry WHERE {_PENDING}"
 # What an open database goes on to answer after its cause is gone.
 _TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
 # So many of somebody's own entries are looked for at a time.
@@ -188,14 +189,13 @@ class Ledger:
                 delete_entry(connection, number)
 
     def finish(self, connection: sqlite3.Connection, seq: int, written_ns: int) -> None:
-        """Marks an entry as being in the files, inside a transaction. Recalls of one caller become one entry."""
+        """Marks an entry as being in the files, inside a transaction."""
         connection.execute(
             "UPDATE entry SET state = 'done', written_ns = ?, staged = NULL WHERE seq = ?", (written_ns, seq)
         )
         for table in ("owed", "pending_restore"):
             which = "item IN (SELECT item FROM touched WHERE seq = ?)"
             connection.execute(f"DELETE FROM {table} WHERE {which}", (seq,))
-        fold_recalls(connection, seq)
 
     def record(
         self,

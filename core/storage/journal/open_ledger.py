@@ -53,6 +53,8 @@ class OpenLedger:
         self._not_written = ""
         # Whether the open ledger is this memory's.
         self._known = False
+        # The ledger whose id the folder was seen to bear.
+        self._bound: Ledger | None = None
         self._clock = clock
         self._ids = ids
         self._notices = notices
@@ -85,9 +87,7 @@ class OpenLedger:
                     return False
                 self._open_file()
             assert self.ledger is not None
-            if self.ledger.pending_count():
-                return False
-            return self._baseline.moved(loaded, self.ledger) == set()
+            return self._baseline.in_step(loaded, self.ledger)
         except BrokenLedgerError:
             return False
 
@@ -140,6 +140,9 @@ class OpenLedger:
 
     def bind(self) -> None:
         """Has the folder bear the id of its ledger, from the first change on that is made here."""
+        if self._bound is self.ledger:
+            return
+        self._bound = self.ledger
         id = self.ledger.meta(ID_NAME) if self.ledger is not None else None
         if isinstance(id, str):
             bear_id(self.home, id)

@@ -85,12 +85,30 @@ def insert_entry(
     written_ns: int = 0,
 ) -> tuple[int, ChangeSet]:
     """Puts an entry down; its number, and the change set under the id that it has in the ledger."""
-    change_set = _under_new_id(connection, change_set)
-    body = write_change_set(change_set)
-    author = change_set.author
+    given, turn = change_set.id, 1
+    while (seq := _inserted(connection, change_set, made_by, state, stages, conflict, written_ns)) is None:
+        # It was applied before.
+        turn += 1
+        change_set = msgspec.structs.replace(change_set, id=f"{given}-{turn}")
+    touch(connection, seq, change_set)
+    return seq, change_set
+
+
+def _inserted(
+    connection: sqlite3.Connection,
+    change_set: ChangeSet,
+    made_by: Maker,
+    state: EntryState,
+    stages: Mapping[str, Stage] | None,
+    conflict: Conflict | None,
+    written_ns: int,
+) -> int | None:
+    """The number of the new entry; None, and nothing is put down, where another has its id."""
+    body, author = write_change_set(change_set), change_set.author
     cursor = connection.execute(
         "INSERT INTO entry (id, at, author_kind, author_name, kind, reason, about, made_by, state, body, size, "
-        "conflict, staged, written_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "conflict, staged, written_ns) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) "
+        "ON CONFLICT (id) DO NOTHING",
         (
             change_set.id, change_set.at, author.kind, storable(author.name), change_set.kind,
             storable(change_set.reason), change_set.about, storable(made_by.spelling), state, body, len(body),
@@ -99,10 +117,7 @@ def insert_entry(
             written_ns,
         ),
     )  # fmt: skip
-    seq = cursor.lastrowid
-    assert seq is not None
-    touch(connection, seq, change_set)
-    return seq, change_set
+    return cursor.lastrowid if cursor.rowcount else None
 
 
 def touch(connection: sqlite3.Connection, seq: int, change_set: ChangeSet) -> None:
@@ -111,15 +126,6 @@ def touch(connection: sqlite3.Connection, seq: int, change_set: ChangeSet) -> No
         "INSERT OR IGNORE INTO touched (item, seq) VALUES (?, ?)",
         ((item, seq) for item in items_of(change_set)),
     )
-
-
-def _under_new_id(connection: sqlite3.Connection, change_set: ChangeSet) -> ChangeSet:
-    """The change set, under another id when it was applied before."""
-    id, turn = change_set.id, 1
-    while connection.execute("SELECT 1 FROM entry WHERE id = ?", (id,)).fetchone():
-        turn += 1
-        id = f"{change_set.id}-{turn}"
-    return change_set if turn == 1 else msgspec.structs.replace(change_set, id=id)
 
 
 def fold_recalls(connection: sqlite3.Connection, seq: int) -> None:

@@ -14,7 +14,7 @@ from core.model.note import Note
 from core.storage.files.atomic import Fingerprint
 from core.storage.format.documents import Document, GraphDocument, NuggetDocument, id_of
 from core.storage.journal.codec import fact_item, note_item
-from core.storage.journal.ledger import Ledger
+from core.storage.journal.ledger import PENDING_ENTRIES, Ledger
 
 _NOT_IN_STEP: Final = (None, None, None)
 _FEW: Final = 4
@@ -76,11 +76,19 @@ def head(document: Document) -> bytes:
 
 def seen_files(ledger: Ledger) -> dict[str, SeenFile]:
     """Every file that was ever seen and not yet seen to be gone."""
-    rows = ledger.rows("SELECT file, inode, size, mtime_ns, fields FROM seen_file")
-    return {
+    return settled_files(ledger)[0]
+
+
+def settled_files(ledger: Ledger) -> tuple[dict[str, SeenFile], bool]:
+    """As `seen_files`, and whether no entry is to be finished; asked of the ledger at once."""
+    rows = ledger.rows(
+        f"SELECT file, inode, size, mtime_ns, fields, EXISTS ({PENDING_ENTRIES}) FROM seen_file"
+    )
+    seen = {
         file: SeenFile(Fingerprint(inode, size, mtime) if inode is not None else None, fields)
-        for file, inode, size, mtime, fields in rows
+        for file, inode, size, mtime, fields, _ in rows
     }
+    return seen, not rows[0][5] if rows else not ledger.pending_count()
 
 
 def seen_raws(ledger: Ledger, file: str) -> list[bytes]:
@@ -209,6 +217,9 @@ def _insert_new(
 
 
 def _append(connection: sqlite3.Connection, file: str, named: Iterable[tuple[str, bytes]]) -> None:
+    named = tuple(named)
+    if not named:
+        return
     last = connection.execute("SELECT max(place) FROM seen WHERE file = ?", (file,)).fetchone()[0]
     start = 0 if last is None else last + 1
     connection.executemany(

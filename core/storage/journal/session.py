@@ -23,7 +23,7 @@ from core.storage.journal.ledger import Ledger
 from core.storage.journal.notices import Notices
 from core.storage.journal.open_ledger import OpenLedger
 from core.storage.journal.origins import TAKEN_IN, Maker, by
-from core.storage.journal.rows import Pending, Stage
+from core.storage.journal.rows import Pending, Stage, fold_recalls
 from core.storage.journal.schema import BrokenLedgerError
 from core.storage.journal.seen import forget_file, look, look_at_few, numbered, seen_files
 from core.storage.merge.deciding import conflict_of
@@ -149,7 +149,8 @@ class JournalSession:
         assert self.ledger is not None
         try:
             with self.log.looked_over():
-                self.mark_written(self.ledger, seq, before, after or before, slipped)
+                recall = effective.kind == "hit"
+                self.mark_written(self.ledger, seq, before, after or before, slipped, recall=recall)
             if seq is not None and is_time_to_look(seq):
                 archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
@@ -167,6 +168,8 @@ class JournalSession:
         before: Loaded,
         after: Loaded,
         slipped: Callable[[], Iterable[ChangeSet]] = tuple,
+        *,
+        recall: bool = True,
     ) -> None:
         """What `finish` does in the ledger. Raises BrokenLedgerError, StorageError."""
         known = seen_files(ledger)
@@ -197,6 +200,9 @@ class JournalSession:
             if seq is not None:
                 times = [(new[path].fingerprint or NEVER).mtime_ns for path in changed]
                 ledger.finish(connection, seq, max(times, default=0))
+                if recall:
+                    # Recalls of one caller become one entry.
+                    fold_recalls(connection, seq)
             for change_set in theirs:
                 ledger.record(connection, change_set, TAKEN_IN, state="pending")
 

@@ -45,7 +45,7 @@ def reconcile_in_memory(journal: JournalSession, loaded: Loaded) -> Loaded:
             if not seen_files(ledger):
                 return loaded
             check_what_it_saw(ledger, journal.home, loaded)
-            if not ledger.pending_count() and not journal.baseline.moved(loaded, ledger):
+            if journal.baseline.in_step(loaded, ledger):
                 return loaded
             return _reconciled(journal, journal.log.read_in_memory(), loaded)
     except BrokenLedgerError as error:
