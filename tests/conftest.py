@@ -22,13 +22,16 @@ if sys.dont_write_bytecode:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from hypothesis import settings
-from kits.isolation import isolated
+from kits.isolation import in_memory, isolated
 from kits.laws import profile_for, register_profiles
 from kits.reports import BriefReports
 from kits.tiers import FAST, LONG_SECONDS, long_tests
 
 register_profiles()
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+if place := in_memory():
+    # Pytest's own variable for where its temporary folders are.
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
 
 GOLDEN = Path(__file__).parent / "golden" / "original"
 START = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)

@@ -1,7 +1,11 @@
-"""Memories with everything wrong that may be wrong in them, for laws of verifying and repairing."""
+"""Memories with everything wrong that may be wrong in them, for laws of verifying and repairing.
+
+Strategies are made once: Hypothesis takes longer to look into a new one than to draw from it.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -19,11 +23,13 @@ REASONS = ("kin", "", " kin")
 TAGS = ("memory", "scope:user", "scope:self", "type:note", "type:fact", "Mixed Case", "own", "", "own")
 
 
+@cache
 def links() -> st.SearchStrategy[Link]:
     """Links to notes that are there, unreadable, or gone."""
     return st.builds(Link, to=st.sampled_from((*IDS, "aside", "gone")), reason=st.sampled_from(REASONS))
 
 
+@cache
 def hidden_facts() -> st.SearchStrategy[HiddenFact]:
     """Facts that wait in a note."""
     return st.builds(
@@ -35,6 +41,7 @@ def hidden_facts() -> st.SearchStrategy[HiddenFact]:
     )
 
 
+@cache
 def notes() -> st.SearchStrategy[Note]:
     """Notes of few ids, keys and texts, so that they get into each other's way: with everything wrong in them, or
     with nothing wrong but what they say, so that mending one thing is not covered by mending another."""
@@ -52,6 +59,7 @@ def _set_right(note: Note) -> Note:
     return settled(replace(note, **odd), lambda id: id in (*IDS, "aside"))
 
 
+@cache
 def _wrong_notes() -> st.SearchStrategy[Note]:
     return st.builds(
         Note,
@@ -83,12 +91,14 @@ def _nugget(name: str, facts: list[Fact]) -> Nugget:
     return Nugget(meta=NuggetMeta(name=name), facts=tuple(facts), file=f"{name}.nugget.json")
 
 
+@cache
 def facts() -> st.SearchStrategy[list[Fact]]:
     """Facts of one file, with keys that stand in it several times."""
     one = st.builds(Fact, key=st.sampled_from(KEYS), value=st.sampled_from(VALUES), hits=st.integers(0, 2))
     return st.lists(one, max_size=5)
 
 
+@cache
 def pairs() -> st.SearchStrategy[tuple[list[Note], list[Fact]]]:
     """Facts of the nugget "memory", each with a sound note, that drifted apart in one file or the other: another
     value, no note, no fact, further notes, hidden in one of the two, remembered anew beside a hidden one."""
@@ -146,6 +156,7 @@ def _fact_note(
     return settled(note, lambda _: True)
 
 
+@cache
 def second_files() -> st.SearchStrategy[list[Fact] | None]:
     """What stands in a second file of the nugget "memory"; None for no such file."""
     key = st.sampled_from((*KEYS, *(f"user:k{number}" for number in range(4))))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,7 +21,16 @@ _FOREIGN_NAMES: Final = frozenset(
     ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLORTERM", "CLAUDE_CONFIG_DIR", "AI_AGENT", *_OF_AGENTS)
 )
 _HOMES: Final = pytest.StashKey[Iterator[Path]]()
+_MEMORY: Final = Path("/dev/shm")
+_ROOM: Final = 4 << 30
 _fsync, _durable, _relaxed = os.fsync, ledger.DURABLE, ledger.RELAXED
+
+
+def in_memory() -> Path | None:
+    """A folder of the system's that no disk holds, where there is one with room for all that tests write at once."""
+    if not os.access(_MEMORY, os.W_OK | os.X_OK) or shutil.disk_usage(_MEMORY).free < _ROOM:
+        return None
+    return _MEMORY
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import pytest
 from hypothesis import strategies as st
@@ -32,14 +33,17 @@ FILTERS = st.builds(
     include_hidden=st.booleans(),
 )
 _HUGE = " ".join(f"line{number} kettle" for number in range(300))
+_CONTENTS = TEXTS | st.just(_HUGE)
 
 
+@cache
 @st.composite
 def notes(draw: st.DrawFn, most: int = 12) -> tuple[Note, ...]:
     """A graph: some notes hidden, linked, untitled, huge, with another's id or a confidence that is no number."""
     return tuple(draw(_one(most)) for _ in range(draw(st.integers(0, most))))
 
 
+@cache
 @st.composite
 def _one(draw: st.DrawFn, ids: int) -> Note:
     nugget, scope = draw(st.sampled_from(("memory", "ops"))), draw(st.sampled_from(SCOPES))
@@ -47,7 +51,7 @@ def _one(draw: st.DrawFn, ids: int) -> Note:
         id=draw(_ids(ids)),
         nugget_name=nugget,
         title=draw(TEXTS),
-        content=draw(TEXTS | st.just(_HUGE)),
+        content=draw(_CONTENTS),
         tags=(nugget, draw(st.sampled_from(WORDS)), f"scope:{scope}", "type:note"),
         links=tuple(Link(to=to, reason="kin", created_at="") for to in draw(st.lists(_ids(ids), max_size=3))),
         scope=scope,
@@ -60,6 +64,7 @@ def _one(draw: st.DrawFn, ids: int) -> Note:
     )
 
 
+@cache
 def _ids(most: int) -> st.SearchStrategy[str]:
     return st.integers(0, most).map(lambda number: f"note-memory-{number:08x}")
 
