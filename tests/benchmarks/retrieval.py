@@ -3,12 +3,13 @@
     python tests/benchmarks/retrieval.py [--data FOLDER|FILE.json ...] [--split dev|test|all] [--only TABLE ...]
                                          [--ablation] [--typos]
 
-Without --data the project's own sets are measured: queries over the demo memory, and a memory in several languages.
-With it, the files named or in the folder named (their dev queries) are measured as well. Every question is put to a
-memory, as a person types it into the search box (nDCG@10, recall@10, MRR) and as an agent sends it (recall: right,
-wrong, silent). Questions with quotes and flags are counted apart. Small memories of 30, 100 and 300 notes are drawn
-from each set; foreign questions must find nothing there. Questions whose notes were left out stand apart: another note
-may answer them by right. Brackets hold 95 % bootstrap intervals.
+Without --data the project's own sets are measured: queries over the demo memory, a memory in several languages, and
+questions of which half are answered by no note, over the demo memory and three small ones. With it, the files named or
+in the folder named (their dev queries) are measured as well. Every question is put to a memory, as a person types it
+into the search box (nDCG@10, recall@10, MRR) and as an agent sends it (recall: right, wrong, silent). Questions with
+quotes and flags are counted apart. Small memories of 30, 100 and 300 notes are drawn from each set; foreign questions
+must find nothing there. Questions whose notes were left out stand apart: another note may answer them by right.
+Brackets hold 95 % bootstrap intervals.
 Milliseconds are processor time of a query for the ten best, bytes a note what the index takes beside the notes.
 Nothing here depends on the network or on the clock but these milliseconds.
 """
@@ -40,6 +41,7 @@ from benchmarks.retrieval_sets import (
     outside_files,
     outside_set,
     own_set,
+    unanswered_set,
 )
 from benchmarks.retrieval_variants import ablations, off
 
@@ -387,7 +389,7 @@ def main() -> None:
     parser.add_argument("--ablation", action="store_true", help="each part switched off, each leg alone")
     parser.add_argument("--typos", action="store_true", help="one slip in the longest word of each query")
     given = parser.parse_args()
-    sets = [one.of_split(given.split or "all") for one in (own_set(), languages_set())]
+    sets = [one.of_split(given.split or "all") for one in (own_set(), languages_set(), unanswered_set())]
     sets += [outside_set(path).of_split(given.split or "dev") for path in outside_files(given.data)]
     bars = [
         bar

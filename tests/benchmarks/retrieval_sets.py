@@ -16,6 +16,9 @@ from core.model.snapshot import Snapshot
 
 QUERIES = Path(__file__).with_name("retrieval_queries.toml")
 LANGUAGES = Path(__file__).with_name("retrieval_languages.toml")
+UNANSWERED = Path(__file__).with_name("retrieval_unanswered.toml")
+# Words of a text that stand for a title where a note has none.
+_TITLE_WORDS = 6
 _FORMS = {
     "quotes": re.compile(r"([\"'`])(?<!\w.)\S(?:.*?\S)??\1(?!\w)|[\u201c\u201e\u00ab]"),
     "flags": re.compile(r"(?<!\S)--?[A-Za-z]"),
@@ -76,12 +79,8 @@ class DataSet:
 
 def own_set() -> DataSet:
     """The project's own queries over the demo memory. Raises ValueError for a label that names no visible note."""
-    from core.memory import Memory
-    from nuggets_tui.demo import write_demo
-
-    with tempfile.TemporaryDirectory() as folder:
-        snapshot = Memory.open(write_demo(Path(folder) / "demo")).snapshot
-    ids = {f"{note.nugget_name} | {note.title}": note.id for note in snapshot.visible}
+    snapshot = _demo()
+    ids = _demo_ids(snapshot)
     queries = []
     for kind, entries in tomllib.loads(QUERIES.read_text(encoding="utf-8")).items():
         for place, (text, labels) in enumerate(entries):
@@ -111,6 +110,49 @@ def languages_set() -> DataSet:
                 raise ValueError(f"{LANGUAGES.name}: {kind}: {text!r}: no such note among {labels}")
             queries.append(Query(text, kind, "test" if place % 2 else "dev", dict.fromkeys(labels, 1.0)))
     return DataSet("languages", (Collection(Snapshot(notes=notes), tuple(queries)),))
+
+
+def unanswered_set() -> DataSet:
+    """Questions that a memory answers and as many that it does not, of the demo memory and of small ones.
+
+    Raises ValueError for a label that names no note.
+    """
+    parts = []
+    for name, entries in tomllib.loads(UNANSWERED.read_text(encoding="utf-8")).items():
+        if name == "demo":
+            snapshot = _demo()
+            ids = _demo_ids(snapshot)
+        else:
+            titled = [
+                (" ".join(entry.split()[:_TITLE_WORDS]), entry) if isinstance(entry, str) else entry
+                for entry in entries["notes"]
+            ]
+            snapshot = Snapshot(
+                notes=_notes([{"id": title, "title": title, "content": text} for title, text in titled], ())
+            )
+            ids = {note.title: note.id for note in snapshot.notes}
+        queries = []
+        for place, (text, labels) in enumerate(entries["answered"]):
+            if not labels or not ids.keys() >= set(labels):
+                raise ValueError(f"{UNANSWERED.name}: {name}: {text!r}: no such note among {labels}")
+            right = {ids[label]: 1.0 for label in labels}
+            queries.append(Query(text, "answered", "test" if place % 2 else "dev", right))
+        for place, text in enumerate(entries["foreign"]):
+            queries.append(Query(text, "near_miss", "test" if place % 2 else "dev", {}))
+        parts.append(Collection(snapshot, tuple(queries)))
+    return DataSet("unanswered", tuple(parts))
+
+
+def _demo() -> Snapshot:
+    from core.memory import Memory
+    from nuggets_tui.demo import write_demo
+
+    with tempfile.TemporaryDirectory() as folder:
+        return Memory.open(write_demo(Path(folder) / "demo")).snapshot
+
+
+def _demo_ids(snapshot: Snapshot) -> dict[str, str]:
+    return {f"{note.nugget_name} | {note.title}": note.id for note in snapshot.visible}
 
 
 def outside_files(paths: Sequence[Path]) -> list[Path]:
