@@ -14,7 +14,7 @@ from core.search.documents import haystack, text_tokens
 from core.search.exact import Exact, exact_rows
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
-from core.search.judging import Judge, judged
+from core.search.judging import Judge, judged, nowhere
 from core.search.legs import (
     TextLeg,
     VectorLeg,
@@ -156,6 +156,7 @@ class Ranking:
             needed=needed,
             judgement=judged(self.best),
             best=self.best,
+            nowhere=nowhere(self.terms),
         )
 
     def _obstacle(self, row: int) -> Obstacle:

@@ -188,7 +188,8 @@ class Explanation:
     hit: the note with its rank (0: no hit) and the parts that it has or would have. total: how many hits there are.
     obstacle: what keeps it out, "" for a hit. missing: words of the query that the note lacks. floor: the coverage
     that stands above the line. needed: the blend of the last hit that is shown, 0 when there is room. judgement: of
-    the whole search, and best: how likely its best hit answers, in [0, 1].
+    the whole search, and best: how likely its best hit answers, in [0, 1]. nowhere: words of the query, everyday ones
+    aside, that no note of the memory holds in any form.
     """
 
     hit: Hit
@@ -199,3 +200,4 @@ class Explanation:
     needed: float
     judgement: Judgement = "nothing"
     best: float = 0.0
+    nowhere: tuple[str, ...] = ()

@@ -30,18 +30,19 @@ from core.search.ranking import rank
 from core.search.results import Filters
 from core.settings import SearchSettings
 
-RIDGE, RIGHT_FOUND, LEFT_OUT = 1.0, 0.925, 0.01
-NAMES = ("INTERCEPT", "COVERAGE", "MORE_THAN_ONE", "TITLED", "LONG_NOTE")
-# What the questions of a memory count for together. What is left out may be answered by another note.
-COUNTS = {"own": 100.0, "foreign": 50.0, "left out": 20.0}
+RIDGE, RIGHT_FOUND, LEFT_OUT = 1.0, 0.905, 0.01
+NAMES = ("INTERCEPT", "COVERAGE", "MORE_THAN_ONE", "TITLED", "LONG_NOTE", "HELD", "LONE")
+# What the questions of a memory count for together. What is left out may be answered by another note. Those that were
+# written beside a memory are few and nearer to it than the questions of other memories.
+COUNTS = {"own": 100.0, "near": 60.0, "foreign": 50.0, "left out": 20.0}
 # Foreign to memories of other data are the questions of these.
 FOREIGN = ("club", "friends", "household", "climbers")
 
 
 class Case(NamedTuple):
-    """A question put to a memory. kind: "own", "foreign" or "left out". right: whether the best note answers. verbatim:
-    whether it holds the whole question, which leaves no doubt. features: () when nothing was found. offset: what the
-    size of the memory adds to the log odds, which is not fitted.
+    """A question put to a memory. kind: "own", "near", "foreign" or "left out". right: whether the best note answers.
+    verbatim: whether it holds the whole question, which leaves no doubt. features: () when nothing was found. offset:
+    what the size of the memory adds to the log odds, which is not fitted.
     """
 
     memory: SmallMemory
@@ -60,7 +61,10 @@ def cases(memory: SmallMemory) -> list[Case]:
     none: frozenset[str] = frozenset()
     return [
         *(_case(memory, index, "own", text, answers) for text, answers in memory.asked),
-        *(_case(memory, index, "foreign", text, none) for text in memory.foreign),
+        *(
+            _case(memory, index, "near" if text in memory.near else "foreign", text, none)
+            for text in memory.foreign
+        ),
         *(_case(memory, index, "left out", text, none) for text in memory.left_out),
     ]
 
@@ -136,7 +140,7 @@ def table(judged: Sequence[tuple[Case, float]], found_from: float) -> None:
         parts: list[Callable[[Case], bool]] = [
             lambda case: case.right,
             lambda case: case.kind == "own" and not case.right,
-            lambda case: case.kind == "foreign",
+            lambda case: case.kind in ("near", "foreign"),
             lambda case: case.kind == "left out",
         ]
         columns = [[found for case, found in some if part(case)] for part in parts]

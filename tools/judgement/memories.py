@@ -26,8 +26,9 @@ from core.model.snapshot import Snapshot  # noqa: E402
 
 @dataclass(frozen=True)
 class SmallMemory:
-    """asked: questions with the ids of the notes that answer them. foreign: questions that no note answers. left_out:
-    questions whose notes were taken away; something else may answer them after all.
+    """asked: questions with the ids of the notes that answer them. foreign: questions that no note answers; near: those
+    of them that were written for this memory. left_out: questions whose notes were taken away; something else may
+    answer them after all.
 
     members: names of the memories that its notes are from. about: what they are about. A question of another memory is
     foreign only where that is about something else: how to run the tests is known to more than one project.
@@ -40,6 +41,7 @@ class SmallMemory:
     asked: tuple[tuple[str, frozenset[str]], ...]
     foreign: tuple[str, ...]
     left_out: tuple[str, ...] = ()
+    near: frozenset[str] = frozenset()
 
 
 def written() -> tuple[SmallMemory, ...]:
@@ -68,7 +70,15 @@ def of_the_tests() -> tuple[SmallMemory, ...]:
         )
         unanswered = tuple(questions.unanswered)
         made.append(
-            SmallMemory(name, frozenset((name,)), frozenset(("software",)), snapshot, asked, unanswered)
+            SmallMemory(
+                name=name,
+                members=frozenset((name,)),
+                about=frozenset(("software",)),
+                snapshot=snapshot,
+                asked=asked,
+                foreign=unanswered,
+                near=frozenset(unanswered),
+            )
         )
     return tuple(made)
 
@@ -167,7 +177,16 @@ def _written(path: Path) -> SmallMemory:
     )
     name = data["name"]
     about = frozenset((data.get("about", name),))
-    return SmallMemory(name, frozenset((name,)), about, Snapshot(notes=notes), asked, tuple(data["foreign"]))
+    foreign = tuple(data["foreign"])
+    return SmallMemory(
+        name=name,
+        members=frozenset((name,)),
+        about=about,
+        snapshot=Snapshot(notes=notes),
+        asked=asked,
+        foreign=foreign,
+        near=frozenset(foreign),
+    )
 
 
 def _note(id: str, title: str, content: str) -> Note:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,7 +16,8 @@ from core.search.judging import FOUND_FROM, OFFERED_FROM, Evidence, by_rule, jud
 
 sys.path.insert(0, str(Path(__file__).parents[3] / "tools" / "judgement"))
 
-from benchmarks.retrieval_sets import languages_set
+from benchmarks.retrieval_memories import asked as opened
+from benchmarks.retrieval_sets import DataSet, languages_set, own_set, unanswered_set
 from memories import SmallMemory, written
 
 
@@ -69,6 +71,68 @@ def test_on_a_memory_that_fitted_nothing_right_first_hits_are_found_and_foreign_
     assert outcome.foreign_found <= 0.04 * len(foreign)
 
 
+def recalled(data: DataSet) -> tuple[list[bool], list[bool], list[bool]]:
+    """Of the questions that something answers whether search's first hit is right, and whether recall's answer is; and
+    of the others whether recall answers.
+    """
+    first, right, foreign = [], [], []
+    for part in data.collections:
+        with opened(part.snapshot) as memory:
+            for query in part.queries:
+                answer = memory.recall(query.text).note_id
+                if query.is_miss:
+                    foreign.append(answer is not None)
+                else:
+                    first.append(any(id in query.relevant for id in memory.search(query.text, 1).ids))
+                    right.append(answer in query.relevant)
+    return first, right, foreign
+
+
+@pytest.mark.parametrize("data", [own_set, unanswered_set])
+def test_recall_answers_few_questions_that_the_memory_does_not_and_most_that_it_does(
+    data: Callable[[], DataSet],
+) -> None:
+    first, right, foreign = recalled(data())
+    assert sum(foreign) <= 0.04 * len(foreign)
+    assert sum(right) >= 0.9 * sum(first)
+
+
+ANNA = (
+    ("laptop", "Laptops", "Anna's laptop backs up with Time Machine, quota 1 TB."),
+    ("router", "Router", "The router is an OPNsense box, updated on Saturdays."),
+    ("mirror", "Mirror", "The mirror of the package index is filled at night."),
+)
+
+
+@pytest.mark.parametrize(
+    "text", ["anna birthday", "when is Anna's birthday?", "anna's shoe size", "anna salary"]
+)
+def test_a_name_is_no_answer_where_no_note_tells_what_was_asked_of_it(text: str) -> None:
+    index = index_of(*(note(*one) for one in ANNA))
+    result = index.result(text)
+    assert result.judgement == "not sure"
+    assert [hit.note.id for hit in result.hits] == ["laptop"]
+    explained = index.explain(text, "laptop")
+    assert explained is not None
+    assert explained.nowhere in (("birthday",), ("shoe",), ("salary",))
+    assert index.result("how does Anna's laptop back up").judgement == "found"
+
+
+def test_a_port_is_answered_by_the_fact_whose_value_it_is() -> None:
+    facts = [
+        note(f"f{place}", key, value, kind="fact", source_key=key)
+        for place, (key, value) in enumerate(
+            {
+                "mailpit": "http://localhost:8025",
+                "local postgres port": "5433",
+                "editor": "helix, dark",
+            }.items()
+        )
+    ]
+    index = index_of(*facts)
+    assert index.result("5433").judgement == index.result("8025").judgement == "found"
+
+
 def test_a_single_word_that_one_note_alone_holds_is_no_answer_beside_unknown_ones() -> None:
     index = index_of(
         note("glossary", "Glossary", "dunning: asking again"), note("keys", "Key rotation", "Every 90 days")
@@ -84,6 +148,10 @@ def test_more_evidence_is_never_less_likely() -> None:
             values = [by_rule(Evidence(coverage, second, titled)) for titled in steps]
             assert values == sorted(values)
             assert all(0 <= value <= 1 for value in values)
+            least = Evidence(coverage, second, 0.5)
+            by_held = [by_rule(least._replace(held=held)) for held in steps]
+            assert by_held == sorted(by_held)
+            assert by_rule(least._replace(lone=True)) <= by_rule(least)
     assert by_rule(Evidence(0.0, 1.0, 1.0)) == 0
     assert OFFERED_FROM < FOUND_FROM
     assert [judged(value) for value in (0.0, OFFERED_FROM, FOUND_FROM)] == ["nothing", "not sure", "found"]
