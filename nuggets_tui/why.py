@@ -158,9 +158,16 @@ def _told(explanation: Explanation, asked: Asked, is_hit: bool) -> Iterator[str]
     if is_hit and not hit_is_sure(explanation):
         yield _below_the_line(explanation)
     if explanation.missing and parts.reached:
-        words = [f"“{word}”" for word in explanation.missing[:_MOST_WORDS]]
-        more = len(explanation.missing) - len(words)
-        yield f"It lacks {', '.join(words)}{f' and {more} more' if more else ''}."
+        yield f"It lacks {_quoted(explanation.missing)}."
+    if is_hit and explanation.nowhere and explanation.judgement != "found":
+        yield f"No note holds {_quoted(explanation.nowhere)}: that speaks against every answer."
+
+
+def _quoted(words: Sequence[str]) -> str:
+    """Some words in quotation marks, and how many more there are."""
+    named = [f"“{word}”" for word in words[:_MOST_WORDS]]
+    more = len(words) - len(named)
+    return f"{', '.join(named)}{f' and {more} more' if more else ''}"
 
 
 def hit_is_sure(explanation: Explanation) -> bool:
