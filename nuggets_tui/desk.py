@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from collections.abc import AsyncIterator, Callable
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
@@ -15,24 +15,19 @@ from core.model.change import ChangeKind, ChangeSet
 from core.model.entry import Entry
 from core.model.snapshot import Snapshot
 from core.workspace import Workspace
-from nuggets_tui.log import Log, Scope, newest_entries, older_entries
 from nuggets_tui.pace import PACE, Turns
 from nuggets_tui.safe_text import cut
 from nuggets_tui.threads import aside
 from nuggets_tui.view import Found, answering, prepare
 
 if TYPE_CHECKING:
-    from core.daily import DailyResult, DailyState
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
-    from core.memory import Backup, Finding, Holder, Left, Masking, Memory, PromotionTarget
+    from core.memory import Memory
     from core.model.draft import Draft
-    from core.promotion import PromotionResult
-    from core.reflection import ReflectionResult
     from core.search.index import Progress
     from core.search.language import Question
-    from nuggets_tui.clash import Clash, Side
-    from nuggets_tui.unreadable import Unreadable
+    from nuggets_tui.clash import Clash
     from nuggets_tui.why import Why
 
 _Arguments = ParamSpec("_Arguments")
@@ -101,9 +96,28 @@ class Desk:
 
         return await asyncio.to_thread(work)
 
-    def take_notices(self) -> tuple[str, ...]:
-        """What a person should be told since the last call."""
-        return self.memory.take_notices()
+    @property
+    def workspace(self) -> Workspace:
+        """What concerns memory and pipeline alike."""
+        return Workspace(self.memory)
+
+    async def read(
+        self, ask: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
+    ) -> _Result:
+        """What a call that only reads returns, such as one of `memory`; the app does not wait for it at its end."""
+        return await aside(ask, *arguments, **named)
+
+    async def write(
+        self, call: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
+    ) -> _Result:
+        """What a call that writes returns; what it leaves is made ready for the panes in the same thread."""
+
+        def work() -> _Result:
+            done = call(*arguments, **named)
+            prepare(self.memory.snapshot)
+            return done
+
+        return await asyncio.to_thread(work)
 
     # Changing
 
@@ -111,7 +125,7 @@ class Desk:
         self, reason: str, edit: Callable[[Draft], _Result], *, kind: ChangeKind = "edit"
     ) -> tuple[_Result, ChangeSet]:
         """Edits the newest state; what the edit returned and the change set. Errors as `Memory.change`."""
-        return await self._written(self.memory.change, reason, edit, kind=kind)
+        return await self.write(self.memory.change, reason, edit, kind=kind)
 
     async def change_from(
         self, base: Snapshot, reason: str, edit: Callable[[Draft], _Result]
@@ -126,7 +140,7 @@ class Desk:
             result = edit(draft)
             return result, self.memory.apply(draft.change_set(reason, author=self.memory.author))
 
-        return await self._written(work)
+        return await self.write(work)
 
     async def preview(self, reason: str, edit: Callable[[Draft], object]) -> ChangeSet:
         """What an edit would do, written nowhere."""
@@ -138,35 +152,7 @@ class Desk:
 
         return await aside(work)
 
-    async def apply(self, change_set: ChangeSet) -> ChangeSet:
-        """Writes a change set that was previewed."""
-        return await self._written(self.memory.apply, change_set)
-
-    async def _written(
-        self, write: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
-    ) -> _Result:
-        """What a call that writes returns; what it leaves is made ready for the panes in the same thread."""
-
-        def work() -> _Result:
-            done = write(*arguments, **named)
-            prepare(self.memory.snapshot)
-            return done
-
-        return await asyncio.to_thread(work)
-
     # The log
-
-    async def log(self, former: Log, scope: Scope) -> Log:
-        """The log as it is now, as far down as it was read before."""
-        return await aside(newest_entries, self.memory, former, scope)
-
-    async def newest_in_log(self) -> int:
-        """The number of the newest entry, 0 for none."""
-        return await aside(self.memory.newest_in_log)
-
-    async def more_log(self, former: Log) -> Log:
-        """The log with older entries at its end."""
-        return await aside(older_entries, self.memory, former)
 
     async def entry_now(self, id: str) -> tuple[Entry, frozenset[str]]:
         """An entry as it is now, and what of the log is taken back at present. Raises NotFoundError."""
@@ -181,17 +167,6 @@ class Desk:
         found = await aside(parts, change_set)
         return found if len(found) > 1 else ()
 
-    async def undo(self, what: str | None = None) -> ChangeSet:
-        """Takes back an entry or a part ("<id>.<number>"), or the last change of the person here.
-
-        Raises NotFoundError for nothing to take back, ConflictError that says what stands in the way.
-        """
-        return await self._written(self.memory.undo, what)
-
-    async def redo(self, what: str | None = None) -> ChangeSet:
-        """Does again what was taken back: an entry or part, or what the person here took back last."""
-        return await self._written(self.memory.redo, what)
-
     async def clash(self, id: str) -> Clash:
         """A conflict that waits, against the memory as it is now. Raises NotFoundError."""
 
@@ -204,14 +179,6 @@ class Desk:
             return clash(entry, snapshot, about_it)
 
         return await aside(work)
-
-    async def settle_conflict(self, id: str, take: Side, text: str | None = None) -> ChangeSet:
-        """Settles a conflict of the log, with a text in place of both where the conflict is about one."""
-        return await self._written(self.memory.settle_conflict, id, take, text)
-
-    async def settle_all_conflicts(self, take: Side) -> tuple[ChangeSet, ...]:
-        """Settles every conflict that waits in the same way; errors as the memory's."""
-        return await self._written(self.memory.settle_all_conflicts, take)
 
     # Asking
 
@@ -294,10 +261,6 @@ class Desk:
 
         return asked(question, now=self.clock().astimezone(), new_since=self.last_visit).admits(note)
 
-    async def recall_key(self, nugget: str, key: str) -> Recall:
-        """The recall of one fact, counted nowhere."""
-        return await aside(self.memory.recall, key, nugget, record=False)
-
     async def suggestions(self, snapshot: Snapshot, note_id: str) -> tuple[Suggestion, ...]:
         """Notes that might be linked to a note."""
         from core.graph.neighbours import suggestions
@@ -318,104 +281,6 @@ class Desk:
         """Makes what searches can do without at first: the phase vectors, and what the next start reads. Begun anew
         while it is under way, it starts over."""
         await aside(self.memory.prepare_search, self._preparing.next())
-
-    # Reflection and promotion
-
-    async def reflection(self, progress: Progress | None = None) -> ReflectionResult:
-        """What a cleanup pass would change."""
-        return await aside(self.memory.reflect, dry_run=True, progress=progress)
-
-    async def reflect(self, accepted: Collection[str], refused: Collection[str] = ()) -> ReflectionResult:
-        """Applies the accepted changes of a cleanup pass and remembers the refused ones."""
-        return await self._written(self.memory.reflect, accept=accepted, refuse=refused)
-
-    async def daily_state(self) -> DailyState:
-        """How it stands with the daily pass. Errors as `core.daily.daily_state`."""
-        from core.daily import daily_state
-
-        return await aside(daily_state, self.memory.home, self.clock())
-
-    async def daily_pass(self) -> DailyResult:
-        """Runs the daily pass, if it is still due."""
-        return await self._written(self.memory.daily_pass)
-
-    async def waiting_promotion(self) -> PromotionResult | None:
-        """What the daily pass would write into MEMORY.md once a person said that it may."""
-        from core.daily import waiting_promotion
-
-        return await aside(waiting_promotion, self.memory)
-
-    async def answer_promotion(self, answer: str, path: str) -> ChangeSet:
-        """Remembers what a person said of that, as `core.daily.answer_promotion`."""
-        from core.daily import answer_promotion
-
-        return await self._written(answer_promotion, self.memory, answer, path)
-
-    async def count_as_daily(self, counts: Mapping[str, int]) -> None:
-        """Keeps that a person looked through a reflection: that is the pass of today."""
-        from core.daily import count_as_daily
-
-        await asyncio.to_thread(count_as_daily, self.memory, self.clock(), counts)
-
-    async def promotion(self, folder: str | None, progress: Progress | None = None) -> PromotionResult:
-        """What promotion would write, and where: to the MEMORY.md of a folder, else to that of the present project."""
-        return await aside(self.memory.promote, dry_run=True, memory_dir=folder, progress=progress)
-
-    async def promote(
-        self, accepted: Collection[str], refused: Collection[str] = (), folder: str | None = None
-    ) -> PromotionResult:
-        """Writes the accepted entries to MEMORY.md and remembers the refused ones."""
-        return await self._written(self.memory.promote, memory_dir=folder, accept=accepted, refuse=refused)
-
-    async def promotion_targets(self) -> tuple[PromotionTarget, ...]:
-        """Every MEMORY.md that can be meant, that of the present project first."""
-        return await aside(self.memory.promotion_targets)
-
-    # Putting right
-
-    async def unreadable(self) -> tuple[Unreadable, ...]:
-        """What cannot be read at present, each with its bytes."""
-        from nuggets_tui.unreadable import unreadable
-
-        return await aside(unreadable, self.memory)
-
-    async def findings(self, progress: Progress | None = None) -> tuple[Finding, ...]:
-        """What is not as it should be."""
-        return await asyncio.to_thread(Workspace(self.memory).verify, progress)
-
-    async def repair(self) -> ChangeSet:
-        """Mends what can be mended without asking."""
-        return await self._written(Workspace(self.memory).repair)
-
-    async def backups(self) -> tuple[Backup, ...]:
-        """The backups, newest first."""
-        return await aside(self.memory.backups)
-
-    async def restoration(self, when: str, progress: Progress | None = None) -> ChangeSet:
-        """What going back to a backup would change. Raises NotFoundError, BrokenFileError."""
-        return await asyncio.to_thread(self.memory.restoration, when, progress=progress)
-
-    # Secrets
-
-    async def secrets(self, progress: Progress | None = None) -> tuple[Holder, ...]:
-        """Notes, facts and texts that look as if they held a credential."""
-        return await aside(Workspace(self.memory).secrets, progress)
-
-    async def masking(self, ids: Collection[str]) -> Masking:
-        """Where what these hold would be masked."""
-        return await aside(Workspace(self.memory).masking, ids)
-
-    async def mask(self, plan: Masking) -> ChangeSet:
-        """Masks for good."""
-        return await self._written(Workspace(self.memory).mask_secrets, plan)
-
-    async def masking_left(self, plan: Masking) -> tuple[Left, ...]:
-        """The files that hold what was masked after all, or that cannot be looked into."""
-        return await aside(Workspace(self.memory).masking_left, plan)
-
-    async def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
-        """Remembers that what these hold now is no secret."""
-        return await self._written(Workspace(self.memory).say_not_secret, ids)
 
     # Watching
 

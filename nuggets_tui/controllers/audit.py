@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from core.errors import NuggetsError
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.log import Log, LogLine, Scope
+from nuggets_tui.log import Log, LogLine, Scope, newest_entries, older_entries
 from nuggets_tui.threads import aside
 
 # Lines that fill a pane.
@@ -55,10 +55,12 @@ class AuditController(Controller):
                 former = self.view.log
                 if self._log_is_old:
                     self._log_is_old = False
-                    read = await self.context.attempt(desk.log(former, self._scope))
+                    read = await self.context.attempt(
+                        desk.read(newest_entries, desk.memory, former, self._scope)
+                    )
                 else:
                     self._more_log_wanted = False
-                    read = await self.context.attempt(desk.more_log(former))
+                    read = await self.context.attempt(desk.read(older_entries, desk.memory, former))
                 if read is None:
                     return
                 if desk is self.context.open_desk and read is not former:
@@ -100,14 +102,14 @@ class AuditController(Controller):
             return
         with suppress(NuggetsError):
             # A log that cannot be read is told of where it is shown.
-            newest = await desk.newest_in_log()
+            newest = await desk.read(desk.memory.newest_in_log)
             if desk is self.context.open_desk and newest != seen.seen_to:
                 self.read_log()
 
     def tell_notices(self) -> None:
         """Says what the memory has to tell."""
         if self.context.open_desk is not None:
-            for notice in self.context.open_desk.take_notices():
+            for notice in self.context.open_desk.memory.take_notices():
                 self.context.warn(notice)
 
     # Commands

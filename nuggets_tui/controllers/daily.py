@@ -61,7 +61,11 @@ class DailyController(Controller):
     @background("daily")
     async def _count(self, inspected: int, written: ChangeSet | None) -> None:
         counts = {"inspected": inspected} | ({"changed": written.size} if written is not None else {})
-        await self.context.attempt(self.desk.count_as_daily(counts))
+        from core.daily import count_as_daily
+
+        await self.context.attempt(
+            self.desk.write(count_as_daily, self.desk.memory, self.desk.clock(), counts)
+        )
 
     @background("daily")
     async def look(self) -> None:
@@ -71,7 +75,9 @@ class DailyController(Controller):
             return
         self._looking = True
         try:
-            state = await desk.daily_state()
+            from core.daily import daily_state
+
+            state = await desk.read(daily_state, desk.memory.home, desk.clock())
             waits = state.waits_for_a_person and not (self.view.empty or self.view.snapshot.read_only)
             if desk is not self.context.open_desk or not self.context.is_mounted:
                 return
@@ -93,7 +99,7 @@ class DailyController(Controller):
         """Whether the pass ran, here or elsewhere."""
         self.context.show(busy="reflecting, as once a day …")
         try:
-            result = await desk.daily_pass()
+            result = await desk.write(desk.memory.daily_pass)
         except NuggetsError as error:
             if error.identity != self._trouble:
                 self._trouble = error.identity
@@ -139,7 +145,7 @@ class DailyController(Controller):
             return
         self._counted_on, self._counting = snapshot, LongWork("counting", asked_for=False)
         try:
-            result = await desk.reflection(self._counting.told)
+            result = await desk.read(desk.memory.reflect, dry_run=True, progress=self._counting.told)
         except (NuggetsError, StoppedError):
             # Pressing the key tells what is the matter.
             return

@@ -76,12 +76,16 @@ class HistoryController(Controller):
     @background("change")
     async def undo(self) -> None:
         """Takes back my last change."""
-        self._turned(await self.context.attempt(_turn(self.desk.undo())), _NOTHING_TO_UNDO)
+        self._turned(
+            await self.context.attempt(_turn(self.desk.write(self.desk.memory.undo))), _NOTHING_TO_UNDO
+        )
 
     @background("change")
     async def redo(self) -> None:
         """Does again what I took back last."""
-        self._turned(await self.context.attempt(_turn(self.desk.redo())), _NOTHING_TO_REDO)
+        self._turned(
+            await self.context.attempt(_turn(self.desk.write(self.desk.memory.redo))), _NOTHING_TO_REDO
+        )
 
     def _turned(self, done: ChangeSet | NotFoundError | ConflictError | None, nothing: str) -> None:
         if isinstance(done, NotFoundError):

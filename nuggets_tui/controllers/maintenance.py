@@ -41,7 +41,11 @@ class MaintenanceController(Controller):
         from nuggets_tui.screens.reflection_review import ReflectionReview
 
         looking = LongWork("looking for what to clean up")
-        result = await self.context.long_work(looking.words, self.desk.reflection(looking.told), looking)
+        result = await self.context.long_work(
+            looking.words,
+            self.desk.read(self.desk.memory.reflect, dry_run=True, progress=looking.told),
+            looking,
+        )
         if result is None:
             return
         if not result.changes:
@@ -65,7 +69,10 @@ class MaintenanceController(Controller):
     async def find_secrets(self) -> None:
         """Looks for what seems to be a credential."""
         looking = LongWork("looking for secrets")
-        found = await self.context.long_work(looking.words, self.desk.secrets(looking.told), looking)
+        workspace = self.desk.workspace
+        found = await self.context.long_work(
+            looking.words, self.desk.read(workspace.secrets, looking.told), looking
+        )
         if found:
             from nuggets_tui.screens.secrets_review import SecretsReview
 
@@ -84,7 +91,9 @@ class MaintenanceController(Controller):
         from nuggets_tui.screens.problems import ProblemsScreen
 
         desk = await self._desk_at_hand()
-        found = await self.context.attempt(desk.unreadable()) if desk is not None else None
+        from nuggets_tui.unreadable import unreadable
+
+        found = await self.context.attempt(desk.read(unreadable, desk.memory)) if desk is not None else None
         if desk is not None and found:
             self.context.open_dialog(ProblemsScreen(desk, found), self._go_on)
         elif found is not None:
@@ -127,7 +136,9 @@ class MaintenanceController(Controller):
         if desk is None:
             return
         looking = LongWork("checking the memory")
-        found = await self.context.long_work(looking.words, desk.findings(looking.told), looking)
+        found = await self.context.long_work(
+            looking.words, desk.write(desk.workspace.verify, looking.told), looking
+        )
         if found:
             self.context.open_dialog(verify_review(desk, found, self.view.keys), self._history.reviewed)
         elif found is not None:
@@ -144,7 +155,7 @@ class MaintenanceController(Controller):
         desk = await self._desk_at_hand()
         if desk is None:
             return
-        backups = await self.context.attempt(desk.backups())
+        backups = await self.context.attempt(desk.read(desk.memory.backups))
         if backups:
             self.context.open_dialog(BackupsScreen(backups, desk.clock()), self._backup_chosen)
         elif backups is not None:
@@ -170,7 +181,7 @@ class MaintenanceController(Controller):
 
         looking = LongWork("looking at the backup")
         proposed = await self.context.long_work(
-            looking.words, self.desk.restoration(name, looking.told), looking
+            looking.words, self.desk.read(self.desk.memory.restoration, name, progress=looking.told), looking
         )
         if proposed is not None and proposed.empty:
             self.context.say("Nothing to change: all of it is as it was in this backup.")

@@ -31,7 +31,7 @@ class PromotionController(Controller):
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
         from nuggets_tui.screens.choice import TargetsScreen
 
-        targets = await self.context.attempt(self.desk.promotion_targets())
+        targets = await self.context.attempt(self.desk.read(self.desk.memory.promotion_targets))
         if targets is None:
             return
         there = [target for target in targets if target.there]
@@ -66,7 +66,9 @@ class PromotionController(Controller):
 
         looking = LongWork("looking for what to promote")
         result = await self.context.long_work(
-            looking.words, self.desk.promotion(folder, looking.told), looking
+            looking.words,
+            self.desk.read(self.desk.memory.promote, dry_run=True, memory_dir=folder, progress=looking.told),
+            looking,
         )
         if result is None:
             return
@@ -80,8 +82,10 @@ class PromotionController(Controller):
     @background("promotable", exclusive=True)
     async def look(self, *, ask: bool = False) -> None:
         """Shows what waits for the person's word; after a pass of this window the question itself, once."""
+        from core.daily import waiting_promotion
+
         desk = self.desk
-        result = await self.context.attempt(desk.waiting_promotion())
+        result = await self.context.attempt(desk.read(waiting_promotion, desk.memory))
         if desk is not self.context.open_desk or not self.context.is_mounted:
             return
         from core.daily import lines_of
@@ -94,7 +98,9 @@ class PromotionController(Controller):
     @background("open")
     async def ask_again(self) -> None:
         """Asks whether the pass may promote; says what holds where that was said before."""
-        result = await self.context.attempt(self.desk.waiting_promotion())
+        from core.daily import waiting_promotion
+
+        result = await self.context.attempt(self.desk.read(waiting_promotion, self.desk.memory))
         if result is not None:
             self._ask(result)
             return
@@ -119,7 +125,11 @@ class PromotionController(Controller):
 
     @background("change")
     async def _remember_answer(self, result: PromotionResult, answer: str) -> None:
-        done = await self.context.attempt(self.desk.answer_promotion(answer, result.path))
+        from core.daily import answer_promotion
+
+        done = await self.context.attempt(
+            self.desk.write(answer_promotion, self.desk.memory, answer, result.path)
+        )
         if done is None:
             return
         self.context.show(promotable=0)

@@ -258,13 +258,15 @@ class ConflictScreen(TypedDialog[Settled]):
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save(self, text: str | None) -> None:
-        done = await self.attempt(self._desk.settle_conflict(self._clash.entry.id, self.choice, text))
+        done = await self.attempt(
+            self._desk.write(self._desk.memory.settle_conflict, self._clash.entry.id, self.choice, text)
+        )
         if done is not None:
             self.dismiss((done, "Settled: your result is saved" if text else _DECIDED[self.choice]))
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save_all(self) -> None:
-        done = await self.attempt(self._desk.settle_all_conflicts(self.choice))
+        done = await self.attempt(self._desk.write(self._desk.memory.settle_all_conflicts, self.choice))
         if done:
             side = _SIDE_NAMES[self.choice]
             self.dismiss((done[-1], f"Settled {plural(len(done), 'conflict')}: {side} in each"))

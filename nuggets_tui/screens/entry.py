@@ -213,7 +213,7 @@ class EntryScreen(Dialog[None]):
     @work(group="turn", exclusive=True, exit_on_error=False)
     async def _turn(self, what: str, *, again: bool = False) -> None:
         try:
-            done = await (self._desk.redo(what) if again else self._desk.undo(what))
+            done = await self._desk.write(self._desk.memory.redo if again else self._desk.memory.undo, what)
         except ConflictError as error:
             self._say_what_is_in_the_way(error)
             return

@@ -200,7 +200,7 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
             self.dismiss(done)
 
     async def _merged(self) -> Reviewed:
-        return await self._desk.apply(await self._proposed()), ""
+        return await self._desk.write(self._desk.memory.apply, await self._proposed()), ""
 
     async def _refused(self) -> Reviewed:
         change = not_duplicates(self._survivor, self._other)

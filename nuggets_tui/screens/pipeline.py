@@ -569,7 +569,7 @@ class PipelineScreen(Dialog[None]):
 
     async def _turned_back(self, entry_id: str) -> ChangeSet | str:
         try:
-            return await self.desk.undo(entry_id)
+            return await self.desk.write(self.desk.memory.undo, entry_id)
         except NotFoundError:
             return "It was taken back already."
         except ConflictError as error:

@@ -17,7 +17,7 @@ from nuggets_tui.notices import say, say_error
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.outside import open_outside
-from nuggets_tui.unreadable import Unreadable
+from nuggets_tui.unreadable import Unreadable, unreadable
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -93,7 +93,7 @@ class ProblemsScreen(Dialog[str]):
     async def look_again(self) -> None:
         """Reads the files once more."""
         await self.attempt(self._desk.settle())
-        found = await self.attempt(self._desk.unreadable())
+        found = await self.attempt(self._desk.read(unreadable, self._desk.memory))
         if found is None:
             return
         if not found:

@@ -62,7 +62,9 @@ class PromotionReview(DecidingReview):
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:
         folder = str(Path(self._result.path).parent)
-        done = await self._desk.promote(accepted, self.refused, folder)
+        done = await self._desk.write(
+            self._desk.memory.promote, memory_dir=folder, accept=accepted, refuse=self.refused
+        )
         counts = ((done.promoted, "new line"), (done.updated, "changed line"), (done.removed, "removed line"))
         said = [plural(number, what) for number, what in counts if number]
         wrote = f"Wrote {', '.join(said)} to {safe_line(done.path, 200)}" if said else "Wrote no line"

@@ -51,7 +51,9 @@ class RecallScreen(Dialog[None]):
     @work(group="recall", exclusive=True, exit_on_error=False)
     async def ask(self) -> None:
         """Shows the answer when it is there."""
-        found = await self.attempt(self._desk.recall_key(self._nugget, self._key))
+        found = await self.attempt(
+            self._desk.read(self._desk.memory.recall, self._key, self._nugget, record=False)
+        )
         if found is not None:
             self.query_one(LineView).show_lines(partial(recall_lines, found))
 

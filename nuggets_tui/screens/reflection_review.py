@@ -43,7 +43,7 @@ class ReflectionReview(DecidingReview):
         self._desk = desk
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:
-        done = await self._desk.reflect(accepted, self.refused)
+        done = await self._desk.write(self._desk.memory.reflect, accept=accepted, refuse=self.refused)
         said = f"Cleaned up: {len(done.changes)} of {plural(len(self._items), 'change')} accepted"
         if done.refused:
             said += f", {done.refused} refused and not proposed again"

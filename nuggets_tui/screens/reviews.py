@@ -28,7 +28,7 @@ def restore_review(desk: Desk, proposed: ChangeSet, moment: str, *, one_note: bo
     """Going back to a moment, thing by thing; it is done whole or not at all. moment: what it is called."""
 
     async def apply(accepted: Collection[str]) -> Reviewed:
-        return await desk.apply(proposed), ""
+        return await desk.write(desk.memory.apply, proposed), ""
 
     said = f"Would change {things(proposed)}: {counted(proposed)}. It is one entry of the audit log."
     items = _items(proposed, desk.snapshot)
@@ -70,7 +70,7 @@ def verify_review(desk: Desk, findings: Sequence[Finding], keys: KeyMap = DEFAUL
     mendable = sum(finding.means is not None for finding in findings)
 
     async def repair(accepted: Collection[str]) -> Reviewed:
-        return await desk.repair(), f"Repaired {plural(mendable, 'finding')}"
+        return await desk.write(desk.workspace.repair), f"Repaired {plural(mendable, 'finding')}"
 
     said = f"{plural(len(findings), 'finding')}. "
     if mendable == len(findings):

@@ -192,7 +192,7 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         if not self._done:
             say(self, "There is nothing to take back that was done here.")
             return
-        done = await self.attempt(self._desk.undo(self._done[-1]))
+        done = await self.attempt(self._desk.write(self._desk.memory.undo, self._done[-1]))
         if done is not None:
             self._done.pop()
             say(self, f"T{safe_line(done.reason, 200)[1:]}.")

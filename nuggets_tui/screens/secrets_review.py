@@ -68,10 +68,11 @@ class SecretsReview(ReviewScreen):
             super().action_apply()
 
     async def _mask(self, accepted: Collection[str]) -> Reviewed:
-        plan = await self._desk.masking(accepted)
-        done = await self._desk.mask(plan)
+        desk, workspace = self._desk, self._desk.workspace
+        plan = await desk.read(workspace.masking, accepted)
+        done = await desk.write(workspace.mask_secrets, plan)
         said = f"Masked {counted_holders(plan.holders)}, and the log and backups with them"
-        left = await self._desk.masking_left(plan)
+        left = await desk.read(workspace.masking_left, plan)
         if left:
             named = ", ".join(safe_line(str(one.path), 200) for one in left[:3])
             said += f"; it still stands in, or nobody can look into: {named}"
@@ -85,7 +86,7 @@ class SecretsReview(ReviewScreen):
 
     @work(group="apply", exclusive=True, exit_on_error=False)
     async def _none(self, id: str) -> None:
-        done = await self.attempt(self._desk.say_not_secret([id]))
+        done = await self.attempt(self._desk.write(self._desk.workspace.say_not_secret, [id]))
         if done is not None:
             self.dismiss((done, "Kept as no secret, as long as it stays as it is"))
 
