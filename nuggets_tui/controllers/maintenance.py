@@ -91,7 +91,7 @@ class MaintenanceController(Controller):
         from nuggets_tui.screens.problems import ProblemsScreen
 
         desk = await self._desk_at_hand()
-        from nuggets_tui.unreadable import unreadable
+        from nuggets_tui.screens.problems import unreadable
 
         found = await self.context.attempt(desk.read(unreadable, desk.memory)) if desk is not None else None
         if desk is not None and found:

@@ -75,7 +75,7 @@ class TimeTravelController(Controller):
         if self.view.past is None:
             self._look_back(self.context.focused)
             return
-        from nuggets_tui.screens.moment import MomentScreen
+        from nuggets_tui.screens.forms import MomentScreen
 
         self.context.open_dialog(MomentScreen(self.desk.clock()), self._moment_typed)
 

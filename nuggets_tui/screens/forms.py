@@ -1,9 +1,10 @@
-"""Small forms: a new fact, the tags of a note, the folder to promote to."""
+"""Small forms: a new fact, the tags of a note, a folder, a moment to look at."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.events import DescendantBlur
 from textual.widgets import Input, Static
 
+from core.errors import InvalidInputError
 from core.facts.edits import remember
 from core.graph.edits import edit_note
 from core.model.change import ChangeSet
@@ -20,8 +22,10 @@ from core.model.names import DEFAULT_NUGGET
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, squeeze
+from nuggets_tui.cli.moments import moment
 from nuggets_tui.desk import Desk
 from nuggets_tui.keeping import Keeping
+from nuggets_tui.notices import say_error
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.typed import FieldsDialog
@@ -218,3 +222,35 @@ class FolderScreen(Dialog[str]):
         folder = self.query_one("#folder", Input).value.strip()
         if folder:
             self.dismiss(folder)
+
+
+class MomentScreen(Dialog[datetime]):
+    """Answers with the moment that was typed, as `nuggets restore` takes it."""
+
+    heading = "Look back to when?"
+    keys = "⏎  go there · esc  close"
+
+    def __init__(self, now: datetime) -> None:
+        super().__init__(classes="small")
+        self._now = now
+
+    def compose_inside(self) -> ComposeResult:
+        """What can be typed, and the line."""
+        said = "A day (2026-11-20: its end), a time (2026-11-20 14:30, or 14:30), an age (2h, 3d), yesterday."
+        yield Static(content(said), classes="words")
+        yield Field("Moment", id="moment", hint="such as: yesterday")
+
+    def on_mount(self) -> None:
+        """The cursor goes into the line."""
+        self.query_one("#moment", Input).focus()
+
+    @on(Input.Submitted)
+    def take(self, event: Input.Submitted) -> None:
+        """Closes with the moment; stays, with what was typed, when it names none."""
+        event.stop()
+        try:
+            found = moment(event.value, self._now.astimezone(), end_of_day=True)
+        except InvalidInputError as error:
+            say_error(self, error)
+            return
+        self.dismiss(found)

@@ -14,16 +14,18 @@ from core.model.note import Link, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.graph.camera import ACROSS, DOWN, Camera, fitting
 from nuggets_tui.graph.overview import lay_out_overview
-from nuggets_tui.graph.points import BLANK, lines, points
 from nuggets_tui.graph.scene import (
+    BLANK,
     CHOSEN_LINE,
     GHOST,
     LEVELS,
     Scene,
     beyond,
     coloured,
+    lines,
     nearest,
     next_disc,
+    points,
 )
 
 sizes = st.tuples(st.integers(1, 150), st.integers(1, 45))

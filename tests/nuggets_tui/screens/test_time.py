@@ -18,7 +18,7 @@ from core.memory import Memory
 from core.model.change import Author
 from nuggets_tui.screens.compare import CompareScreen
 from nuggets_tui.screens.entry import EntryScreen
-from nuggets_tui.screens.moment import MomentScreen
+from nuggets_tui.screens.forms import MomentScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.view import Past
 from nuggets_tui.widgets.notes import NotesPane
