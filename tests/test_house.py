@@ -13,23 +13,29 @@ import pytest
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("core", "nuggets_tui")
 LONGEST_CHAIN = 4
+# The nodes of each module, by its name.
+Modules = dict[str, list[ast.AST]]
 
 
-def _modules() -> dict[str, ast.Module]:
+def _modules() -> Modules:
     paths = (path.relative_to(ROOT) for name in PACKAGES for path in (ROOT / name).rglob("*.py"))
     return {
-        ".".join(path.with_suffix("").parts).removesuffix(".__init__"): ast.parse((ROOT / path).read_text())
+        ".".join(path.with_suffix("").parts).removesuffix(".__init__"): nodes_of((ROOT / path).read_text())
         for path in paths
     }
 
 
+def nodes_of(source: str) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(source)))
+
+
 @pytest.fixture(scope="module")
-def modules() -> dict[str, ast.Module]:
+def modules() -> Modules:
     return _modules()
 
 
-def _classes(modules: dict[str, ast.Module]) -> list[ast.ClassDef]:
-    nodes = (node for module in modules.values() for node in ast.walk(module))
+def _classes(modules: Modules) -> list[ast.ClassDef]:
+    nodes = (node for module in modules.values() for node in module)
     return [node for node in nodes if isinstance(node, ast.ClassDef)]
 
 
@@ -37,10 +43,12 @@ def _bases(one: ast.ClassDef) -> set[str]:
     return {ast.unparse(base).split("[")[0].split(".")[-1] for base in one.bases}
 
 
-def cut_classes(modules: dict[str, ast.Module]) -> set[str]:
+def cut_classes(modules: Modules) -> set[str]:
     """Classes that exist only to be the base of one other: with one subclass, never made themselves, no protocol."""
-    nodes = (node for module in modules.values() for node in ast.walk(module))
-    made = {ast.unparse(node.func).split(".")[-1] for node in nodes if isinstance(node, ast.Call)}
+    nodes = (node for module in modules.values() for node in module)
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    made = {one.id for one in called if isinstance(one, ast.Name)}
+    made |= {one.attr for one in called if isinstance(one, ast.Attribute)}
     classes = [one for one in _classes(modules) if "Protocol" not in _bases(one)]
     subclasses: dict[str, set[str]] = defaultdict(set)
     for one in classes:
@@ -49,33 +57,28 @@ def cut_classes(modules: dict[str, ast.Module]) -> set[str]:
     return {one.name for one in classes if len(subclasses[one.name]) == 1 and one.name not in made}
 
 
-def _imported(module: ast.Module, known: dict[str, ast.Module]) -> Iterator[str]:
+def _imported(module: list[ast.AST], known: Modules) -> Iterator[str]:
     """What a module imports of the house when it runs, in functions as well; for type checking alone left out."""
-    checking = (node for node in ast.walk(module) if isinstance(node, ast.If))
-    passed_over = {
-        id(inner)
-        for node in checking
-        if "TYPE_CHECKING" in ast.unparse(node.test)
-        for each in node.body
-        for inner in ast.walk(each)
-    }
-    for node in ast.walk(module):
+    conditions = (node for node in module if isinstance(node, ast.If) and isinstance(node.test, ast.Name))
+    checking = (node for node in conditions if node.test.id == "TYPE_CHECKING")
+    passed_over = {id(inner) for node in checking for each in node.body for inner in ast.walk(each)}
+    for node in module:
         if isinstance(node, ast.ImportFrom) and node.module and id(node) not in passed_over:
             full = (f"{node.module}.{name.name}" for name in node.names)
             yield from (name if name in known else node.module for name in full)
 
 
-def test_no_class_is_a_base_only_to_split_another(modules: dict[str, ast.Module]) -> None:
+def test_no_class_is_a_base_only_to_split_another(modules: Modules) -> None:
     # Errors are caught by their base.
     assert {name for name in cut_classes(modules) if not name.endswith("Error")} == set()
 
 
 def test_a_class_that_was_split_is_found() -> None:
     source = "class Half: ...\nclass Whole(Half): ...\nclass Used: ...\nclass More(Used): ...\nused = Used()"
-    assert cut_classes({"one": ast.parse(source)}) == {"Half"}
+    assert cut_classes({"one": nodes_of(source)}) == {"Half"}
 
 
-def longest_chain(modules: dict[str, ast.Module]) -> list[str]:
+def longest_chain(modules: Modules) -> list[str]:
     """The longest chain of classes of the house of which each is the base of the next."""
     bases = {one.name: _bases(one) for one in _classes(modules)}
 
@@ -86,12 +89,12 @@ def longest_chain(modules: dict[str, ast.Module]) -> list[str]:
     return max(map(chain, bases), key=len)
 
 
-def test_no_chain_of_classes_is_long(modules: dict[str, ast.Module]) -> None:
+def test_no_chain_of_classes_is_long(modules: Modules) -> None:
     found = longest_chain(modules)
     assert 2 < len(found) <= LONGEST_CHAIN, found
 
 
-def test_no_file_imports_one_that_imports_it(modules: dict[str, ast.Module]) -> None:
+def test_no_file_imports_one_that_imports_it(modules: Modules) -> None:
     graph = {
         name: {one for one in _imported(module, modules) if one in modules and one != name}
         for name, module in modules.items()
