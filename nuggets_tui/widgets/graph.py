@@ -24,6 +24,7 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
+    from nuggets_tui.graph.picture import Picture
     from nuggets_tui.widgets.graph_overview import GraphOverview
 
 _NAME_CELLS = 24
@@ -78,6 +79,17 @@ class GraphPane(Widget, can_focus=True):
         yield self._surroundings
 
     # What it shows ----------------------------------------------------------------------------------
+
+    @property
+    def cursor_id(self) -> str:
+        """Id of the note under the cursor of what is shown; "" when there is none."""
+        shown = self._points if self.overview and self._points is not None else self._surroundings
+        return shown.cursor_id
+
+    @property
+    def picture(self) -> Picture:
+        """The picture of the surroundings."""
+        return self._surroundings.picture
 
     def watch_view(self, before: View, after: View) -> None:
         """Draws what surrounds another note, or the same one as it is now."""
