@@ -284,6 +284,16 @@ class Pipeline:
             raise NotFoundError("no text was handed in under this id", where=raw_id)
         return found
 
+    def credentials_in(self, raw: RawMemory) -> tuple[str, ...]:
+        """The kinds of what in a text looks like a credential and was not said to be none, each once.
+
+        Of a very long text the beginning is looked at; `Workspace.secrets` looks at all of it.
+        """
+        from core.pipeline.writes.secrets import kinds_in
+
+        with self.database.looking() as reader:
+            return kinds_in(reader, raw.content)
+
     # The queue
 
     def status(self) -> PipelineStatus:

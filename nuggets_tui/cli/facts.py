@@ -11,6 +11,7 @@ import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, Repair
 from core.text.normalise import squeeze
+from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.ingest import conversation_document, conversation_lines, conversations
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
@@ -77,6 +78,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
             *(f"It was: {value}" for value in former if value != made.content),
             *_warning(holder),
         ],
+        of_note(call.memory.snapshot.by_id.get(made.id, made)),
     )
 
 

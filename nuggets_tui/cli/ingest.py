@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NuggetsError, StorageError, remedy_for
+from nuggets_tui.cli.cautions import of_credentials
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call, read_text, text_of
 from nuggets_tui.cli.options import new_nugget
@@ -73,11 +74,16 @@ def ingest(
             transcript=talk,
         )
         raw = pipeline.raw(done.raw_id)
+        kinds = pipeline.credentials_in(raw)
         standing = None if call.as_json else pipeline.status()
     if done.warning and not call.as_json:
         write_error(f"warning: {done.warning}")
     hint = new_nugget(raw.nugget, known) if nugget else ""
-    call.answer(lambda: _document(done, raw), lambda: _lines(done, raw, hint, standing))
+    call.answer(
+        lambda: _document(done, raw),
+        lambda: _lines(done, raw, hint, standing),
+        of_credentials("text", raw.id, kinds, ", which no model sees"),
+    )
 
 
 def _check(file: str, nugget: str | None, session: str, transcript: str | None) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.change import Author
     from core.model.draft import Draft
+    from nuggets_tui.cli.cautions import Caution
 
 T = TypeVar("T")
 # More than anybody types or hands in; a device or a pipe may never end.
@@ -141,14 +142,26 @@ class Invocation:
         result, _ = self.memory.change(reason, edit)
         return result
 
-    def answer(self, document: Callable[[], object], lines: Callable[[], Iterable[Line]]) -> None:
-        """Answers in the way that was asked for; only the wanted form is made."""
+    def answer(
+        self,
+        document: Callable[[], object],
+        lines: Callable[[], Iterable[Line]],
+        cautions: Sequence[Caution] = (),
+    ) -> None:
+        """Answers in the way that was asked for; only the wanted form is made.
+
+        cautions: what to warn of beside it, on standard error; in JSON as "warnings" of the document, an object then.
+        """
         if self.as_json:
-            write_document(document())
+            made = document()
+            if cautions and isinstance(made, dict):
+                made = made | {"warnings": [one.document() for one in cautions]}
+            write_document(made)
         else:
             told = list(lines())
             self.warn()
             write_lines(told)
+            write_lines([f"warning: {one.message}" for one in cautions], to_error=True)
 
     def preview(self, lines: Iterable[Line]) -> None:
         """Shows what would be done before asking; beside a JSON answer it goes to standard error."""

@@ -12,6 +12,7 @@ from core.errors import ErrorCode, InvalidInputError
 from core.model.basis import custom_tags
 from core.model.note import SCOPES, Link, Note
 from core.model.snapshot import Snapshot
+from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
 from nuggets_tui.cli.options import (
@@ -109,7 +110,8 @@ def add(
             draft, nugget, title, text, tags=list(map(typed_tag, tags)), meta=meta
         ),
     )
-    _answer_note(call, made, "Added", new_nugget(made.nugget_name, known) if nugget else "")
+    also = new_nugget(made.nugget_name, known) if nugget else ""
+    _answer_note(call, made, "Added", also, written=True)
 
 
 @command("show")
@@ -161,7 +163,8 @@ def edit(
             draft, note.id, content=text, title=title, add_tags=added, remove_tags=off, meta=meta
         ),
     )
-    _answer_note(call, made, "Changed" if not done.empty else NOTHING)
+    written = content is not None or title is not None
+    _answer_note(call, made, "Changed" if not done.empty else NOTHING, written=written)
 
 
 @command("hide")
@@ -389,9 +392,14 @@ def _named(note: Note) -> tuple[str | Span, ...]:
     return Span(note.title, "bold"), f" ({note.id})."
 
 
-def _answer_note(call: Invocation, note: Note, done: str, also: str = "") -> None:
+def _answer_note(call: Invocation, note: Note, done: str, also: str = "", *, written: bool = False) -> None:
+    """Answers with a note. written: its title or text was typed, so that what looks like a credential is said."""
     note = _current(call, note)
-    call.answer(lambda: _document(note), lambda: [(f"{done} ", *_named(note), f" {also}" if also else "")])
+    call.answer(
+        lambda: _document(note),
+        lambda: [(f"{done} ", *_named(note), f" {also}" if also else "")],
+        of_note(note) if written else (),
+    )
 
 
 def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str) -> None:

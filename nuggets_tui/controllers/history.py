@@ -15,6 +15,7 @@ from nuggets_tui.waiting import Waiting
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
+    from core.model.note import Note
     from nuggets_tui.controllers.audit import AuditController
     from nuggets_tui.controllers.selection import SelectionController
     from nuggets_tui.controllers.unsaved import TextsController
@@ -52,7 +53,19 @@ class HistoryController(Controller):
             self.context.say(f"{said or 'Nothing to change'}.")
         else:
             self._say_done(done, said, key)
+            if done.kind == "edit":
+                self._warn_of_credentials(done)
         self._selection.release(done)
+
+    @background("care")
+    async def _warn_of_credentials(self, done: ChangeSet) -> None:
+        """Says at once when a text that was just written looks like it holds a credential."""
+        kinds = await aside(_new_credentials, done)
+        if kinds:
+            key = self.view.keys.key("secrets")
+            self.context.warn(
+                f"This text looks like it holds a credential ({', '.join(kinds)}). {key} masks or allows it."
+            )
 
     def _say_done(self, done: ChangeSet, said: str, key: str) -> None:
         told = deed(done)
@@ -148,6 +161,28 @@ class HistoryController(Controller):
             self.context.say(f"The conflict waits in the audit log, with what you typed. {again}")
             return
         self.changed(*settled)
+
+
+def _new_credentials(done: ChangeSet) -> tuple[str, ...]:
+    """The kinds of what looks like a credential in the notes of a change, and was not in them before."""
+    written = [
+        (each.before, each.after)
+        for each in done.notes
+        if each.after is not None and (each.before is None or _text(each.before) != _text(each.after))
+    ]
+    if not written:
+        return ()
+    from core.model.secrets import secrets_of
+
+    kinds: dict[str, None] = {}
+    for before, after in written:
+        known = secrets_of(before) if before is not None else ()
+        kinds |= dict.fromkeys(held.kind for held in secrets_of(after) if held not in known)
+    return tuple(kinds)
+
+
+def _text(note: Note) -> tuple[str, ...]:
+    return note.title, note.content
 
 
 async def _turn(asked: Awaitable[ChangeSet]) -> ChangeSet | NotFoundError | ConflictError:

@@ -94,3 +94,26 @@ async def test_nothing_found_is_said(tmp_path: Path) -> None:
     async with opened(tmp_path / "memory") as app:
         await app.press("S")
         await app.until(lambda: "No note or fact looks" in app.notices)
+
+
+async def test_a_credential_is_said_as_soon_as_it_is_saved_and_only_then(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory").close()
+    async with opened(tmp_path / "memory", WIDE) as app:
+        await app.show("Session store")
+        await app.press("e", *" password: An0ther!one", "ctrl+s")
+        await app.back_on_main()
+        await app.until(
+            lambda: "looks like it holds a credential (password). S masks or allows it" in app.notices
+        )
+        assert "An0ther" in Memory.open(tmp_path / "memory").search("session store")[0].note.content
+        app.app.clear_notifications()
+        await app.press("t", *" new", "ctrl+s")
+        await app.until(lambda: "#new" in app.text)
+        assert "credential" not in app.notices
+
+
+async def test_a_new_fact_that_is_a_credential_is_said_too(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory").close()
+    async with opened(tmp_path / "memory", WIDE) as app:
+        await app.press("f", *"db password", "tab", *VALUE, "ctrl+s")
+        await app.until(lambda: "looks like it holds a credential" in app.notices)
