@@ -1,10 +1,11 @@
-"""Search over all notes: an index that follows the snapshots, hits that say why, places to highlight."""
+"""Search over all notes: an index that follows the snapshots, hits that say why, places to highlight, snippets."""
 
 import os
 
 from core.search.highlight import highlights
 from core.search.index import SearchIndex
 from core.search.results import Breakdown, Explanation, Filters, Hit, Reason, SearchResult
+from core.search.snippet import Snippet, snippet
 
 # numpy is loaded by the first search; the arrays are short, and its threads would cost more than they bring.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -17,5 +18,7 @@ __all__ = [
     "Reason",
     "SearchIndex",
     "SearchResult",
+    "Snippet",
     "highlights",
+    "snippet",
 ]

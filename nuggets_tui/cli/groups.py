@@ -66,6 +66,18 @@ def _set_author(ctx: click.Context, param: click.Parameter, value: str | None) -
         ctx.find_root().ensure_object(Invocation).as_name = value
 
 
+def _set_vectors(ctx: click.Context, param: click.Parameter, value: bool) -> None:
+    if value:
+        ctx.find_root().ensure_object(Invocation).with_vectors = True
+
+
+# For commands that answer with notes as JSON.
+vectors_option = click.option(
+    "--vectors", is_flag=True, expose_value=False, callback=_set_vectors,
+    help="In JSON, the vector recipe of each note as well.",
+)  # fmt: skip
+
+
 def common_options() -> list[click.Parameter]:
     """--home, --json and --as, which every command takes at any place."""
     return [

@@ -32,12 +32,14 @@ LONGEST_INPUT: Final = 100 * 1024 * 1024
 class Invocation:
     """One call of the program. `home` is the folder given by --home, or None for the usual one.
 
-    `as_name` is the name given by --as, or None for whoever the environment tells.
+    `as_name` is the name given by --as, or None for whoever the environment tells. `with_vectors`: JSON of notes holds
+    their vector recipes.
     """
 
     home: str | None = None
     as_json: bool = False
     as_name: str | None = None
+    with_vectors: bool = False
     _memory: Memory | None = None
     _warned: bool = False
     _warnings: list[str] = field(default_factory=list)

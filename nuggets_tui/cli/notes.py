@@ -13,7 +13,7 @@ from core.model.basis import custom_tags
 from core.model.note import SCOPES, Link, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.cli.cautions import of_note
-from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
+from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example, vectors_option
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
 from nuggets_tui.cli.options import (
     LIMIT,
@@ -67,6 +67,7 @@ note_group = LazyGroup(
     help="Order; care: those that most need a look first.",
 )
 @click.option("--limit", type=LIMIT, metavar="N", help="At most so many.")
+@vectors_option
 @pass_call
 def notes(call: Invocation, /, sort: Order, limit: int | None, **values: Any) -> None:
     """List notes."""
@@ -74,7 +75,7 @@ def notes(call: Invocation, /, sort: Order, limit: int | None, **values: Any) ->
     wanted = filters(snapshot, values)
     found = [note for note in listing(snapshot, sort, True).notes if wanted.admits(note)]
     shown = found[:limit]
-    call.answer(lambda: [_document(note) for note in shown], lambda: _list_lines(shown, len(found)))
+    call.answer(lambda: [_document(call, note) for note in shown], lambda: _list_lines(shown, len(found)))
 
 
 def _list_lines(shown: list[Note], found: int) -> list[Line]:
@@ -94,6 +95,7 @@ def _list_lines(shown: list[Note], found: int) -> list[Line]:
 @click.option("--nugget", type=TEXT, default="", metavar="NAME", help="Nugget that owns it (else: memory).")
 @click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="A tag; may be repeated.")
 @metadata_options
+@vectors_option
 @pass_call
 def add(
     call: Invocation, /, title: str, content: str, nugget: str, tags: Sequence[str], **values: Any
@@ -116,12 +118,13 @@ def add(
 
 @command("show")
 @click.argument("id", type=TEXT)
+@vectors_option
 @pass_call
 def show(call: Invocation, /, id: str) -> None:
     """Show a note with its metadata and links."""
     snapshot = call.memory.snapshot
     note = snapshot.resolve(id)
-    call.answer(lambda: _document(note), lambda: note_lines(snapshot, note))
+    call.answer(lambda: _document(call, note), lambda: note_lines(snapshot, note))
 
 
 @command("edit", epilog=example('nuggets note edit "JWT format" --content - --tag security < text.md'))
@@ -131,6 +134,7 @@ def show(call: Invocation, /, id: str) -> None:
 @click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
 @click.option("--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Take a tag off.")
 @metadata_options
+@vectors_option
 @pass_call
 def edit(
     call: Invocation,
@@ -169,6 +173,7 @@ def edit(
 
 @command("hide")
 @click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@vectors_option
 @pass_call
 def hide(call: Invocation, /, ids: Sequence[str]) -> None:
     """Hide notes from recall and search; a fact leaves its nugget and can come back whole."""
@@ -179,6 +184,7 @@ def hide(call: Invocation, /, ids: Sequence[str]) -> None:
 
 @command("unhide")
 @click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@vectors_option
 @pass_call
 def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
     """Bring hidden notes back; a fact returns to the place it had."""
@@ -191,6 +197,7 @@ def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
 @click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
 @click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
 @click.option("--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Take a tag off.")
+@vectors_option
 @pass_call
 def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
     """Give notes tags, and take others off; as one change, all of them or none. +TAG is short for --tag TAG."""
@@ -223,6 +230,7 @@ def _tags(note: Note | None, typed: Sequence[str]) -> list[str]:
 @command("move", epilog=example('nuggets note move project "JWT format" "Session store"'))
 @click.argument("scope", type=click.Choice(SCOPES))
 @click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
+@vectors_option
 @pass_call
 def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
     """Move notes to another scope; whom they are about and how long they last follow, unless somebody chose them."""
@@ -240,7 +248,7 @@ def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[D
     edited, change_set = call.memory.change(reason, lambda draft: [edit_one(draft, id) for id in meant])
     changed = {change.id for change in change_set.notes}
     call.answer(
-        lambda: [_document(_current(call, note)) for note in edited],
+        lambda: [_document(call, _current(call, note)) for note in edited],
         lambda: [
             (f"{done.capitalize() if note.id in changed else NOTHING} ", *_named(note)) for note in edited
         ],
@@ -272,6 +280,7 @@ def delete(call: Invocation, /, id: str, yes: bool) -> None:
 @click.argument("a", type=TEXT)
 @click.argument("b", type=TEXT)
 @click.option("--reason", type=TEXT, default="related", show_default=True, metavar="TEXT", help="Why.")
+@vectors_option
 @pass_call
 def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
     """Link two notes, both ways."""
@@ -289,6 +298,7 @@ def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
 @click.argument("a", type=TEXT)
 @click.argument("b", type=TEXT)
 @click.option("--reason", type=TEXT, metavar="TEXT", help="Only the link with this reason.")
+@vectors_option
 @pass_call
 def unlink(call: Invocation, /, a: str, b: str, reason: str | None) -> None:
     """Take the links between two notes away, or the one with a reason."""
@@ -327,6 +337,7 @@ def _choice(name: str, *, both: bool = False) -> Callable[[Any], Any]:
 @click.option(
     "--not-duplicates", is_flag=True, help="Merge nothing; remember that reflection shall not either."
 )
+@vectors_option
 @pass_call
 def merge(
     call: Invocation,
@@ -382,10 +393,14 @@ def _current(call: Invocation, note: Note) -> Note:
     return call.memory.snapshot.by_id.get(note.id, note)
 
 
-def _document(note: Note) -> dict[str, Any]:
+def _document(call: Invocation, note: Note) -> dict[str, Any]:
+    """A note as its file has it; its vector recipe, which tells a reader nothing, only where it was asked for."""
     from core.model.note import to_file_dict
 
-    return to_file_dict(note)
+    document = to_file_dict(note)
+    if not call.with_vectors:
+        del document["vector"]
+    return document
 
 
 def _named(note: Note) -> tuple[str | Span, ...]:
@@ -396,7 +411,7 @@ def _answer_note(call: Invocation, note: Note, done: str, also: str = "", *, wri
     """Answers with a note. written: its title or text was typed, so that what looks like a credential is said."""
     note = _current(call, note)
     call.answer(
-        lambda: _document(note),
+        lambda: _document(call, note),
         lambda: [(f"{done} ", *_named(note), f" {also}" if also else "")],
         of_note(note) if written else (),
     )
@@ -405,7 +420,7 @@ def _answer_note(call: Invocation, note: Note, done: str, also: str = "", *, wri
 def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str) -> None:
     notes = [_current(call, note) for note in pair]
     call.answer(
-        lambda: [_document(note) for note in notes],
+        lambda: [_document(call, note) for note in notes],
         lambda: [(f"{done} ", Span(notes[0].title, "bold"), " and ", Span(notes[1].title, "bold"), ".")],
     )
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import NotFoundError
+from core.search import snippet
 from core.search.language import Clause, Question, plain, read
+from core.search.snippet import WIDTH
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT, explain_option, filters, listing_options, query_and_note
-from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, write_error, write_lines
+from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, terminal_width, write_error, write_lines
 from nuggets_tui.why import LINES, MEANINGS, Asked, Why, neighbours, number, why
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ _BAR = 8
 _WIDE_BAR = 16
 # Columns of a title within a sentence.
 _TITLE = 60
+_INDENT = " " * 6
 NOT_FOUND = 1
 
 
@@ -171,6 +174,7 @@ def _say_misread(clauses: tuple[Clause, ...]) -> None:
 
 def _document(hit: Hit) -> dict[str, Any]:
     parts = hit.breakdown
+    piece = snippet(hit.note.content, parts.matched)
     return {
         "id": hit.note.id,
         "title": hit.note.title,
@@ -185,6 +189,8 @@ def _document(hit: Hit) -> dict[str, Any]:
         "blended": parts.blend,
         "sure": hit.sure,
         "matched": list(parts.matched),
+        "snippet": piece.text,
+        "snippetMatches": [list(place) for place in piece.matches],
     }
 
 
@@ -219,8 +225,10 @@ def _hit_lines(hit: Hit) -> Iterator[Line]:
     if not hit.breakdown.blend:
         # Conditions alone were asked for: nothing was weighed.
         yield _head(hit, "")
+        yield from _snippet_line(hit)
         return
     yield _head(hit, number(hit.breakdown.blend))
+    yield from _snippet_line(hit)
     parts = hit.breakdown
     shares = [(name, getattr(parts, line)) for line, name in LINES]
     bars = [
@@ -229,6 +237,20 @@ def _hit_lines(hit: Hit) -> Iterator[Line]:
     read_as = neighbours(parts.reasons)
     matched = [f"{read_as[word]}→{word}" if word in read_as else word for word in parts.matched]
     yield Span("      " + "  ".join([*bars, *([", ".join(matched)] if matched else [])]), "dim")
+
+
+def _snippet_line(hit: Hit) -> Iterator[Line]:
+    """A piece of the text with what matched in bold; nothing for a note without a text."""
+    room = (terminal_width() or LONGEST) - len(_INDENT)
+    text, matches = snippet(hit.note.content, hit.breakdown.matched, min(WIDTH, room))
+    if not text:
+        return
+    pieces: list[str | Span] = [_INDENT]
+    place = 0
+    for start, end in matches:
+        pieces += [text[place:start], Span(text[start:end], "bold")]
+        place = end
+    yield (*pieces, text[place:])
 
 
 def _explained_lines(explanation: Explanation, answer: Why) -> Iterator[Line]:

@@ -13,11 +13,11 @@ def add(nuggets: Any, title: str, content: str = "Some text.", *more: str) -> di
 
 
 def test_a_note_is_added_in_the_shape_of_the_graph_file(nuggets: Any) -> None:
-    made = add(nuggets, "JWT format", "RS256.", "--tag", "Auth Flow", "--tag", "keys")
+    made = add(nuggets, "JWT format", "RS256.", "--tag", "Auth Flow", "--tag", "keys", "--vectors")
     assert made == nuggets.notes()[0]
     assert made["nuggetName"] == "project"
     assert {"auth-flow", "keys", "project"} <= set(made["tags"])
-    assert nuggets.json("note", "show", made["id"]) == made
+    assert nuggets.json("note", "show", made["id"], "--vectors") == made
 
 
 def test_a_note_takes_metadata_by_hand(nuggets: Any) -> None:
@@ -85,7 +85,7 @@ def test_an_edit_changes_what_it_names(nuggets: Any) -> None:
     made = add(nuggets, "JWT format", "Old.", "--tag", "auth", "--tag", "old", "--scope", "shared")
     changed = nuggets.json(
         "note", "edit", made["id"], "--title", "Token format", "--content", "New.", "--tag", "fresh",
-        "--untag", "old", "--scope", "user",
+        "--untag", "old", "--scope", "user", "--vectors",
     )  # fmt: skip
     assert (changed["title"], changed["content"], changed["scope"]) == ("Token format", "New.", "user")
     assert {"auth", "fresh", "scope:user"} <= set(changed["tags"])
@@ -317,3 +317,19 @@ def test_show_names_the_nugget_and_add_says_when_it_is_a_new_one(nuggets: Any) -
     assert "nugget project" in nuggets.ok("note", "show", "Two")
     said = nuggets.ok("note", "add", "Three", "x", "--nugget", "projcet")
     assert "projcet is a new nugget; there is one called project." in said
+
+
+def test_json_of_notes_leaves_out_vectors_unless_they_are_asked_for(nuggets: Any) -> None:
+    one = nuggets.json("note", "add", "One", "text")["id"]
+    two = nuggets.json("note", "add", "Two", "text")["id"]
+    for args in (
+        ("note", "show", one), ("note", "edit", one, "--title", "Eins"), ("note", "tag", one, "--tag", "x"),
+        ("note", "move", "shared", one), ("note", "link", one, two), ("note", "unlink", one, two),
+        ("note", "hide", one), ("note", "unhide", one), ("notes",), ("note", "merge", one, two),
+    ):  # fmt: skip
+        found = nuggets.json(*args)
+        assert "vector" not in (found if isinstance(found, dict) else found[0]), args
+        asked = nuggets.json(*args, "--vectors") if args[1:2] not in (("unlink",), ("merge",)) else None
+        if asked:
+            assert set((asked if isinstance(asked, dict) else asked[0])["vector"]) == {"seed", "basis"}, args
+    assert all("vector" in note for note in nuggets.notes())

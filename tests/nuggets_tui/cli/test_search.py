@@ -10,7 +10,7 @@ from kits.hostile import HOSTILE, RAW
 
 FIELDS = {
     "id", "title", "nuggetName", "score", "vectorScore", "textScore", "metadataBoost", "associative", "links",
-    "blended", "matched", "sure",
+    "blended", "matched", "sure", "snippet", "snippetMatches",
 }  # fmt: skip
 EXPLAINED = {
     "rank", "total", "obstacle", "missing", "floor", "needed", "parts", "reasons", "coverage", "measured",
@@ -36,6 +36,32 @@ def test_hits_carry_their_scores_best_first(filled: Any) -> None:
     assert 0 < hits[0]["score"] <= 1
     assert [hit["blended"] for hit in hits] == sorted((hit["blended"] for hit in hits), reverse=True)
     assert "auth" in hits[0]["matched"]
+
+
+def test_a_snippet_shows_where_the_words_stand_in_text_and_json(filled: Any) -> None:
+    text = (
+        "# Sessions\n\n"
+        + "They are stored in Redis. " * 20
+        + "\n\n- rotate the signing\tkey monthly\n"
+        + "x " * 200
+    )
+    filled.ok("note", "add", "Sessions", text, "--nugget", "web")
+    (hit,) = filled.json("search", "rotate signing key", "--limit", "1")
+    found = [hit["snippet"][start:end] for start, end in hit["snippetMatches"]]
+    assert found == ["rotate", "signing", "key"]
+    assert "rotate the signing key monthly" in hit["snippet"]
+    assert len(hit["snippet"]) < 200
+    assert hit["snippet"] in filled.ok("search", "rotate signing key", "--limit", "1")
+    assert "Soup on Mondays" in filled.ok("search", "nugget:life")
+
+
+@pytest.mark.parametrize("raw", HOSTILE[:6])
+def test_no_snippet_acts_on_the_terminal(nuggets: Any, raw: str) -> None:
+    nuggets.ok("note", "add", "Zebra", f"a zebra {raw} crossing")
+    for args in ((), ("--json",)):
+        shown = nuggets.ok("search", "zebra crossing", *args)
+        assert "zebra" in shown
+        assert not RAW.search(shown.replace("\n", ""))
 
 
 def test_search_is_limited_and_filtered(filled: Any) -> None:
