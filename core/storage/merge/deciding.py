@@ -6,8 +6,7 @@ from typing import Any, Final, NoReturn, Protocol
 
 from core.errors import ConflictError, ErrorCode
 from core.model.entry import Conflict
-from core.model.fact import Fact
-from core.model.note import HiddenFact, Note
+from core.model.note import HiddenFact
 
 # What makes a fact note stand for its fact; whether it is hidden decides what becomes of all of them.
 OF_ITS_FACT: Final = ("title", "content", "source_key", "hidden", "hidden_fact", "archived_at")
@@ -17,21 +16,6 @@ _KEPT: Final = "nothing was written, both versions are safe"
 def same_fact(one: HiddenFact | None, other: HiddenFact | None) -> bool:
     """Whether two notes hide the same fact."""
     return one is not None and other is not None and (one.key, one.value) == (other.key, other.value)
-
-
-def merge_hits(before: Note | Fact, after: Note | Fact, current: Note | Fact) -> int:
-    """Recalls that both sides counted add up; one that both counted for the same session counts once."""
-    moved = after.last_hit_session != before.last_hit_session
-    if after.last_hit_session == current.last_hit_session and (moved or after.hits == current.hits):
-        return current.hits
-    return max(0, current.hits + after.hits - before.hits)
-
-
-def merge_extra(base: dict[str, Any], ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
-    """Unknown fields: what we changed, added or dropped, on top of what the file has now."""
-    dropped = base.keys() - ours.keys()
-    changed = {name: value for name, value in ours.items() if name not in base or base[name] != value}
-    return {name: value for name, value in theirs.items() if name not in dropped} | changed
 
 
 def conflict(
@@ -74,6 +58,18 @@ def take_ours(_found: ConflictError, ours: Any, _theirs: Any) -> Any:
 def take_theirs(_found: ConflictError, _ours: Any, theirs: Any) -> Any:
     """What stands in the files wins."""
     return theirs
+
+
+def other_way_round(decide: Decide) -> Decide:
+    """Decides for whoever merges with the change that is brought in as theirs."""
+
+    def decided(found: ConflictError, ours: Any, theirs: Any) -> Any:
+        turned = conflict(
+            found.code, found.what, found.where, found.base, found.theirs, found.ours, found.field
+        )
+        return decide(turned, theirs, ours)
+
+    return decided
 
 
 class Collect:

@@ -11,7 +11,7 @@ from core.errors import ErrorCode
 from core.model.fact import Fact
 from core.model.note import Note
 from core.storage.merge.deciding import Decide, conflict
-from core.storage.merge.three_way import same_meaning, unchanged
+from core.storage.merge.three_way import same_meaning, spaced_as, unchanged
 
 T = TypeVar("T", Note, Fact)
 
@@ -126,7 +126,8 @@ def merge_item(before: Item[T] | None, ours: Item[T], theirs: Item[T], rules: It
         return ours
     if base is not None and unchanged(base, ours.value):
         return theirs
-    merged = rules.merge(base, ours.value, theirs.value)
+    brought = theirs.value if base is None else spaced_as(base, theirs.value)
+    merged = rules.merge(base, ours.value, brought)
     for side in (ours, theirs):
         if merged == side.value:
             return side

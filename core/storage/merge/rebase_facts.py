@@ -12,7 +12,8 @@ from core.model.change import ChangeSet, FactChange
 from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.snapshot import Snapshot
-from core.storage.merge.deciding import Deciding, conflict, merge_extra, merge_hits
+from core.storage.merge.deciding import Deciding, conflict, other_way_round
+from core.storage.merge.three_way import merge_facts
 from core.text.normalise import squeeze
 
 
@@ -213,25 +214,8 @@ def _moved(change: FactChange, found: _Found, after: Fact | None) -> FactChange:
 
 
 def _merge_fact(where: str, before: Fact, after: Fact, current: Fact, deciding: Deciding) -> Fact:
-    if after.value == before.value:
-        value = current.value
-    elif alike(current.value, before.value) or alike(current.value, after.value):
-        value = after.value
-    else:
-        what = "the fact was changed in two ways"
-        found = conflict(
-            ErrorCode.CHANGED_IN_TWO_WAYS, what, where, before.value, after.value, current.value, "value"
-        )
-        value = deciding.value(found, after.value, current.value)
-    return msgspec.structs.replace(
-        current,
-        key=after.key,
-        value=value,
-        hits=merge_hits(before, after, current),
-        last_hit_session=(
-            current.last_hit_session
-            if after.last_hit_session == before.last_hit_session or after.hits < before.hits != current.hits
-            else after.last_hit_session
-        ),
-        extra=merge_extra(before.extra, after.extra, current.extra),
-    )
+    merged = merge_facts(where, before, current, after, other_way_round(deciding.value))
+    if after.last_hit_session == before.last_hit_session or after.hits < before.hits:
+        return merged
+    # A fact bears no time of its recalls; the one that is brought in is the latest.
+    return msgspec.structs.replace(merged, last_hit_session=after.last_hit_session)

@@ -4,33 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
-from typing import Any, Final
 
 import msgspec
 
 from core.errors import ErrorCode
-from core.model.basis import settled, sound_links, unique_links
+from core.model.basis import settled, sound_links
 from core.model.change import NoteChange
-from core.model.compare import alike
-from core.model.note import FILE_NAMES, Note, replace
+from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
-from core.storage.merge.deciding import OF_ITS_FACT, Deciding, conflict, merge_extra, merge_hits, same_fact
-
-_LATEST: Final = ("updated_at", "last_accessed_at", "last_rewritten_at", "archived_at")
-_OURS: Final = ("last_hit_session", "vector")
-# What may move without the note having been changed in meaning: recalls, and what every write sets right.
-_QUIET: Final = frozenset(
-    {
-        "hits",
-        "last_hit_session",
-        "last_accessed_at",
-        "last_rewritten_at",
-        "updated_at",
-        "vector",
-        "tags",
-        "links",
-    }
-)
+from core.storage.merge.deciding import OF_ITS_FACT, Deciding, conflict, other_way_round
+from core.storage.merge.three_way import merge_note_fields, same_meaning
 
 
 def rebase_note(
@@ -53,7 +36,7 @@ def rebase_note(
     if after is None:
         return _rebase_removal(change, current, snapshot, deciding)
     if before is None:
-        if current is not None and _same_meaning(current, after):
+        if current is not None and same_meaning(current, after):
             return None
         made = conflict(
             ErrorCode.MADE_MEANWHILE,
@@ -89,7 +72,7 @@ def rebase_note(
     if newest == before:
         merged = _set_right(after, exists, undoing)
     else:
-        merged = settled(_merge(before, after, newest, deciding), exists)
+        merged = settled(merge_note_fields(before, newest, after, other_way_round(deciding.value)), exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
 
 
@@ -108,8 +91,8 @@ def _rebase_namesake(
     if after is not None and current == before:
         after = _set_right(after, exists, undoing)
     elif after is not None:
-        after = settled(_merge(before, after, current, deciding), exists)
-    elif not _same_meaning(current, before):
+        after = settled(merge_note_fields(before, current, after, other_way_round(deciding.value)), exists)
+    elif not same_meaning(current, before):
         return None
     return msgspec.structs.replace(change, before=current, after=after, index=place)
 
@@ -158,7 +141,7 @@ def _rebase_removal(
     if current is None:
         return None
     assert change.before is not None
-    if not _same_meaning(current, change.before):
+    if not same_meaning(current, change.before):
         what = "the note was changed meanwhile"
         found = conflict(
             ErrorCode.CHANGED_MEANWHILE, what, change.id, change.before.content, "", current.content
@@ -166,47 +149,3 @@ def _rebase_removal(
         if not deciding.ours_stand(found, None, current, "note", change.id):
             return None
     return NoteChange(id=change.id, before=current, after=None, index=snapshot.places[current.id])
-
-
-def _same_meaning(one: Note, other: Note) -> bool:
-    return all(alike(getattr(one, name), getattr(other, name)) for name in FILE_NAMES if name not in _QUIET)
-
-
-def _merge(before: Note, after: Note, current: Note, deciding: Deciding) -> Note:
-    changes: dict[str, Any] = {}
-    for name in FILE_NAMES:
-        base, ours, theirs = getattr(before, name), getattr(after, name), getattr(current, name)
-        if ours != base:
-            changes[name] = _merge_field(before.id, name, base, ours, theirs, deciding)
-    if "hits" in changes:
-        changes["hits"] = merge_hits(before, after, current)
-    if "last_hit_session" in changes and after.hits < before.hits != current.hits:
-        # Taking a recall back leaves the session of a later one.
-        changes["last_hit_session"] = current.last_hit_session
-    changes["extra"] = merge_extra(before.extra, after.extra, current.extra)
-    return replace(current, **changes)
-
-
-def _merge_field(id: str, name: str, base: Any, ours: Any, theirs: Any, deciding: Deciding) -> Any:
-    if alike(theirs, base) or alike(theirs, ours):
-        return ours
-    if name == "tags":
-        gone = set(base) - set(ours)
-        return (*(tag for tag in theirs if tag not in gone), *(tag for tag in ours if tag not in base))
-    if name == "links":
-        known = {(link.to, link.reason) for link in base}
-        gone = known - {(link.to, link.reason) for link in ours}
-        kept = [link for link in theirs if (link.to, link.reason) not in gone]
-        return unique_links([*kept, *(link for link in ours if (link.to, link.reason) not in known)])
-    if name == "hidden_fact" and same_fact(ours, theirs):
-        return theirs
-    if name == "hits":
-        return ours
-    if name in _LATEST:
-        return max(ours, theirs) if ours and theirs else ours
-    if name in _OURS:
-        return ours
-    what = f"its {name.replace('_', ' ')} was changed in two ways"
-    return deciding.value(
-        conflict(ErrorCode.CHANGED_IN_TWO_WAYS, what, id, base, ours, theirs, name), ours, theirs
-    )

@@ -1,21 +1,25 @@
-"""One note or one fact in three versions: what a base, ours and theirs make together, whichever side is which."""
+"""One note or one fact in three versions: what a base, ours and theirs make together, by one table of rules for fields.
+
+A rebase, a version control system's merge and the joining of conflict copies all ask it. Ours is the version that
+stands, theirs the one that is brought in: the order is that of ours, else no side counts for more.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from core.errors import ErrorCode
 from core.model.compare import alike
 from core.model.fact import Fact
-from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Note, replace
+from core.model.note import FILE_NAMES, METADATA_FIELDS, HiddenFact, Link, Note, replace
 from core.storage.format.json_text import dump
 from core.storage.merge.deciding import OF_ITS_FACT, Decide, conflict, same_fact
 
+T = TypeVar("T", Note, Fact)
 _NOTHING: Final = object()
-_LATEST: Final = ("updated_at", "last_accessed_at", "last_rewritten_at")
 # What moves without the note having been changed in meaning.
 _QUIET: Final = frozenset(
     {"hits", "last_hit_session", "last_accessed_at", "last_rewritten_at", "updated_at", "vector"}
@@ -30,6 +34,16 @@ def unchanged(one: Note | Fact, other: Note | Fact) -> bool:
     )
 
 
+def spaced_as(base: T, side: T) -> T:
+    """A side without changes of white space alone, which the original makes at its saves: a file, unlike a change of
+    ours, does not tell whether they were meant.
+    """
+    texts = [name for name in ("title", "content", "value") if hasattr(base, name)]
+    pairs = {name: (getattr(base, name), getattr(side, name)) for name in texts}
+    spaced: Any = {name: old for name, (old, new) in pairs.items() if old != new and alike(old, new)}
+    return msgspec.structs.replace(side, **spaced) if spaced else side
+
+
 def same_meaning(one: Note | Fact, other: Note | Fact) -> bool:
     """Whether whoever deletes the one may delete the other: they differ at most by recalls, times, tags and links."""
     return all(
@@ -40,7 +54,7 @@ def same_meaning(one: Note | Fact, other: Note | Fact) -> bool:
 
 
 def merge_notes(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> Note:
-    """Both sides' changes of a note in one, with the id of ours; `decide` is asked where they do not go together.
+    """Both files' versions of a note in one, with the id of ours; `decide` is asked where they do not go together.
 
     Without a base everything counts as changed by both: tags and links are joined, the most recalls and the latest
     times stay, the surer side gives the metadata, and texts that differ are a conflict. The vector is not set
@@ -49,20 +63,24 @@ def merge_notes(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> 
     if base is None:
         ours, theirs = _one_metadata(ours, theirs)
     ours, theirs = _one_state_of_the_fact(base, ours, theirs, decide)
+    return merge_note_fields(base, ours, theirs, decide)
+
+
+def merge_note_fields(base: Note | None, ours: Note, theirs: Note, decide: Decide) -> Note:
+    """The same field by field, where what becomes of the note's fact is settled elsewhere."""
     changes: dict[str, Any] = {}
     for name in FILE_NAMES:
         if name not in ("id", "hits", "last_hit_session", "vector", "hidden_fact", "archived_at"):
             former = getattr(base, name) if base is not None else _NOTHING
             changes[name] = _field(ours.id, name, former, getattr(ours, name), getattr(theirs, name), decide)
     changes |= _state(base, ours, theirs, changes["hidden"], changes["content"])
-    changes["hits"] = merge_hits(base, ours, theirs)
-    changes["last_hit_session"] = _last_session(base, ours, theirs)
-    changes["extra"] = merge_mappings(ours.id, base.extra if base else {}, ours.extra, theirs.extra, decide)
-    return replace(ours, **changes)
+    return replace(
+        ours, **changes, **_recalls(base, ours, theirs), extra=_extra(ours.id, base, ours, theirs, decide)
+    )
 
 
 def merge_facts(where: str, base: Fact | None, ours: Fact, theirs: Fact, decide: Decide) -> Fact:
-    """Both sides' changes of a fact in one. where: "nugget: key". Raises ConflictError when `decide` does."""
+    """Both versions of a fact in one. where: "nugget: key". Raises ConflictError when `decide` does."""
     values = {
         name: _field(
             where,
@@ -74,13 +92,8 @@ def merge_facts(where: str, base: Fact | None, ours: Fact, theirs: Fact, decide:
         )
         for name in ("key", "value")
     }
-    return msgspec.structs.replace(
-        ours,
-        **values,
-        hits=merge_hits(base, ours, theirs),
-        last_hit_session=_last_session(base, ours, theirs),
-        extra=merge_mappings(where, base.extra if base else {}, ours.extra, theirs.extra, decide),
-    )
+    extra = _extra(where, base, ours, theirs, decide)
+    return msgspec.structs.replace(ours, **values, **_recalls(base, ours, theirs), extra=extra)
 
 
 def merge_mappings(
@@ -111,6 +124,12 @@ def merge_mappings(
         if taken is not _NOTHING:
             merged[name] = taken
     return merged
+
+
+def _extra(
+    where: str, base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact, decide: Decide
+) -> dict[str, Any]:
+    return merge_mappings(where, base.extra if base is not None else {}, ours.extra, theirs.extra, decide)
 
 
 def _as_text(value: Any) -> str:
@@ -152,25 +171,28 @@ def _said(note: Note) -> str:
 
 
 def _field(where: str, name: str, base: Any, ours: Any, theirs: Any, decide: Decide) -> Any:
-    if alike(ours, theirs):
-        return ours
-    if base is not _NOTHING and alike(theirs, base):
+    if theirs in (base, ours):
         return ours
     if base is not _NOTHING and alike(ours, base):
         return theirs
-    if name == "tags":
-        return _joined(base, ours, theirs, lambda tag: tag)
-    if name == "links":
-        return _joined(base, ours, theirs, lambda link: (link.to, link.reason))
-    if name in _LATEST:
-        return _latest(base, ours, theirs)
-    if name == "created_at":
-        return min(ours, theirs) if ours and theirs else ours or theirs
+    if alike(ours, theirs):
+        # Programs squeeze white space, none adds any.
+        return max(ours, theirs, key=len)
+    if name in RULES:
+        return RULES[name](base, ours, theirs)
     what = f"its {name.replace('_', ' ')} was changed in two ways"
     told = "" if base is _NOTHING or base is None else base
     return decide(
         conflict(ErrorCode.CHANGED_IN_TWO_WAYS, what, where, told, ours, theirs, name), ours, theirs
     )
+
+
+def _joined_tags(base: Any, ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    return _joined(base, ours, theirs, lambda tag: tag)
+
+
+def _joined_links(base: Any, ours: tuple[Link, ...], theirs: tuple[Link, ...]) -> tuple[Link, ...]:
+    return _joined(base, ours, theirs, lambda link: (link.to, link.reason))
 
 
 def _joined(base: Any, ours: tuple[Any, ...], theirs: tuple[Any, ...], identity: Any) -> tuple[Any, ...]:
@@ -211,30 +233,50 @@ def _waiting(
 
 
 def _latest(base: Any, ours: str | None, theirs: str | None) -> str | None:
-    if ours == theirs or theirs == base:
+    if theirs in (ours, base):
         return ours
     return theirs if ours == base else max(ours or "", theirs or "") or None
 
 
+def _earliest(_base: Any, ours: str, theirs: str) -> str:
+    return min(ours, theirs) if ours and theirs else ours or theirs
+
+
+def _recalls(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact) -> dict[str, Any]:
+    return {"hits": merge_hits(base, ours, theirs), "last_hit_session": _last_session(base, ours, theirs)}
+
+
 def merge_hits(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact) -> int:
     """Recalls of both sides added up; what both counted for one session, or what has no base, counts once."""
-    if base is None or ours.hits == theirs.hits == base.hits:
-        return max(ours.hits, theirs.hits)
-    moved = ours.last_hit_session != base.last_hit_session
-    if moved and ours.last_hit_session == theirs.last_hit_session:
+    one_session = ours.last_hit_session == theirs.last_hit_session
+    moved = base is not None and theirs.last_hit_session != base.last_hit_session
+    if base is None or (one_session and (moved or ours.hits == theirs.hits)):
         return max(ours.hits, theirs.hits)
     return max(0, ours.hits + theirs.hits - base.hits)
 
 
 def _last_session(base: Note | Fact | None, ours: Note | Fact, theirs: Note | Fact) -> str:
-    former = base.last_hit_session if base is not None else None
-    if ours.last_hit_session == former:
-        return theirs.last_hit_session
-    if theirs.last_hit_session == former:
-        return ours.last_hit_session
+    """Of two sessions that of the later recall; taking a recall back leaves the session of a later one."""
+    for side, other in ((ours, theirs), (theirs, ours)):
+        if base is not None and (
+            side.last_hit_session == base.last_hit_session or side.hits < base.hits != other.hits
+        ):
+            return other.last_hit_session
     return max(ours, theirs, key=_recalled).last_hit_session
 
 
 def _recalled(item: Note | Fact) -> tuple[bool, str, int, str]:
     when = item.last_accessed_at if isinstance(item, Note) else ""
     return item.last_hit_session != "", when, item.hits, item.last_hit_session
+
+
+# What is made of two values of a field that both sides changed, where it is no conflict. Recalls, and what goes with
+# being hidden, are told by several fields together: see `_recalls` and `_state`.
+RULES: Final[Mapping[str, Callable[[Any, Any, Any], Any]]] = {
+    "tags": _joined_tags,
+    "links": _joined_links,
+    "created_at": _earliest,
+    "updated_at": _latest,
+    "last_accessed_at": _latest,
+    "last_rewritten_at": _latest,
+}

@@ -18,11 +18,13 @@ from kits.memory_files import fact_object, note_object, tree, write_graph, write
 from core import Memory
 from core.errors import ConflictError
 from core.facts.edits import forget, record_hit, remember
-from core.graph.edits import edit_note, hide_note, link_notes, unhide_note, unlink_notes
+from core.graph.edits import edit_note, existing, hide_note, link_notes, unhide_note, unlink_notes
 from core.graph.merging import merge_notes
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput
+from core.model.note import replace
+from core.text.normalise import squeeze
 
 FIRST, SECOND, THIRD = (f"note-memory-{number:08x}" for number in (1, 2, 3))
 FACT = "fact-memory-000000ff"
@@ -260,6 +262,30 @@ def test_one_thing_changed_in_two_ways_is_a_conflict_with_all_three_and_writes_n
         assert caught.value.where
         assert tree(one.home) == before
         assert one.refresh()
+
+
+def _with_extra(value: str) -> Edit:
+    return lambda draft: draft.put(replace(existing(draft, FIRST), extra={"of another program": value}))
+
+
+def test_an_unknown_field_that_both_changed_in_two_ways_is_a_conflict_and_nothing_is_written_over() -> None:
+    with two_programs() as (one, other):
+        change_set = drafted(one, _with_extra("mine"))
+        other.apply(drafted(other, _with_extra("theirs")))
+        with pytest.raises(ConflictError) as caught:
+            one.apply(change_set)
+        found = caught.value
+        assert (found.field, found.ours, found.theirs) == ("of another program", '"mine"', '"theirs"')
+        assert other.snapshot.note(FIRST).extra == {"of another program": "theirs"}
+
+
+def test_white_space_that_an_edit_set_is_kept_beside_an_edit_of_another_field() -> None:
+    spaced = "Content  of\n\n    note 1."
+    edits: tuple[Edit, Edit] = (lambda draft: edit_note(draft, FIRST, content=spaced), FIELDS["title"])
+    for order in ((0, 1), (1, 0)):
+        note = outcome(edits, order).snapshot.note(FIRST)
+        assert (note.title, squeeze(note.content)) == ("New title", "Content of note 1.")
+        assert note.content != squeeze(note.content)
 
 
 @pytest.mark.parametrize("kind", FIELDS)
