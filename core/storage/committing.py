@@ -33,7 +33,7 @@ from core.storage.journal.unfinished import whole_of
 from core.storage.merge.compare import without_hollow
 from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.outside import Due, concerned, leave_for_later, note_outside
+from core.storage.reconcile.outside import Due, concerned, note_outside
 from core.storage.reconcile.slips import rescue, slipped
 from core.storage.safety.before_writing import keep_before_rewriting, keep_unreadable
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
@@ -263,13 +263,10 @@ class Committer:
         """Whether a change may be written on these files, which are in step with the ledger, without settling."""
         return self._nothing_left and self.current is loaded
 
-    def _only_for(self, urgent: frozenset[str], due: Due) -> Due:
-        """What of it concerns these things; the rest waits for the next change."""
-        assert self._trace.ledger is not None
+    @staticmethod
+    def _only_for(urgent: frozenset[str], due: Due) -> Due:
+        """What of it concerns these things; the rest is found again by the next change."""
         now = tuple(one for one in due.restorations if concerned(one) & urgent)
-        for waiting in due.restorations:
-            if waiting not in now:
-                leave_for_later(self._trace.ledger, waiting)
         return due._replace(restorations=now, white_space=None)
 
     def _finish_pending(self) -> None:

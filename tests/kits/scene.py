@@ -12,7 +12,7 @@ import msgspec
 
 from core.model.basis import settled
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
-from core.model.compare import laid_over
+from core.model.compare import Differences, differences, laid_over
 from core.model.draft import Draft
 from core.model.fact import Fact, Nugget
 from core.model.names import iso
@@ -20,15 +20,20 @@ from core.model.note import Note, to_file_dict
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.reading import read_folder
+from core.storage.journal.ledger import STALE
+from core.storage.journal.rows import Past
 from core.storage.merge.compare import outside_changes
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.claims import ItemKey, OwnChange, fact_change_in, fact_keys
-from core.storage.reconcile.stale import Verdict, judge
+from core.storage.reconcile.claims import Case, ItemKey, OwnChange, fact_change_in, fact_keys
+from core.storage.reconcile.repairs import Repairs, find_repairs
+from core.storage.reconcile.restoring import find_restoration
 from kits.drafts import make_fact_note
 from kits.memory_files import fact_object, note_object, write_graph, write_nugget
 from kits.original_writer import Original
 
 PROGRAM = Author("program")
+# When the files were written that are looked at.
+WRITTEN_NS = 10**18
 VALUES = {"user:name": "Ada", "user:city": "Paris", "user:pet": "a cat"}
 KEYS = tuple(VALUES)
 ONE, TWO, THREE = (f"note-memory-0000000{number}" for number in (1, 2, 3))
@@ -39,12 +44,12 @@ _Result = TypeVar("_Result")
 class Scene:
     """A folder with a log. Times and ids count upwards, whoever writes.
 
-    `seen` is the memory as the log knows it; `log` holds each change set with whether it is ours.
+    `seen` is the memory as the log knows it; `log` holds each change set with who made it, "" for another program.
     """
 
     def __init__(self, home: Path) -> None:
         self.home = home
-        self.log: list[tuple[ChangeSet, bool]] = []
+        self.log: list[tuple[ChangeSet, str]] = []
         self._numbers = itertools.count(0xA0)
         self._moments = itertools.count()
         self.seen = self.now()
@@ -103,7 +108,7 @@ class Scene:
         effective = rebase(change_set, before)
         self.write(laid_over(before, effective))
         if not effective.empty:
-            self.log.append((effective, ours))
+            self.log.append((effective, "us" if ours else ""))
 
     def write(self, snapshot: Snapshot) -> None:
         """Writes a whole memory."""
@@ -119,31 +124,88 @@ class Scene:
 
     # Judging
 
-    def judged(self, seconds: float | dict[str, float] = 1.0, *, noticed: bool = False) -> Verdict:
-        """Judges what came from outside, logs it, and carries the verdict out.
+    def judged(self, seconds: float | dict[str, float] = 1.0, *, noticed: bool = False) -> Repairs:
+        """Finds what was lost and what is to be mended, logs what came from outside, and puts the rest right.
 
         seconds: how long after our last change the files were written; or, by the id of the change, after each.
+        noticed: what was taken back was seen so before.
         """
+        found = self._restored_lost(seconds, noticed)
+        repairs = self._repaired(seconds)
+        return Repairs(
+            restorations=(*found.restorations, *repairs.restorations),
+            conflicts=(*found.conflicts, *repairs.conflicts),
+            owed=found.owed | repairs.owed,
+            white_space=repairs.white_space,
+            tried=repairs.tried,
+        )
 
-        def own(item: ItemKey) -> OwnChange | None:
-            return self._own(item, seconds, noticed)
-
+    def _restored_lost(self, seconds: float | dict[str, float], noticed: bool) -> Repairs:
+        """What a save took back that its program had not seen."""
         now = self.now()
-        at = iso(self.clock())
-        verdict = judge(self.seen, now, own, ids=self.ids, at=at, author=PROGRAM, known=self._known)
+        case = Case(self.seen, now, self._owner(seconds), iso(self.clock()), differences(self.seen, now))
+        versions = {("note", change.id): change.after for change in case.found.notes}
+        made = find_restoration(
+            case, self._history(seconds), lambda item: WRITTEN_NS,
+            {item: version for item, version in versions.items() if noticed and case.own(item)},
+            self._known, self.ids,
+        )  # fmt: skip
+        if made is None:
+            return Repairs()
+        told = (*made.wishes, *made.merged)
+        self.log += [(change_set, "") for change_set in told]
+        self.log += [(change_set, STALE) for change_set in made.stale]
+        if not made.restoring.empty:
+            assert rebase(made.restoring, self.now()) == made.restoring
+            self.put(made.restoring, ours=True)
+        left = differences(self.seen, self.now())
+        self.seen = laid_over(
+            self.seen,
+            Differences(
+                tuple(c for c in left.notes if ("note", c.id) not in made.left),
+                tuple(c for c in left.facts if ("fact", c.nugget, c.key) not in made.left),
+                left.nuggets,
+            ),
+        )
+        restored = () if made.restoring.empty else (made.restoring,)
+        return Repairs(restorations=restored, conflicts=made.conflicts, owed=made.lost)
+
+    def _repaired(self, seconds: float | dict[str, float]) -> Repairs:
+        """What a save left to be put right, whatever it had read."""
+        now, at = self.now(), iso(self.clock())
+        repairs = find_repairs(self.seen, now, self._owner(seconds), ids=self.ids, at=at, author=PROGRAM)
         outside = outside_changes(self.seen, now, ids=self.ids, at=at, author=PROGRAM)
-        self.log += [(change_set, False) for change_set in outside]
-        for change_set in verdict.restorations:
+        self.log += [(change_set, "") for change_set in outside]
+        for change_set in repairs.restorations:
             assert rebase(change_set, self.now()) == change_set
             self.put(change_set, ours=True)
-        if verdict.white_space is not None:
-            self.put(verdict.white_space, ours=True)
+        if repairs.white_space is not None:
+            self.put(repairs.white_space, ours=True)
             self.log.pop()
         self.seen = self.now()
-        return verdict
+        return repairs
 
-    def _own(self, item: ItemKey, seconds: float | dict[str, float], noticed: bool) -> OwnChange | None:
-        entries = [entry for entry in reversed(self.log) if entry[0].kind != "hit" and _touches(*entry, item)]
+    def _owner(self, seconds: float | dict[str, float]) -> Callable[[ItemKey], OwnChange | None]:
+        return lambda item: self._own(item, seconds)
+
+    def _history(self, seconds: float | dict[str, float]) -> list[Past]:
+        """The log as it is gone back over."""
+        ages = seconds if isinstance(seconds, dict) else {}
+        since = 0.0 if isinstance(seconds, dict) else seconds
+        return [
+            Past(
+                change_set,
+                made_by,
+                WRITTEN_NS - int(ages.get(change_set.id, since) * 1e9),
+                change_set.kind == "restore",
+                made_by == STALE,
+            )
+            for change_set, made_by in reversed(self.log)
+        ]
+
+    def _own(self, item: ItemKey, seconds: float | dict[str, float]) -> OwnChange | None:
+        told = (entry for entry in reversed(self.log) if entry[0].kind != "hit" and entry[1] != STALE)
+        entries = [entry for entry in told if _touches(*entry, item)]
         if not entries or not entries[0][1]:
             return None
         change_set = entries[0][0]
@@ -153,7 +215,6 @@ class Scene:
             fact=fact_change_in(change_set, item[1], item[2]) if item[0] == "fact" else None,
             seconds=seconds if isinstance(seconds, float | int) else seconds[change_set.id],
             restored=self._restored(entries),
-            noticed=noticed,
         )
 
     def _known(self, item: ItemKey) -> list[Note | Fact]:
@@ -167,7 +228,7 @@ class Scene:
         both = ((change.before, change.after) for change in found if change is not None)
         return [version for versions in both for version in versions if version is not None]
 
-    def _restored(self, entries: list[tuple[ChangeSet, bool]]) -> int:
+    def _restored(self, entries: list[tuple[ChangeSet, str]]) -> int:
         count = 0
         for change_set, ours in entries:
             if change_set.kind == "restore":
@@ -181,7 +242,7 @@ class Scene:
         return [change_set.kind for change_set, _ in self.log]
 
 
-def _touches(change_set: ChangeSet, _ours: bool, item: ItemKey) -> bool:
+def _touches(change_set: ChangeSet, _made_by: str, item: ItemKey) -> bool:
     notes = (("note", change.id) for change in change_set.notes)
     facts = (("fact", change.nugget, key) for change in change_set.facts for key in fact_keys(change))
     return item in (*notes, *facts)
@@ -209,7 +270,7 @@ def assert_sound(scene: Scene) -> None:
             assert any(back.to == note.id for back in now.note(link.to).links)
 
 
-def reasons(verdict: Verdict) -> list[str]:
+def reasons(verdict: Repairs) -> list[str]:
     """Why each restoration is made; there is no conflict."""
     assert verdict.conflicts == ()
     return [change_set.reason for change_set in verdict.restorations]

@@ -465,10 +465,6 @@ class Ledger:
             if wanted.base and (c := one.conflict) and (c.where, c.field or wanted.field, c.ours) == named
         )
 
-    def owed(self) -> dict[str, str]:
-        """Things that were seen taken back and wait to be restored, each with our newest entry of it then."""
-        return dict(self.rows("SELECT item, entry FROM owed"))
-
     def meta(self, name: str) -> Any:
         """A value kept under a name, None for none."""
         rows = self.rows("SELECT value FROM meta WHERE name = ?", (name,))

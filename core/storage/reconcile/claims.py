@@ -1,14 +1,14 @@
-"""What judging changes from outside works on: the case at hand, our own last changes, and what is to be put right."""
+"""What mending after a save from outside works on: the case at hand, our own last changes, what is to be put right."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, Literal
 
 from core.model.change import ChangeSet, FactChange, NoteChange
-from core.model.compare import Differences, alike, facts_are_whole
+from core.model.compare import Differences, facts_are_whole
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import Note
@@ -29,10 +29,9 @@ class OwnChange:
     """Our last change of a note or fact, recalls left out, with no change of another program after it.
 
     entry: the id of its log entry. note: set when a note was asked for. fact: set when a fact was asked for; of a
-    renamed fact this change belongs to both keys. When several changes of ours followed each other, `note` and
-    `fact` may reach from before the first to after the last of them. seconds: how long after it the file on disk
-    was written. restored: how often the thing was restored since somebody last changed it on purpose. noticed: it
-    was seen taken back within the window before, and not restored yet.
+    renamed fact this change belongs to both keys. When several changes of ours followed each other, `fact` may reach
+    from before the first to after the last of them. seconds: how long after it the file on disk was written.
+    restored: how often the thing was restored since somebody last changed it on purpose.
     """
 
     entry: str
@@ -40,12 +39,6 @@ class OwnChange:
     fact: FactChange | None = None
     seconds: float
     restored: int = 0
-    noticed: bool = False
-
-    @property
-    def recent(self) -> bool:
-        """Whether who wrote the file may well not have seen our change."""
-        return self.noticed or self.just_before
 
     @property
     def just_before(self) -> bool:
@@ -67,7 +60,7 @@ class Claim:
     """Something to be put right: a note or fact with what belongs to it, and how it looks to a person as a conflict.
 
     instead: notes whose place another one takes; links to them are turned to it. own: the change of ours that was
-    taken back, if there is one. disputed: another program wrote something else over it; a person is to decide.
+    taken back, if there is one.
     """
 
     item: ItemKey
@@ -77,7 +70,6 @@ class Claim:
     notes: list[NoteChange] = field(default_factory=list)
     facts: list[FactStep] = field(default_factory=list)
     instead: dict[str, str] = field(default_factory=dict)
-    disputed: bool = False
 
     @property
     def items(self) -> set[ItemKey]:
@@ -91,13 +83,6 @@ class Claim:
         notes = (note for change in self.notes for note in (change.before, change.after) if note is not None)
         return self.items | {("fact", note.nugget_name, note.key) for note in notes if note.is_fact}
 
-    def leaves(self, note_id: str, key: str) -> Note | None:
-        """The note as it will be, when it is to be a visible note of the fact with this key."""
-        after = next((change.after for change in self.notes if change.id == note_id), None)
-        return (
-            after if after is not None and after.is_fact and not after.hidden and after.key == key else None
-        )
-
 
 def _keys(step: FactStep) -> tuple[str, ...]:
     return (step.key,) if step.after is None else (step.key, step.after.key)
@@ -105,54 +90,13 @@ def _keys(step: FactStep) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Case:
-    """Everything that a change from outside is judged by. `found`: what differs between seen and now.
-
-    known: the versions of a note or fact that the log tells of.
-    """
+    """A save from outside. `found`: what differs between seen and now."""
 
     seen: Snapshot
     now: Snapshot
     own: Callable[[ItemKey], OwnChange | None]
     at: str
     found: Differences
-    known: Callable[[ItemKey], Iterable[Note | Fact]] = lambda item: ()
-
-    @cached_property
-    def brings_new(self) -> bool:
-        """Whether something came that was never seen before, whatever its dates: what is put back from long ago
-        brings nothing of that kind."""
-        return any(map(self._is_new_note, self.found.notes)) or any(map(self.is_new_fact, self.found.facts))
-
-    def _is_new_note(self, change: NoteChange) -> bool:
-        note = change.after
-        if note is None:
-            return False
-        versions = [one for one in self.known(("note", change.id)) if isinstance(one, Note)]
-        if note.is_fact:
-            versions += [
-                one for one in self.seen.notes if one.is_fact and one.nugget_name == note.nugget_name
-            ]
-            held = {one.value for one in facts_of(self.seen, note.nugget_name).values()}
-            held |= {one.content for one in versions} | self._values(note.nugget_name, note.key)
-            return not any(alike(note.content, value) for value in held)
-        if change.before is None:
-            return not versions
-        versions.append(change.before)
-        return not all(
-            any(alike(getattr(note, name), getattr(one, name)) for one in versions)
-            for name in ("title", "content")
-        )
-
-    def is_new_fact(self, change: FactChange) -> bool:
-        """Whether a fact says what no fact of its nugget said before."""
-        if change.after is None:
-            return False
-        held = {one.value for one in facts_of(self.seen, change.nugget).values()}
-        held |= self._values(change.nugget, change.after.key)
-        return not any(alike(change.after.value, value) for value in held)
-
-    def _values(self, nugget: str, key: str) -> set[str]:
-        return {one.value for one in self.known(("fact", nugget, key)) if isinstance(one, Fact)}
 
     @cached_property
     def notes(self) -> Mapping[str, NoteChange]:

@@ -39,35 +39,34 @@ def find_lost_updates(
     history: Iterable[Past],
     written_ns: Callable[[ItemKey], int],
     pending: Mapping[ItemKey, Version],
+    known: Callable[[ItemKey], Iterable[Note | Fact]] = lambda item: (),
 ) -> dict[ItemKey, Version]:
     """The differences between the baseline and the files that are lost updates: each thing with the version that the
     program which saved the file had read.
 
     baseline: the memory as it is to be. history: entries of the log, newest first. written_ns: when the file that
     holds a thing was written. pending: what is known as lost and not restored yet, with the version that the file
-    had when it was last seen. What cannot be read as a whole is left out.
+    had when it was last seen. known: the versions of a thing that the log tells of. What cannot be read as a whole is
+    left out.
     """
     bases: dict[ItemKey, Version] = {}
-    unproven: list[tuple[_Group, _Cut]] = []
     past = _Replayed(history)
     # The notes last: what is lost of the facts tells of the graph as well.
     for group in sorted(_groups(baseline, now, found), key=lambda one: one.kind[0] == "note"):
         wanted = dict(group.then)
         # A program reads what stands in the file, so its base is a former state of the file.
-        known = {item: pending[item] for item in group.then if item in pending}
-        group.then.update(known)
+        waiting = {item: pending[item] for item in group.then if item in pending}
+        group.then.update(waiting)
         cut = _best_cut(group, past)
-        proven = cut is not None and (
-            _is_proven(group, cut, written_ns) or _shows_lost_facts(group, cut, bases)
-        )
-        read = known | (cut.bases(group) if cut is not None and proven else {})
+        read = waiting | _read_by_its_time(group, past, written_ns)
+        if cut is not None and (_is_proven(group, cut, written_ns) or _shows_lost_facts(group, cut, bases)):
+            read |= cut.bases(group)
+        elif cut is not None:
+            read |= _before_our_edits(group, cut, now, known)
+        at_once = _taken_back_at_once(group, past, written_ns)
+        if bases or read or not all(_is_forgotten(group, item, now) for item in at_once):
+            read = at_once | read
         bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
-        if cut is not None and not proven:
-            unproven.append((group, cut))
-    for group, cut in unproven if bases else ():
-        # An old copy put in place right after a change of ours, beside another that surely is one.
-        if not cut.cost and _came_right_after(group, cut, written_ns):
-            bases.update({item: base for item, base in cut.bases(group).items() if item not in bases})
     return bases
 
 
@@ -137,12 +136,16 @@ class _Replayed:
             yield self._read[place]
             place += 1
 
-    def last_maker(self, item: ItemKey, kind: tuple[str, ...]) -> str | None:
-        """Who changed a thing last on purpose, "" for another program; None when the log does not say."""
-        for entry in self:
-            if not (entry.restores or entry.stale) and item in _before(entry.change_set, kind):
-                return entry.made_by
-        return None
+    def last_change(self, item: ItemKey, kind: tuple[str, ...]) -> Past | None:
+        """The last change of a thing on purpose; None when the log does not say."""
+        return next(
+            (
+                entry
+                for entry in self
+                if not (entry.restores or entry.stale) and item in _before(entry.change_set, kind)
+            ),
+            None,
+        )
 
 
 class _Step(NamedTuple):
@@ -182,7 +185,18 @@ class _Cut:
         """
         held = [one for one in (group.then[item], group.now[item]) if one is not None]
         of_fact = any(isinstance(one, Fact) or one.is_fact for one in held)
-        return of_fact and not same(base, group.now[item]) and self.past.last_maker(item, group.kind) == ""
+        if not of_fact or same(base, group.now[item]):
+            return False
+        last = self.past.last_change(item, group.kind)
+        return last is not None and not last.made_by
+
+    def concerned(self, items: Collection[ItemKey]) -> list[Past]:
+        """The entries after the cut that changed one of these things, newest first."""
+        return [step.entry for step in self.steps if any(item in items for item in step.before)]
+
+    def changed(self, items: Collection[ItemKey]) -> list[Past]:
+        """Those of them that do not merely say what a file has instead."""
+        return [entry for entry in self.concerned(items) if not entry.stale]
 
 
 def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
@@ -343,9 +357,7 @@ def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -
     bases = cut.bases(group)
     if not bases:
         return False
-    concerned = [step.entry for step in cut.steps if any(item in bases for item in step.before)]
-    oldest = concerned[-1]
-    if oldest.restores:
+    if cut.concerned(bases)[-1].restores:
         # The very version that was put right before.
         return True
     pairs = [(bases[item], group.now[item]) for item in bases]
@@ -355,7 +367,7 @@ def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -
     counted = (_recalled(group.then[item], group.now[item]) for item in group.then)
     if not cut.cost and not any(counted):
         return False
-    changed = [entry for entry in concerned if not entry.stale]
+    changed = cut.changed(bases)
     saved_ns = written_ns(next(iter(bases)))
     ages = [(saved_ns - entry.written_ns) / 1e9 if entry.written_ns else math.inf for entry in changed]
     several = cut.at_first - cut.cost > 1
@@ -364,18 +376,110 @@ def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -
     return bool(ages) and max(ages) <= limit
 
 
-def _came_right_after(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -> bool:
-    """Whether the file was saved so soon after changes of ours that its program may not have seen them."""
+def _taken_back_at_once(
+    group: _Group, past: _Replayed, written_ns: Callable[[ItemKey], int]
+) -> dict[ItemKey, Version]:
+    """Notes that are again as they were before changes of ours, in a file that was saved so soon after these that its
+    program may not have seen them. A fact that was taken back is told by its note.
+    """
+    found: dict[ItemKey, Version] = {}
+    left = set(group.then) if group.kind[0] == "note" else set()
+    saved_ns = written_ns(next(iter(left))) if left else 0
+    for entry in past:
+        if not left or saved_ns - entry.written_ns > SOON_SECONDS * 1e9:
+            break
+        if entry.stale:
+            continue
+        before = _before(entry.change_set, group.kind)
+        for item in left & before.keys():
+            if not entry.made_by or entry.written_ns - saved_ns > SOON_SECONDS * 1e9:
+                left.discard(item)
+            elif same(before[item], group.now[item]) and not same(before[item], group.then[item]):
+                found[item] = before[item]
+                left.discard(item)
+    return found
+
+
+def _is_forgotten(group: _Group, item: ItemKey, now: Snapshot) -> bool:
+    """Whether a new fact is gone with its note: it may have been forgotten at once."""
+    note = group.then[item]
+    gone = group.now[item] is None and isinstance(note, Note) and note.is_fact and not note.hidden
+    return gone and isinstance(note, Note) and note.key not in facts_of(now, note.nugget_name)
+
+
+def _before_our_edits(
+    group: _Group, cut: _Cut, now: Snapshot, known: Callable[[ItemKey], Iterable[Note | Fact]]
+) -> dict[ItemKey, Version]:
+    """What is lost of our changes when something came that was never seen before, in a file that has texts of ours as
+    they were before us: then it is a copy from before them, however late it was saved. Without, somebody may have put
+    an old file back. What is older than those texts may have been removed on purpose.
+    """
     bases = cut.bases(group)
-    if not bases:
-        return False
-    saved_ns = written_ns(next(iter(bases)))
-    concerned = [step.entry for step in cut.steps if any(item in bases for item in step.before)]
-    return all(
-        entry.made_by and abs(saved_ns - entry.written_ns) <= SOON_SECONDS * 1e9
-        for entry in concerned
-        if not entry.stale
+    back = [
+        item
+        for item, base in bases.items()
+        if base is not None
+        and same(base, group.now[item])
+        and _tells_its_version(base, group.then[item], now)
+    ]
+    changed = cut.changed(bases)
+    others = (item for item in group.now if item not in bases)
+    if not back or not all(entry.made_by for entry in changed):
+        return {}
+    if not any(_is_new(group.now[item], group.then[item], known(item)) for item in others):
+        return {}
+    last = max(place for place, step in enumerate(cut.steps) if any(item in back for item in step.before))
+    return _Cut(cut.steps[: last + 1], cut.cost, cut.at_first, cut.past).bases(group)
+
+
+def _tells_its_version(base: Version, then: Version, now: Snapshot) -> bool:
+    """Whether a thing that is back bears what only a copy of that version bears: the time of a note. A fact bears none;
+    one whose note stands beside it was set back together with it, or is told by the note.
+    """
+    if isinstance(base, Note):
+        return isinstance(then, Note) and base.updated_at != then.updated_at
+    return base is not None and not any(
+        (note := now.fact_notes.get((nugget.name, base.key))) is not None and not note.hidden
+        for nugget in now.nuggets
     )
+
+
+def _is_new(held: Version, then: Version, known: Iterable[Note | Fact]) -> bool:
+    versions = [one for one in (then, *known) if one is not None]
+    if held is None:
+        return False
+    if isinstance(held, Fact):
+        return not any(isinstance(one, Fact) and alike(one.value, held.value) for one in versions)
+    return not all(
+        any(isinstance(one, Note) and alike(getattr(one, name), getattr(held, name)) for one in versions)
+        for name in ("title", "content")
+    )
+
+
+def _read_by_its_time(
+    group: _Group, past: _Replayed, written_ns: Callable[[ItemKey], int]
+) -> dict[ItemKey, Version]:
+    """Notes with a text of another program's over one that we had just written, which still bear the time before that:
+    their program had read what was there before us.
+    """
+    found: dict[ItemKey, Version] = {}
+    for item, then in group.then.items():
+        now = group.now[item]
+        if not isinstance(then, Note) or not isinstance(now, Note) or now.updated_at >= then.updated_at:
+            continue
+        entry = past.last_change(item, group.kind)
+        base = _before(entry.change_set, group.kind)[item] if entry is not None and entry.made_by else None
+        if entry is None or not isinstance(base, Note) or base.updated_at != now.updated_at:
+            continue
+        soon = abs(written_ns(item) - entry.written_ns) <= SOON_SECONDS * 1e9
+        texts = ("content",) if now.is_fact else ("content", "title")
+        if soon and any(_is_a_third(*(getattr(one, name) for one in (base, then, now))) for name in texts):
+            found[item] = base
+    return found
+
+
+def _is_a_third(before: str, ours: str, theirs: str) -> bool:
+    return not (alike(before, ours) or alike(theirs, before) or alike(theirs, ours))
 
 
 def _shows_lost_facts(group: _Group, cut: _Cut, lost: Mapping[ItemKey, Version]) -> bool:

@@ -1,4 +1,4 @@
-"""Changes from outside: found by comparing the files with what the ledger last saw, logged, and judged."""
+"""Changes from outside: found by comparing the files with what the ledger last saw, logged, and mended."""
 
 from __future__ import annotations
 
@@ -32,15 +32,10 @@ from core.storage.journal.session import JournalSession
 from core.storage.merge.compare import outside_changes
 from core.storage.reconcile.claims import facts_of
 from core.storage.reconcile.lost_updates import same
-from core.storage.reconcile.overwritten import overwritten_facts, ways_back
-from core.storage.reconcile.own import (
-    item_names,
-    known_versions,
-    newest_entry,
-    own_changes,
-)
+from core.storage.reconcile.overwritten import overwritten, ways_back
+from core.storage.reconcile.own import item_names, own_changes
+from core.storage.reconcile.repairs import Repairs, find_repairs
 from core.storage.reconcile.restoring import Restoration, came_back, fights, restoration_of
-from core.storage.reconcile.stale import Verdict, judge
 
 # A restoration waits until nobody has written for so long: a program that saves without a lock and is at it
 # would take it back at once.
@@ -87,20 +82,18 @@ def note_outside(trace: JournalSession, loaded: Loaded, urgent: frozenset[str] =
     due = _lost_updates(trace, ledger, seen, loaded, found, urgent)
     if due is not None:
         return due
-    verdict = _judged(trace, ledger, seen, loaded, found)
-    if not (verdict.restorations or verdict.white_space is not None):
-        _put_down(trace, ledger, seen, loaded, verdict, found)
+    repairs = _repairs(trace, ledger, seen, loaded, found)
+    if not (repairs.restorations or repairs.white_space is not None):
+        _put_down(trace, ledger, seen, loaded, repairs, found)
         return Due()
-    trace.quiet_seconds = QUIET_SECONDS * (_LONGER if verdict.tried else 1)
+    trace.quiet_seconds = QUIET_SECONDS * (_LONGER if repairs.tried else 1)
     sets = _as_sets(trace, seen, loaded, found)
     if is_quiet(loaded, trace.quiet_seconds):
-        _owe(ledger, item_names(verdict.disputed))
-        return Due(verdict.restorations, verdict.white_space, sets)
-    _owe(ledger, item_names(verdict.owed | verdict.disputed))
+        return Due(repairs.restorations, repairs.white_space, sets)
     if not urgent:
         return Due()
     return Due(
-        _judged(trace, ledger, seen, loaded, found, urgent).restorations, None, sets, RESTORED_IN_PASSING
+        _repairs(trace, ledger, seen, loaded, found, urgent).restorations, None, sets, RESTORED_IN_PASSING
     )
 
 
@@ -123,7 +116,6 @@ def _lost_updates(
     if made is None or made.restoring.empty:
         return None
     _log_what_was_meant(trace, ledger, seen, loaded, made)
-    _owe(ledger, item_names(made.apart))
     _keep_conflicts(trace, ledger, made.conflicts)
     turns = max((ledger.restored(name) for name in item_names(made.lost)), default=0)
     trace.quiet_seconds = min(QUIET_SECONDS * 2**turns, _LONGEST_SECONDS)
@@ -231,23 +223,22 @@ def _stands(change_set: ChangeSet, snapshot: Snapshot) -> bool:
 # Other changes
 
 
-def _judged(
+def _repairs(
     trace: JournalSession,
     ledger: Ledger,
     seen: Loaded,
     loaded: Loaded,
     found: Differences,
     only: frozenset[str] | None = None,
-) -> Verdict:
+) -> Repairs:
     """only: names of things of which each restoration is to concern one."""
-    return judge(
+    return find_repairs(
         seen.snapshot,
         loaded.snapshot,
         own_changes(ledger, loaded),
         ids=trace.ids,
         at=trace.at(),
         author=OURSELVES,
-        known=known_versions(ledger),
         wanted=None if only is None else lambda items: bool(item_names(items) & only),
         found=found,
     )
@@ -263,7 +254,7 @@ def _as_sets(
 
 
 def _put_down(
-    trace: JournalSession, ledger: Ledger, seen: Loaded, loaded: Loaded, verdict: Verdict, found: Differences
+    trace: JournalSession, ledger: Ledger, seen: Loaded, loaded: Loaded, repairs: Repairs, found: Differences
 ) -> None:
     """Puts the differences into the log and remembers the files as they are now."""
     sets = _as_sets(trace, seen, loaded, found)
@@ -277,21 +268,20 @@ def _put_down(
     if mine is not None and sets:
         sets = (*sets[:-1], msgspec.structs.replace(sets[-1], mends=mine.mends))
         trace.attribution = replace(mine, mends=())
-    overwritten = frozenset() if mine is not None else overwritten_facts(ledger, sets, loaded)
+    written_over = frozenset() if mine is not None else overwritten(ledger, sets, loaded)
     newest = _newest(loaded)
     said: list[str] = []
     with ledger.transaction(durable=True) as connection:
         for change_set in sets:
             _, kept = ledger.record(connection, change_set, made_by, written_ns=newest)
-            said += ways_back(kept, overwritten) if overwritten else ()
+            said += ways_back(kept, written_over) if written_over else ()
         _see_all(connection, trace, seen, loaded)
-        connection.execute("DELETE FROM owed")
         _log_what_came_back(connection, trace, ledger, loaded, frozenset())
     for notice in said:
         trace.notices.say(notice)
     trace.baseline.remember(loaded)
     _withdraw_conflicts(ledger, loaded)
-    _keep_conflicts(trace, ledger, verdict.conflicts)
+    _keep_conflicts(trace, ledger, repairs.conflicts)
 
 
 def _see_all(
@@ -343,21 +333,6 @@ def _only(change_set: ChangeSet, names: frozenset[str]) -> ChangeSet:
         facts=tuple(c for c in change_set.facts if fact_item(c.nugget, c.key) in names),
         nuggets=(),
     )
-
-
-def _owe(ledger: Ledger, names: frozenset[str]) -> None:
-    """Remembers what was seen taken back and is to be restored, however late that will be."""
-    known = ledger.owed() if names else {}
-    due = {name: newest_entry(ledger, name) for name in sorted(names)}
-    new = [(name, entry) for name, entry in due.items() if known.get(name) != entry]
-    if new:
-        with ledger.transaction() as connection:
-            connection.executemany("INSERT OR REPLACE INTO owed (item, entry) VALUES (?, ?)", new)
-
-
-def leave_for_later(ledger: Ledger, restoration: ChangeSet) -> None:
-    """Remembers what was to be restored now and is not."""
-    _owe(ledger, frozenset(items_of(restoration)))
 
 
 # Waiting for quiet

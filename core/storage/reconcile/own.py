@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import msgspec
 
-from core.model.change import FactChange, NoteChange
+from core.model.change import FactChange
 from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import Note
@@ -21,7 +21,6 @@ from core.storage.reconcile.claims import ItemKey, OwnChange, fact_change_in, fa
 
 # How far back the log is searched for what a thing said before.
 _VERSIONS: Final = 200
-_SHOWN: Final = ("title", "content", "tags", "hidden", "links", "source_key", "hidden_fact")
 
 
 def item_names(items: Iterable[ItemKey]) -> frozenset[str]:
@@ -35,9 +34,8 @@ def item_name(item: ItemKey) -> str:
 
 def own_changes(ledger: Ledger, loaded: Loaded) -> Callable[[ItemKey], OwnChange | None]:
     """Tells our last change of a thing, for files that came as they are in `loaded`."""
-    owed = ledger.owed()
-    # Several judges ask for the same thing, and each answer takes reading several entries.
-    return functools.cache(lambda item: _own_change(ledger, loaded, item, owed))
+    # It is asked for the same thing several times, and each answer takes reading several entries.
+    return functools.cache(lambda item: _own_change(ledger, loaded, item))
 
 
 def known_versions(ledger: Ledger) -> Callable[[ItemKey], Iterable[Note | Fact]]:
@@ -59,73 +57,28 @@ def _versions(ledger: Ledger, item: ItemKey) -> Iterator[Note | Fact]:
                 yield from (one for one in (found.after, found.before) if one is not None)
 
 
-def newest_entry(ledger: Ledger, name: str) -> str:
-    """The id of our last change of a thing, "" when there is none."""
-    entries = ledger.own_changes(name, 1)
-    return entries[0].change_set.id if entries else ""
-
-
-def _own_change(ledger: Ledger, loaded: Loaded, item: ItemKey, owed: Mapping[str, str]) -> OwnChange | None:
+def _own_change(ledger: Ledger, loaded: Loaded, item: ItemKey) -> OwnChange | None:
     name = item_name(item)
     entries = ledger.own_changes(name)
     if not entries:
         return None
     last = entries[0]
-    back = (entry for entry in entries if _is_back(entry, last, item, loaded))
-    chosen = next(back, None) or next(
-        (e for e in entries if _wrote_what_is_gone(e, last, item, loaded)), last
-    )
+    chosen = next((entry for entry in entries if _is_back(entry, item, loaded)), last)
     return OwnChange(
         entry=chosen.change_set.id,
-        note=_note_change(chosen, last, item),
+        note=next((c for c in last.change_set.notes if item == ("note", c.id)), None),
         fact=_fact_change(chosen, last, item),
         seconds=(written_at(loaded, item) - chosen.written_ns) / 1e9,
         restored=ledger.restored(name),
-        # What was restored since, or changed again, is to be noticed anew.
-        noticed=owed.get(name) in ("", last.change_set.id),
     )
 
 
-def _wrote_what_is_gone(entry: OwnEntry, last: OwnEntry, item: ItemKey, loaded: Loaded) -> bool:
-    """Whether an entry wrote a text that stood until now, and that is another one in the file."""
-    own, change = _note_change(entry, entry, item), _note_change(last, last, item)
-    now = loaded.snapshot.by_id.get(item[1])
-    if own is None or own.before is None or own.after is None or now is None:
-        return False
-    if change is None or change.after is None:
-        return False
-    return any(
-        not alike(getattr(own.before, name), getattr(own.after, name))
-        and not alike(getattr(change.after, name), getattr(now, name))
-        for name in ("content", "title")
-    )
-
-
-def _is_back(first: OwnEntry, last: OwnEntry, item: ItemKey, loaded: Loaded) -> bool:
-    """Whether what changed of a thing from the first of these entries to the last is as it was before the first."""
-    snapshot = loaded.snapshot
-    if item[0] == "note":
-        change = _note_change(first, last, item)
-        now, before = snapshot.by_id.get(item[1]), change.before if change else None
-        if now is None or before is None or change is None or change.after is None:
-            return now is before
-        changed = [name for name in _SHOWN if getattr(before, name) != getattr(change.after, name)]
-        return bool(changed) and all(alike(getattr(now, name), getattr(before, name)) for name in changed)
-    fact = fact_change_in(first.change_set, item[1], item[2])
-    held = facts_of(snapshot, item[1]).get(item[2])
-    was = fact.before if fact else None
-    return held is was if held is None or was is None else alike(held.value, was.value)
-
-
-def _note_change(first: OwnEntry, last: OwnEntry, item: ItemKey) -> NoteChange | None:
-    """A note's change from before the first entry to after the last."""
-    if item[0] != "note":
-        return None
-    start = next((c for c in first.change_set.notes if c.id == item[1]), None)
-    end = next((c for c in last.change_set.notes if c.id == item[1]), None)
-    if start is None or end is None:
-        return end
-    return msgspec.structs.replace(end, before=start.before)
+def _is_back(entry: OwnEntry, item: ItemKey, loaded: Loaded) -> bool:
+    """Whether a fact is as it was before an entry."""
+    fact = fact_change_in(entry.change_set, item[1], item[2]) if item[0] == "fact" else None
+    held = facts_of(loaded.snapshot, item[1]).get(item[2]) if fact is not None else None
+    was = fact.before if fact is not None else None
+    return fact is not None and (held is was if held is None or was is None else alike(held.value, was.value))
 
 
 def _fact_change(first: OwnEntry, last: OwnEntry, item: ItemKey) -> FactChange | None:

@@ -32,11 +32,12 @@ from core.storage.reconcile.claims import (
 )
 from core.storage.reconcile.lost_updates import Version, find_lost_updates, same
 from core.storage.reconcile.own import item_name, known_versions, own_changes, written_at
-from core.storage.reconcile.stale import Drafting, judge
-from core.storage.reconcile.stale_renames import renamed_things
+from core.storage.reconcile.renamed_keys import renamed_things
+from core.storage.reconcile.repairs import Drafting, find_repairs
 
 if TYPE_CHECKING:
     from core.storage.journal.ledger import Ledger
+    from core.storage.journal.rows import Past
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,68 +130,84 @@ def restoration_of(
     ledger: Ledger, baseline: Loaded, now: Loaded, found: Differences, ids: Callable[[], str], at: str
 ) -> Restoration | None:
     """What becomes of the lost updates in a memory that another program saved; None when nothing is surely lost."""
-    if not (found.notes or found.facts):
-        return None
     case = Case(baseline.snapshot, now.snapshot, own_changes(ledger, now), at, found)
-    if renamed_things(case):
-        return None
-    pending = _pending(ledger, found)
-    bases = find_lost_updates(
-        baseline.snapshot, now.snapshot, found, ledger.past(), lambda item: written_at(now, item), pending
+    return find_restoration(
+        case,
+        ledger.past(),
+        lambda item: written_at(now, item),
+        _pending(ledger, found),
+        known_versions(ledger),
+        ids,
     )
+
+
+def find_restoration(
+    case: Case,
+    history: Iterable[Past],
+    written_ns: Callable[[ItemKey], int],
+    pending: Mapping[ItemKey, Version],
+    known: Callable[[ItemKey], Iterable[Note | Fact]],
+    ids: Callable[[], str],
+) -> Restoration | None:
+    """The same where the log is told by what it is asked for; see `find_lost_updates`."""
+    baseline, now, found = case.seen, case.now, case.found
+    if not (found.notes or found.facts) or renamed_things(case):
+        return None
+    bases = find_lost_updates(baseline, now, found, history, written_ns, pending, known)
     if not bases:
         return None
-    _take_along(bases, baseline.snapshot, now.snapshot, found)
+    _take_along(bases, baseline, now, found)
     return restoration(
-        baseline.snapshot, now.snapshot, found, bases,
-        pending=pending, own=case.own, apart=_taken_back_besides(ledger, case, bases, ids),
-        ids=ids, at=at, author=OURSELVES,
+        baseline, now, found, bases,
+        pending=pending, own=case.own, apart=_repaired_besides(case, bases, ids),
+        ids=ids, at=case.at, author=OURSELVES,
     )  # fmt: skip
 
 
-def _taken_back_besides(
-    ledger: Ledger, case: Case, bases: Mapping[ItemKey, Version], ids: Callable[[], str]
+def _repaired_besides(
+    case: Case, bases: Mapping[ItemKey, Version], ids: Callable[[], str]
 ) -> frozenset[ItemKey]:
-    """What else was taken back though no version of its file shows it; it is no wish, and is restored by itself."""
+    """What else is to be put right though no version of its file shows it; it is no wish, and is mended by itself."""
     rest = Differences(
         tuple(change for change in case.found.notes if ("note", change.id) not in bases),
         tuple(fact for fact in case.found.facts if ("fact", fact.nugget, fact.key) not in bases),
         case.found.nuggets,
     )
-    judged = judge(
-        case.seen,
-        case.now,
-        case.own,
-        ids=ids,
-        at=case.at,
-        author=OURSELVES,
-        known=known_versions(ledger),
-        found=rest,
-    )
-    return judged.owed | judged.disputed
+    return find_repairs(case.seen, case.now, case.own, ids=ids, at=case.at, author=OURSELVES, found=rest).owed
 
 
 def _take_along(bases: dict[ItemKey, Version], baseline: Snapshot, now: Snapshot, found: Differences) -> None:
     """A fact and its note are one thing: where the one is lost and the other was taken back with it, both are."""
-    differing = {change.id: change for change in found.notes}
     for change in found.notes:
-        note = change.before or change.after
-        if note is None or not note.is_fact:
-            continue
-        item: ItemKey = ("fact", note.nugget_name, note.key)
-        nugget = baseline.by_name.get(note.nugget_name), now.by_name.get(note.nugget_name)
-        if any(held is None or held.problem for held in nugget):
-            continue
-        then, held = (facts_of(one, note.nugget_name).get(note.key) for one in (baseline, now))
-        if same(then, held):
-            continue
-        if ("note", change.id) in bases and item not in bases and _says(held, change.after):
-            bases[item] = held
-        elif ("note", change.id) in bases and same(bases.get(item), held) and _says(held, change.after):
-            # A program that loads an old fact writes it into the note: no wish of its own but for its recalls.
-            bases["note", change.id] = _with_hits_of(change.after, bases["note", change.id])
-        elif item in bases and ("note", change.id) not in bases and _says(held, change.after):
-            bases["note", change.id] = differing[change.id].after
+        note: ItemKey = ("note", change.id)
+        sides = [one for one in (change.before, change.after) if one is not None and one.is_fact]
+        for nugget, key in dict.fromkeys((one.nugget_name, one.key) for one in sides):
+            held_by = baseline.by_name.get(nugget), now.by_name.get(nugget)
+            if any(holder is None or holder.problem for holder in held_by):
+                continue
+            item: ItemKey = ("fact", nugget, key)
+            then, held = (facts_of(one, nugget).get(key) for one in (baseline, now))
+            if same(then, held):
+                continue
+            if then is not None and held is not None and _lost_its_key(change, key):
+                # Something new took the key that we gave: a person decides, unless it has a note of its own already.
+                stranger = now.fact_notes.get((nugget, key))
+                if stranger is not None and not stranger.hidden:
+                    for one in (note, *(("fact", nugget, side.key) for side in sides)):
+                        bases.pop(one, None)
+                    break
+                if note in bases:
+                    bases[item] = None
+                continue
+            if not _says(held, change.after, key):
+                continue
+            if note in bases and item not in bases:
+                bases[item] = held
+            elif note in bases and same(bases[item], held):
+                # A program that loads an old fact writes it into the note: no wish of its own but for its recalls.
+                bases[note] = _with_hits_of(change.after, bases[note])
+            elif item in bases and note not in bases:
+                bases[note] = change.after
 
 
 def _with_hits_of(note: Note | None, base: Version) -> Note | None:
@@ -199,10 +216,17 @@ def _with_hits_of(note: Note | None, base: Version) -> Note | None:
     return replace(note, hits=base.hits, last_hit_session=base.last_hit_session)
 
 
-def _says(fact: Fact | None, note: Note | None) -> bool:
-    """Whether a fact and its note tell the same."""
-    shown = note is not None and not note.hidden
-    return fact is None if not shown or note is None else fact is not None and alike(fact.value, note.content)
+def _lost_its_key(change: NoteChange, key: str) -> bool:
+    """Whether a note of the fact with this key has another key in the file."""
+    before, after = change.before, change.after
+    return before is not None and after is not None and before.key == key != after.key
+
+
+def _says(fact: Fact | None, note: Note | None, key: str) -> bool:
+    """Whether a fact of this key and a note tell the same."""
+    if note is None or note.hidden or note.key != key:
+        return fact is None
+    return fact is not None and alike(fact.value, note.content)
 
 
 def _pending(ledger: Ledger, found: Differences) -> dict[ItemKey, Version]:
@@ -305,9 +329,29 @@ def _merged(
             truth = laid_over(truth, effective)
             sets.append(effective)
     if recalled:
-        effective = rebase(_change_set(plan, "hit", recalled), truth)
+        counted = _change_set(plan, "hit", recalled)
+        effective = rebase(
+            msgspec.structs.replace(counted, notes=(*counted.notes, *_of_hidden(counted, truth))), truth
+        )
         sets += [effective] if not effective.empty else []
     return tuple(conflicts), tuple(sets)
+
+
+def _of_hidden(counted: ChangeSet, truth: Snapshot) -> Iterator[NoteChange]:
+    """Recalls of facts that are hidden, by a program that still had them: they are kept in the notes."""
+    for change in counted.facts:
+        for id in truth.hidden_facts.get(change.nugget, ()):
+            note = truth.by_id[id]
+            kept, now = note.hidden_fact, change.after
+            if (
+                kept is not None
+                and now is not None
+                and kept.key == change.key
+                and alike(kept.value, now.value)
+            ):
+                hits = max(kept.hits, now.hits)
+                kept = msgspec.structs.replace(kept, hits=hits, last_hit_session=now.last_hit_session)
+                yield NoteChange(id=id, before=note, after=replace(note, hidden_fact=kept))
 
 
 def _change_set(plan: _Plan, kind: ChangeKind, items: Mapping[ItemKey, tuple[Version, Version]]) -> ChangeSet:

@@ -22,9 +22,9 @@ from core.storage.journal.ledger import Ledger
 from core.storage.journal.origins import TAKEN_IN
 from core.storage.journal.session import JournalSession
 from core.storage.merge.compare import outside_changes
-from core.storage.reconcile.own import item_names, known_versions, own_changes
+from core.storage.reconcile.own import item_names, own_changes
+from core.storage.reconcile.repairs import find_repairs
 from core.storage.reconcile.restoring import restoration_of
-from core.storage.reconcile.stale import judge
 from core.storage.safety.quarantine import QUARANTINE, set_aside
 from core.storage.writing import Written
 
@@ -67,18 +67,16 @@ def wished(
     made = restoration_of(ledger, base, theirs, found, ids, at)
     if made is not None:
         return made.wanted
-    judged = judge(
+    repairs = find_repairs(
         base.snapshot,
         theirs.snapshot,
         own_changes(ledger, theirs),
         ids=ids,
         at=at,
         author=PROGRAM,
-        known=known_versions(ledger),
         found=found,
     )
-    unseen = item_names(judged.owed).union(*(items_of(change_set) for change_set, _ in judged.conflicts))
-    unseen -= item_names(judged.disputed)
+    unseen = item_names(repairs.owed).union(*(items_of(change_set) for change_set, _ in repairs.conflicts))
     sets = outside_changes(base.snapshot, theirs.snapshot, ids=ids, at=at, author=PROGRAM, found=found)
     meant = (_without(change_set, unseen) for change_set in sets)
     return tuple(change_set for change_set in meant if not change_set.empty)

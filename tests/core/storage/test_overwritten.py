@@ -6,13 +6,13 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from kits.beside import NUGGET, make_home, never_quiet, values_of, write_later
+from kits.beside import NUGGET, ONE, content_of, make_home, never_quiet, save_stale, values_of, write_later
 from kits.memory_files import facts_of, write_nugget
-from kits.original_writer import Original
+from kits.original_writer import Original, read_graph
 
 from core import Memory
 from core.facts.edits import forget, remember
-from core.graph.edits import hide_note
+from core.graph.edits import edit_note, hide_note
 
 
 @pytest.fixture
@@ -127,3 +127,30 @@ def test_a_hide_beside_an_unsettled_save_takes_the_fact_out_that_comes_back(
     assert "user:new" not in values_of(home)
     assert memory.snapshot.note(made.id).hidden
     assert memory.verify() == ()
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(20, True), (120, False)])
+def test_a_note_that_is_back_as_it_was_soon_after_our_edit_is_told_with_a_way_back(
+    home: Path, seconds: float, told: bool
+) -> None:
+    memory = Memory.open(home)
+    before = read_graph(home)
+    memory.change("edit", partial(edit_note, id=ONE, content="Ours."))
+    save_stale(home, before, seconds)
+    memory.refresh()
+    notices = memory.take_notices()
+    assert content_of(home) != "Ours."
+    assert bool(notices) is told
+    for notice in notices:
+        assert notice.startswith('another program changed "Title 1" back soon after you did')
+        memory.undo(_way_back(notice))
+        assert content_of(home) == "Ours."
+
+
+def test_an_edit_by_who_had_read_ours_is_no_notice(home: Path) -> None:
+    memory = Memory.open(home)
+    memory.change("edit", partial(edit_note, id=ONE, content="Ours."))
+    Original(home, load=False).edit_note(ONE, content="Theirs.")
+    memory.refresh()
+    assert memory.take_notices() == ()
+    assert content_of(home) == "Theirs."

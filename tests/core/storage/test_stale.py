@@ -14,7 +14,7 @@ from core.facts.edits import record_hit, remember
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes
 from core.graph.merging import merge_notes
 from core.model.note import Note
-from core.storage.reconcile.stale import Verdict
+from core.storage.reconcile.repairs import Repairs
 
 CODE = "- a\n  - b\n\n    code()"
 OLD = "Content of note 1."
@@ -40,8 +40,8 @@ def test_our_edit_is_restored_beside_what_came_with_the_save(scene: Scene) -> No
     assert verdict.owed == {("note", ONE)}
     assert (scene.note(ONE).content, "ours" in scene.note(ONE).tags) == ("Ours.", True)
     assert scene.note(theirs).content == "Written by the other."
-    assert scene.kinds() == ["edit", "outside", "restore"]
-    assert scene.judged() == Verdict()
+    assert scene.kinds() == ["edit", "outside", "outside", "restore"]
+    assert scene.judged() == Repairs()
     assert_sound(scene)
 
 
@@ -128,7 +128,7 @@ def test_a_note_that_is_back_later_on_is_a_change_like_any_other(scene: Scene, s
     scene.ours(lambda draft: edit_note(draft, ONE, content="Ours."))
     scene.ours(lambda draft: delete_note(draft, THREE))
     save_graph(scene.home, graph)
-    assert scene.judged(seconds) == Verdict()
+    assert scene.judged(seconds) == Repairs()
     assert scene.note(ONE).content == OLD
     assert scene.kinds() == ["edit", "edit", "outside"]
 
@@ -196,7 +196,7 @@ def test_an_addition_that_is_gone_late_without_proof_was_deleted(scene: Scene) -
     graph = read_graph(scene.home)
     scene.ours(lambda draft: create_note(draft, "memory", "Made", "By us."))
     _save_with_a_new_note(scene, graph)
-    assert scene.judged(3600) == Verdict()
+    assert scene.judged(3600) == Repairs()
 
 
 def test_an_older_state_put_back_late_stands(scene: Scene) -> None:
@@ -213,7 +213,7 @@ def test_an_older_state_put_back_late_stands(scene: Scene) -> None:
     scene.ours(lambda draft: edit_note(draft, ONE, content="Ours."))
     scene.ours(lambda draft: create_note(draft, "memory", "Made", "By us."))
     save_graph(scene.home, graph)
-    assert scene.judged(3600) == Verdict()
+    assert scene.judged(3600) == Repairs()
     assert scene.note(ONE).content == OLD
 
 
@@ -225,7 +225,7 @@ def test_an_old_copy_with_notes_that_we_deleted_since_brings_no_news(scene: Scen
     scene.ours(lambda draft: edit_note(draft, ONE, content="Ours."))
     scene.ours(lambda draft: delete_note(draft, THREE))
     save_graph(scene.home, graph)
-    assert scene.judged(3600) == Verdict()
+    assert scene.judged(3600) == Repairs()
 
 
 # What was done on purpose
@@ -234,7 +234,7 @@ def test_an_old_copy_with_notes_that_we_deleted_since_brings_no_news(scene: Scen
 def test_an_edit_that_gives_a_note_its_old_text_stands(scene: Scene) -> None:
     scene.ours(lambda draft: edit_note(draft, ONE, content="Ours."))
     scene.original().edit_note(ONE, content=OLD)
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     assert scene.note(ONE).content == OLD
 
 
@@ -251,12 +251,12 @@ def test_a_stale_save_that_also_counted_a_recall_of_the_note_is_still_one(scene:
 def test_what_another_program_wrote_on_top_of_ours_is_its_own(scene: Scene) -> None:
     scene.ours(lambda draft: edit_note(draft, ONE, content="Ours."))
     scene.original().edit_note(ONE, content="Theirs.")
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     assert scene.note(ONE).content == "Theirs."
     graph = read_graph(scene.home)
     graph["notes"][0]["content"] = OLD
     save_graph(scene.home, graph)
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     assert scene.note(ONE).content == OLD
 
 
@@ -268,7 +268,7 @@ def test_a_late_save_without_proof_that_it_is_stale_is_a_change_like_any_other(
     scene.ours(lambda draft: edit_note(draft, ONE, content="Ours."))
     graph["notes"][0]["content"] = theirs
     save_graph(scene.home, graph)
-    assert scene.judged(3600) == Verdict()
+    assert scene.judged(3600) == Repairs()
     assert scene.log[-1][0].notes[0].before == scene.log[0][0].notes[0].after
     assert scene.note(ONE).content == theirs
 
@@ -276,27 +276,29 @@ def test_a_late_save_without_proof_that_it_is_stale_is_a_change_like_any_other(
 # One text, written in two ways
 
 
-def _assert_both_texts_wait(scene: Scene, verdict: Verdict, theirs: str) -> None:
-    assert scene.note(ONE).content == theirs
-    assert verdict.disputed == {("note", ONE)}
-    ((change_set, conflict),) = verdict.conflicts
-    assert (conflict.what, conflict.where, conflict.field) == ("changed in two ways", ONE, "content")
-    assert (conflict.base, conflict.ours, conflict.theirs) == (OLD, "Ours.", theirs)
-    assert scene.judged() == Verdict()
-    scene.put(change_set, ours=True)
+def _assert_ours_stands_and_theirs_waits(scene: Scene, found: Repairs, theirs: str) -> None:
     assert scene.note(ONE).content == "Ours."
+    ((change_set, conflict),) = found.conflicts
+    assert (conflict.what, conflict.where, conflict.field) == (
+        "its content was changed in two ways",
+        ONE,
+        "content",
+    )
+    assert (conflict.base, conflict.ours, conflict.theirs) == (OLD, theirs, "Ours.")
+    assert change_set.notes[0].note.content == theirs
+    assert scene.judged() == Repairs()
 
 
-def test_a_text_over_ours_that_bears_the_old_time_waits_with_ours_as_a_conflict(scene: Scene) -> None:
+def test_a_text_over_ours_that_bears_the_old_time_waits_beside_ours_as_a_conflict(scene: Scene) -> None:
     graph = read_graph(scene.home)
     scene.ours(lambda draft: edit_note(draft, ONE, content="Ours."))
     graph["notes"][0]["content"] = "Theirs, not knowing ours."
     save_graph(scene.home, graph)
-    _assert_both_texts_wait(scene, scene.judged(), "Theirs, not knowing ours.")
+    _assert_ours_stands_and_theirs_waits(scene, scene.judged(), "Theirs, not knowing ours.")
 
 
 @pytest.mark.parametrize("seconds", [1.0, 3600.0])
-def test_a_text_over_ours_in_a_save_proven_stale_waits_with_ours_as_a_conflict(
+def test_a_text_over_ours_in_a_save_proven_stale_waits_beside_ours_as_a_conflict(
     scene: Scene, seconds: float
 ) -> None:
     other, graph = scene.original(), read_graph(scene.home)
@@ -307,7 +309,7 @@ def test_a_text_over_ours_in_a_save_proven_stale_waits_with_ours_as_a_conflict(
     save_graph(scene.home, graph)
     verdict = scene.judged(seconds)
     assert scene.note(TWO).content == "Also ours."
-    _assert_both_texts_wait(scene, verdict, "Theirs.")
+    _assert_ours_stands_and_theirs_waits(scene, verdict, "Theirs.")
 
 
 def test_a_text_over_ours_by_who_may_have_read_it_is_no_conflict(scene: Scene) -> None:
@@ -376,7 +378,7 @@ def test_a_note_that_cannot_be_read_any_more_was_not_taken_back(scene: Scene) ->
     graph["notes"][-1]["content"] = 5
     write_graph(scene.home, graph["notes"])
     assert made in scene.now().set_aside
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
 
 
 # Recalls

@@ -13,7 +13,7 @@ from kits.scene import CITY, KEYS, ONE, VALUES, Scene, assert_sound, make_scene,
 from core.facts.edits import forget, record_hit, remember
 from core.graph.edits import delete_note, edit_note, hide_note, unhide_note
 from core.model.draft import Draft
-from core.storage.reconcile.stale import Verdict
+from core.storage.reconcile.repairs import Repairs
 
 HOURS = 7200.0
 
@@ -87,7 +87,7 @@ def test_a_value_that_we_changed_survives_its_saves(scene: Scene) -> None:
 def test_a_value_and_note_that_another_program_set_back_later_are_its_edit(scene: Scene) -> None:
     _change_city(scene)
     scene.original().remember("user:city", "Paris")
-    assert scene.judged(60) == Verdict()
+    assert scene.judged(60) == Repairs()
     assert scene.facts()["user:city"] == "Paris"
     assert_sound(scene)
 
@@ -109,22 +109,22 @@ def test_a_fact_without_a_note_that_goes_is_no_business_of_ours(scene: Scene) ->
     write_nugget(scene.home, "memory", [fact_object("lone"), *known])
     scene.seen = scene.now()
     write_nugget(scene.home, "memory", known)
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
 
 
 def test_facts_of_a_file_that_is_gone_or_broken_are_left_alone(scene: Scene) -> None:
     path = scene.home / "memory.nugget.json"
     data = path.read_bytes()
     path.unlink()
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     replace_bytes(path, data)
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     replace_bytes(path, data[:50])
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     replace_bytes(path, data)
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     replace_bytes(path, data.replace(b'"value":"Paris"', b'"value":5'))
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
 
 
 # A key that we renamed
@@ -155,16 +155,28 @@ def test_a_rename_that_graph_and_list_both_took_back_is_restored(scene: Scene) -
     assert scene.facts() == {"user:name": "Ada", "user:town": "Rome", "user:pet": "a cat"}
 
 
-def test_a_rename_in_whose_way_something_new_stands_is_left_as_it_is(scene: Scene) -> None:
+def test_a_rename_in_whose_way_something_new_stands_waits_with_it_as_a_conflict(scene: Scene) -> None:
     other, graph = scene.original(), read_graph(scene.home)
     scene.ours(_rename_city)
     other.facts.append({"key": "user:town", "value": "Lyon", "hits": 0, "last_hit_session": ""})
     other.save_facts()
     save_graph(scene.home, graph)
-    verdict = scene.judged()
-    assert scene.facts() == VALUES | {"user:town": "Lyon"}
-    ((_, conflict),) = verdict.conflicts
+    found = scene.judged()
+    assert scene.facts() == {"user:name": "Ada", "user:town": "Paris", "user:pet": "a cat"}
+    ((change_set, conflict),) = found.conflicts
     assert conflict.what
+    assert [(c.after.key, c.after.value) for c in change_set.facts if c.after] == [("user:town", "Lyon")]
+    assert_sound(scene)
+
+
+def test_a_rename_gives_way_to_something_new_of_that_key_with_a_note_of_its_own(scene: Scene) -> None:
+    other, graph = scene.original(), read_graph(scene.home)
+    scene.ours(_rename_city)
+    save_graph(scene.home, graph)
+    other.remember("user:town", "Lyon")
+    scene.judged()
+    assert scene.facts() == VALUES | {"user:town": "Lyon"}
+    assert_sound(scene)
 
 
 # A fact that we took out
@@ -223,10 +235,10 @@ def test_a_hidden_fact_that_is_remembered_with_another_value_is_let_go(scene: Sc
 def test_between_the_two_steps_of_remembering_a_hidden_fact_anew_nothing_is_done(scene: Scene) -> None:
     scene.ours(lambda draft: hide_note(draft, CITY))
     other = scene.original()
-    verdicts: list[Verdict] = []
+    verdicts: list[Repairs] = []
     other.before_graph = lambda: verdicts.append(scene.judged())
     other.remember("user:city", "Rome")
-    assert verdicts == [Verdict()]
+    assert verdicts == [Repairs()]
     scene.judged()
     assert scene.facts()["user:city"] == "Rome"
     assert_sound(scene)
@@ -235,7 +247,7 @@ def test_between_the_two_steps_of_remembering_a_hidden_fact_anew_nothing_is_done
 def test_a_deleted_fact_that_is_remembered_anew_stands(scene: Scene) -> None:
     scene.ours(lambda draft: delete_note(draft, CITY))
     scene.original().remember("user:city", "Paris")
-    assert scene.judged(HOURS) == Verdict()
+    assert scene.judged(HOURS) == Repairs()
     assert scene.facts()["user:city"] == "Paris"
     assert_sound(scene)
 
@@ -280,7 +292,7 @@ def test_an_unhiding_that_graph_and_list_both_undid_is_done_again(scene: Scene) 
 def test_a_fact_that_another_program_forgot_stays_forgotten(scene: Scene) -> None:
     scene.ours(lambda draft: remember(draft, "memory", "user:car", "a bike"))
     scene.original().forget("user:car")
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     assert "user:car" not in scene.facts()
     assert_sound(scene)
 
@@ -290,7 +302,7 @@ def test_a_fact_restored_between_the_two_steps_of_forgetting_it_goes_after_all(
     scene: Scene, way: str
 ) -> None:
     other = scene.original()
-    verdicts: list[Verdict] = []
+    verdicts: list[Repairs] = []
     other.before_graph = lambda: verdicts.append(scene.judged())
     getattr(other, way)("user:city")
     assert reasons(verdicts[0]) == ["restored 1 fact that another program took back"]
@@ -309,7 +321,7 @@ def test_a_fact_that_is_stored_again_after_that_stands(scene: Scene) -> None:
     scene.judged()
     other.before_graph = lambda: None
     other.remember("user:city", "Rome")
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     assert scene.facts()["user:city"] == "Rome"
     assert_sound(scene)
 

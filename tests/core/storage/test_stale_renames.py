@@ -15,7 +15,7 @@ from core.graph.edits import edit_note, hide_note, link_notes, unhide_note
 from core.model.basis import settled
 from core.model.infer import MetaInput
 from core.model.note import replace
-from core.storage.reconcile.stale import Verdict
+from core.storage.reconcile.repairs import Repairs
 
 HOURS = 7200.0
 UNSCOPED = {"name": "Ada", "city": "Paris", "user:pet": "a cat"}
@@ -50,9 +50,9 @@ def test_a_note_keeps_id_links_tags_metadata_and_unknown_fields(scene: Scene) ->
     assert list(scene.facts()) == ["user:name", "user:city", "user:pet"]
     assert [link.to for link in scene.note(ONE).links] == [CITY]
     assert [note.id for note in scene.now().notes] == [ONE, TWO, THREE, NAME, CITY, PET]
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     scene.original(load=True)
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
 
 
 def test_two_renamed_facts_that_are_linked_stay_linked(scene: Scene) -> None:
@@ -80,7 +80,7 @@ def test_between_the_two_steps_of_loading_the_old_note_takes_the_new_key(scene: 
     other = scene.original()
     other.before_graph = lambda: scene.judged() and None
     other.load()
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
     assert scene.note(CITY).key == "user:city"
     assert [link.to for link in scene.note(ONE).links] == [CITY]
     assert_sound(scene)
@@ -120,7 +120,7 @@ def test_a_fact_that_is_stored_under_a_scoped_key_with_another_value_is_another_
     other = scene.original()
     other.forget("city")
     other.remember("user:city", "Rome")
-    assert scene.judged(HOURS) == Verdict()
+    assert scene.judged(HOURS) == Repairs()
     assert CITY not in scene.now().by_id
     assert_sound(scene)
 
@@ -190,7 +190,7 @@ def test_the_golden_load_of_the_original_loses_no_id_no_link_and_no_metadata(
             assert getattr(now, field) == getattr(note, field)
         if now.is_fact:
             assert now.key in (note.key, f"{note.scope}:{note.key}")
-    assert scene.judged() == Verdict()
+    assert scene.judged() == Repairs()
 
 
 def test_a_hidden_fact_survives_the_golden_load(store: Path, golden: Path) -> None:

@@ -1,9 +1,9 @@
-"""Facts that a program which keeps its list of them in memory took back, brought back, or was just forgetting."""
+"""Facts that disagree with their notes: a program that holds them in memory took them back, or is forgetting one."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 
 import msgspec
 
@@ -19,22 +19,28 @@ from core.model.note import HiddenFact, Note, replace
 from core.storage.reconcile.claims import Case, Claim, FactStep, Finding, OwnChange, facts_of
 
 
-class FactJudge:
-    """Judges the facts of one nugget. `passed_over`: keys that were judged otherwise.
+def facts_against_their_notes(case: Case, passed_over: Collection[tuple[str, str]]) -> Iterator[Claim]:
+    """Facts that a list from memory took back while their notes still tell them, however late it was saved.
 
-    notes: the claims for notes. A fact that was taken back together with its note goes with the note's claim.
+    passed_over: nuggets and keys that are seen to otherwise.
     """
+    for nugget in case.nuggets:
+        done = {key for name, key in passed_over if name == nugget}
+        yield from _OneNugget(case, nugget, done).claims()
 
-    def __init__(self, case: Case, nugget: str, notes: Sequence[Claim], passed_over: Collection[str]) -> None:
+
+class _OneNugget:
+    """The facts of one nugget. `done`: keys that are seen to."""
+
+    def __init__(self, case: Case, nugget: str, done: set[str]) -> None:
         self._case = case
         self._nugget = nugget
-        self._notes = notes
-        self._done = set(passed_over)
+        self._done = done
         self._seen = facts_of(case.seen, nugget)
         self._now = facts_of(case.now, nugget)
 
     def claims(self) -> Iterator[Claim]:
-        """What is to be put right; facts that go with their notes are added to the notes' claims."""
+        """What is to be put right."""
         differing = dict.fromkeys(c.key for c in self._case.found.facts if c.nugget == self._nugget)
         # Lost ones first: of a fact that we renamed, both its keys are seen to by one claim.
         for key in sorted(differing, key=lambda key: key in self._now):
@@ -49,43 +55,18 @@ class FactJudge:
             if found is not None:
                 yield found
 
-    # A fact that is gone
-
     def _lost(self, key: str) -> Claim | None:
-        """A fact that is gone while its note stands, or whose note is put back with it."""
+        """A fact that is gone while its note stands."""
         fact, own = self._seen[key], self._own(key)
-        leader = self._bringing(key)
-        if leader is None and self._standing_note(key) is None:
+        if self._case.visible(self._nugget, key) is None:
             return None
         former = self._former_key(key, own)
         if former is not None:
             self._done.add(former)
-            step = FactStep(
-                nugget=self._nugget, key=former, after=_with_most_recalls(fact, self._now[former])
-            )
-        else:
-            step = FactStep(nugget=self._nugget, key=key, after=fact)
+            fact = _with_most_recalls(fact, self._now[former])
         before = own.fact.before if own is not None and own.fact is not None else None
-        return self._claim(key, step, own, leader, base=before.value if before else "", ours=fact.value)
-
-    def _standing_note(self, key: str) -> Note | None:
-        """The visible note of a fact, if it is to stay so."""
-        note = self._case.visible(self._nugget, key)
-        if note is None or any(c.id == note.id for claim in self._notes for c in claim.notes):
-            return None
-        return note
-
-    def _bringing(self, key: str) -> Claim | None:
-        """The claim that puts back a visible note of a fact."""
-        return next(
-            (
-                claim
-                for claim in self._notes
-                for change in claim.notes
-                if (note := claim.leaves(change.id, key)) is not None and note.nugget_name == self._nugget
-            ),
-            None,
-        )
+        step = FactStep(nugget=self._nugget, key=former or key, after=fact)
+        return self._claim(key, step, own, base=before.value if before else "", ours=fact.value)
 
     def _former_key(self, key: str, own: OwnChange | None) -> str | None:
         """The key from which we renamed a fact, when it is back under that key."""
@@ -96,20 +77,17 @@ class FactJudge:
         back = former != key and former in self._now and former not in self._seen
         return former if back and alike(self._now[former].value, change.before.value) else None
 
-    # A fact that is there again
-
     def _brought_back(self, key: str) -> Claim | None:
-        """A fact that we hid, deleted or renamed and that is in the file again as it was."""
+        """A fact that we hid, deleted or renamed and that is in the file again as it was, without its note."""
         fact, own = self._now[key], self._own(key)
-        leader = self._taking_away(key)
-        if leader is None and self._case.visible(self._nugget, key) is not None:
+        if self._case.visible(self._nugget, key) is not None:
             return None
         holder = self._holder(key, fact)
         if holder is None and not self._was_taken_out_by_us(key, fact, own):
             return None
         step = FactStep(nugget=self._nugget, key=key, after=self._renamed_away(own))
-        found = self._claim(key, step, own, leader, base=fact.value, theirs=fact.value)
-        if holder is not None and found is not None:
+        found = self._claim(key, step, own, base=fact.value, theirs=fact.value)
+        if holder is not None:
             found.notes += _kept_recalls(holder, fact)
         return found
 
@@ -120,14 +98,6 @@ class FactJudge:
         return (
             after if after is not None and there is not None and not alike(there.value, after.value) else None
         )
-
-    def _taking_away(self, key: str) -> Claim | None:
-        """The claim by which the visible note of a fact goes, is hidden or gets another key."""
-        note = self._case.visible(self._nugget, key)
-        if note is None:
-            return None
-        found = (claim for claim in self._notes if any(c.id == note.id for c in claim.notes))
-        return next((claim for claim in found if claim.leaves(note.id, key) is None), None)
 
     def _holder(self, key: str, fact: Fact) -> Note | None:
         """The hidden note in which this very fact waits."""
@@ -146,16 +116,10 @@ class FactJudge:
         # A fact that somebody remembers anew has no recalls yet.
         if not alike(fact.value, before.value) or fact.hits == 0 < before.hits:
             return False
-        if after is None:
-            return True
-        return after.key != key and (
-            self._standing_note(after.key) is not None or self._bringing(after.key) is not None
-        )
-
-    # A fact with another value
+        return after is None or (after.key != key and self._case.visible(self._nugget, after.key) is not None)
 
     def _changed(self, key: str) -> Claim | None:
-        """A fact that is back at the value before our change, unless it was changed on purpose."""
+        """A fact that is back at the value before our change while its note says ours."""
         seen, now, own = self._seen[key], self._now[key], self._own(key)
         change = own.fact if own is not None else None
         if own is None or change is None or change.before is None or change.after is None:
@@ -165,20 +129,11 @@ class FactJudge:
         same = operator.eq if alike(before, after) else alike
         if before == after or not same(seen.value, after) or not same(now.value, before):
             return None
-        leader = self._bringing(key)
         note = self._case.visible(self._nugget, key)
-        stands = note is not None and alike(note.content, after)
-        if leader is None and not stands and not (note is None and (own.recent or self._brings_new())):
+        if not own.just_before if note is None else not alike(note.content, after):
             return None
         step = FactStep(nugget=self._nugget, key=key, after=_with_most_recalls(seen, now))
-        return self._claim(key, step, own, leader, base=before, ours=seen.value, theirs=now.value)
-
-    def _brings_new(self) -> bool:
-        """Whether the list came with something that was never in it."""
-        changes = (change for change in self._case.found.facts if change.nugget == self._nugget)
-        return any(map(self._case.is_new_fact, changes))
-
-    # Shared
+        return self._claim(key, step, own, base=before, ours=seen.value, theirs=now.value)
 
     def _own(self, key: str) -> OwnChange | None:
         return self._case.own(("fact", self._nugget, key))
@@ -188,15 +143,11 @@ class FactJudge:
         key: str,
         step: FactStep,
         own: OwnChange | None,
-        leader: Claim | None,
         *,
         base: str = "",
         ours: str = "",
         theirs: str = "",
-    ) -> Claim | None:
-        if leader is not None:
-            leader.facts.append(step)
-            return None
+    ) -> Claim:
         finding: Finding = "out" if step.after is None else "back"
         conflict = Conflict(
             what=f"another program keeps {'bringing' if finding == 'out' else 'taking'} this fact back",

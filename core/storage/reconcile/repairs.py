@@ -1,7 +1,7 @@
-"""Judging what came from outside: what another program took back without having seen it is to be put right.
+"""What a save of another program leaves to be put right, whatever it had read.
 
-The original takes no lock, reads the graph before each operation but keeps its facts in memory for as long as it
-lives and saves the whole list, and renames keys when it loads. So what it saves may be older than what it replaces.
+The original renames keys when it loads, keeps its facts in memory and saves the whole list, so that facts disagree with
+their notes, drops recalls with that, and squeezes white space. Each has a function of its own here or beside.
 """
 
 from __future__ import annotations
@@ -25,9 +25,8 @@ from core.storage.merge.compare import HIT_FIELDS, UNSAID_FIELDS
 from core.storage.merge.deciding import conflict_of, take_ours
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile.claims import Case, Claim, FactStep, Finding, ItemKey, OwnChange, facts_of
-from core.storage.reconcile.stale_facts import FactJudge, being_forgotten, hidden_facts_shown
-from core.storage.reconcile.stale_notes import overwritten, taken_back
-from core.storage.reconcile.stale_renames import hidden_renamed, kept_notes, renamed_facts, swapped_notes
+from core.storage.reconcile.fact_notes import being_forgotten, facts_against_their_notes, hidden_facts_shown
+from core.storage.reconcile.renamed_keys import hidden_renamed, kept_notes, renamed_facts, swapped_notes
 
 # What is counted, then the sentence; "" counts notes and facts, each by its name.
 _REASONS: Final[dict[Finding, tuple[str, str]]] = {
@@ -40,27 +39,24 @@ _REASONS: Final[dict[Finding, tuple[str, str]]] = {
 
 
 @dataclass(frozen=True)
-class Verdict:
-    """What is to be done about changes from outside; each change set fits the files as they are after those before it.
+class Repairs:
+    """What is to be put right after a save from outside; each change set fits the files as those before it leave them.
 
     restorations: of kind "restore" (`about`: the entry that was taken back, if it was one alone), then lost recalls,
-    of kind "hit". conflicts: what cannot be restored, or was written over by a program that had
-    not seen it: for a person to decide. disputed: what of it was written over; it is to be remembered as noticed
-    until it is judged without restorations, since these are what tells of it. owed: what the
-    restorations of kind "restore" put right. white_space: puts back the white space that the original squeezes in
-    every note that it saves; neither an edit nor a restoration, so it needs no entry of its own. tried: whether
-    something of it was restored before and taken back again.
+    of kind "hit". conflicts: what cannot be restored: for a person to decide. owed: what the restorations of kind
+    "restore" put right. white_space: puts back the white space that the original squeezes in every note that it saves;
+    neither an edit nor a restoration, so it needs no entry of its own. tried: whether something of it was restored
+    before and taken back again.
     """
 
     restorations: tuple[ChangeSet, ...] = ()
     conflicts: tuple[tuple[ChangeSet, Conflict], ...] = ()
     owed: frozenset[ItemKey] = frozenset()
-    disputed: frozenset[ItemKey] = frozenset()
     white_space: ChangeSet | None = None
     tried: bool = False
 
 
-def judge(
+def find_repairs(
     seen: Snapshot,
     now: Snapshot,
     own: Callable[[ItemKey], OwnChange | None],
@@ -68,24 +64,23 @@ def judge(
     ids: Callable[[], str],
     at: str,
     author: Author,
-    known: Callable[[ItemKey], Iterable[Note | Fact]] = lambda item: (),
     wanted: Callable[[Collection[ItemKey]], bool] | None = None,
     found: Differences | None = None,
-) -> Verdict:
-    """Tells what of our work another program took back without knowing it, and drafts what puts it right.
+) -> Repairs:
+    """Tells what a save left to be put right, and drafts it.
 
     seen: the memory as we last saw it; now: as it is in the files. own: our last change of a note or fact, if no
-    other program changed it after that; asked only for what differs. known: the versions of a note or fact
-    that the log tells of, in any order. ids gives the id of each change set. wanted: whether what concerns these
-    things is to be put right now; None: all is. found: the differences of the two where they are known already.
+    other program changed it after that; asked only for what differs. ids gives the id of each change set. wanted:
+    whether what concerns these things is to be put right now; None: all is. found: the differences of the two where
+    they are known already.
     """
-    case = Case(seen, now, own, at, found or differences(seen, now), known)
+    case = Case(seen, now, own, at, found or differences(seen, now))
     if not (case.found.notes or case.found.facts):
-        return Verdict()
+        return Repairs()
     claims = _claims(case)
     if wanted is not None:
         claims = [claim for claim in claims if wanted(claim.concerns)]
-    return Drafting(case, ids, author).verdict(claims)
+    return Drafting(case, ids, author).repairs(claims)
 
 
 def _claims(case: Case) -> list[Claim]:
@@ -96,13 +91,7 @@ def _claims(case: Case) -> list[Claim]:
     touched = _touched(claims)
     claims += [claim for claim in hidden_facts_shown(case) if claim.item[1] not in touched]
     keys |= _places(claims)
-    back = taken_back(case, _touched(claims))
-    facts: list[Claim] = []
-    for nugget in case.nuggets:
-        passed_over = {key for name, key in keys if name == nugget}
-        facts += FactJudge(case, nugget, back, passed_over).claims()
-    claims += [*back, *facts]
-    claims += overwritten(case, back, _touched(claims))
+    claims += facts_against_their_notes(case, keys)
     return [*claims, *being_forgotten(case, _touched(claims))]
 
 
@@ -123,28 +112,25 @@ class Drafting:
         self._author = author
         self._base = case.now
 
-    def verdict(self, claims: Sequence[Claim]) -> Verdict:
+    def repairs(self, claims: Sequence[Claim]) -> Repairs:
         """All that is to be done."""
-        due = [claim for claim in claims if not claim.disputed]
-        open_to_a_person = [claim for claim in claims if claim.disputed]
-        conflicts = [(self._draft([c], c.conflict.what), c.conflict) for c in open_to_a_person]
         restorations: list[ChangeSet] = []
+        conflicts: list[tuple[ChangeSet, Conflict]] = []
         try:
-            restorations += self._carried_out(due)
+            restorations += self._carried_out(claims)
         except ConflictError:
-            for claim in due:
+            for claim in claims:
                 try:
                     restorations += self._carried_out([claim])
                 except ConflictError as error:
                     conflicts.append((self._draft([claim], claim.conflict.what), conflict_of(error)))
         recalls = self._lost_recalls()
-        return Verdict(
+        return Repairs(
             restorations=(*restorations, *([] if recalls.empty else [recalls])),
             conflicts=tuple(conflicts),
-            owed=frozenset(item for claim in due for item in claim.items),
-            disputed=frozenset(claim.item for claim in claims if claim.disputed),
+            owed=frozenset(item for claim in claims for item in claim.items),
             white_space=self._white_space(),
-            tried=any(claim.own is not None and claim.own.restored > 0 for claim in due),
+            tried=any(claim.own is not None and claim.own.restored > 0 for claim in claims),
         )
 
     def restoring(self, claims: Sequence[Claim]) -> ChangeSet:
@@ -228,7 +214,7 @@ class Drafting:
         if own is None or own.note is None or own.note.before is None or own.note.after is None:
             return False
         before, after = own.note.before.content, own.note.after.content
-        return own.recent and before != after and alike(before, after) and alike(before, content)
+        return own.just_before and before != after and alike(before, after) and alike(before, content)
 
     def _white_space(self) -> ChangeSet | None:
         changes = [
