@@ -6,6 +6,8 @@ import re
 from typing import Final
 
 MASK: Final = re.compile(r"\[masked: [^\]\n]{1,60}\]")
+# What is shown to a model in place of one.
+REDACTED: Final = "[REDACTED]"
 _NO_TEXT: Final = re.compile(r"[\W_]*", re.UNICODE)
 
 

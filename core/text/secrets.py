@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import Final, NamedTuple
 
 from core.text.mask import MASK, mask
+from core.text.secret_guesses import loosely, weighed
 from core.text.secret_lines import over_lines
 from core.text.secret_shapes import Span, known_shapes
 from core.text.secret_words import behind_words, in_elements
@@ -27,7 +29,18 @@ class Secret(NamedTuple):
     kind: str
 
 
-def find_secrets(text: str) -> tuple[Secret, ...]:
+class Strictness(Enum):
+    """How surely something must be a credential to be found.
+
+    CAREFUL: what people are told of and asked about. GENEROUS: all that might be one, key words with their values;
+    for what a model is shown, where one too many costs little.
+    """
+
+    CAREFUL = "careful"
+    GENEROUS = "generous"
+
+
+def find_secrets(text: str, strictness: Strictness = Strictness.CAREFUL) -> tuple[Secret, ...]:
     """What in a text looks like a credential, in order and without overlap; the spans are those of the values alone.
 
     Known shapes of keys and tokens, private key blocks, passwords inside web addresses, JWTs, what an
@@ -40,7 +53,10 @@ def find_secrets(text: str) -> tuple[Secret, ...]:
     if "[masked: " in text:
         # What a mask says is no key word, and it stands where a value stood.
         text = MASK.sub(lambda found: "[" + "*" * (len(found[0]) - 2) + "]", text)
-    return tuple(_apart(list(_spans(text))))
+    if strictness is Strictness.CAREFUL:
+        return tuple(_apart(list(_spans(text))))
+    spans = [*loosely(text), *_spans(text[: weighed(text)])]
+    return tuple(_apart([span for span in spans if span[0] < span[1]]))
 
 
 def _spans(text: str) -> Iterator[Span]:
@@ -96,10 +112,21 @@ def masked(text: str) -> str:
 
     A masked text holds no credential any more.
     """
+    return without_secrets(text, Strictness.CAREFUL, mask)[0]
+
+
+def without_secrets(text: str, strictness: Strictness, mark: Callable[[str], str]) -> tuple[str, int]:
+    """The text with each credential replaced by what `mark` makes of its kind, and how many there were."""
+    count = 0
     for _ in range(_ROUNDS):
-        found = find_secrets(text)
+        found = find_secrets(text, strictness)
         if not found:
-            return text
-        for secret in reversed(found):
-            text = text[: secret.start] + mask(secret.kind) + text[secret.end :]
-    return text
+            break
+        count += len(found)
+        parts: list[str] = []
+        place = 0
+        for secret in found:
+            parts += [text[place : secret.start], mark(secret.kind)]
+            place = secret.end
+        text = "".join(parts) + text[place:]
+    return text, count

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
-from core.pipeline.intake import redaction
 from core.pipeline.intake.redaction import MARK, redact
+from core.text import secrets
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "redaction.json").read_text("utf-8"))
 
@@ -104,6 +104,21 @@ def test_a_text_of_nothing_but_key_words_is_not_weighed_word_by_word(
         weighed.append(text.count(unit))
         return ()
 
-    monkeypatch.setattr(redaction, "behind_words", counted)
+    monkeypatch.setattr(secrets, "behind_words", counted)
     redact(unit * (1_000_000 // len(unit)))
     assert max(weighed) <= 1_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<password>hunter2!x9</password>",
+        '{\\"token\\": \\"aB3dE5fG7hJ9kL1mN3\\"}',
+        "my password is:\n  hunter2!x9\nthanks",
+    ],
+)
+def test_what_people_are_told_of_is_kept_from_models_too(text: str) -> None:
+    found = secrets.find_secrets(text)
+    assert found
+    shown = redact(text).text
+    assert all(text[one.start : one.end] not in shown for one in found)
