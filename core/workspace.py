@@ -15,11 +15,29 @@ from core.errors import partly_done
 if TYPE_CHECKING:
     from core.memory import Finding, Holder, Left, Masking, Memory
     from core.model.change import ChangeSet
+    from core.model.masks import Masks
     from core.model.progress import Progress
+    from core.storage.masking.mask import Place
 
 
 def _milliseconds() -> int:
     return time.time_ns() // 1_000_000
+
+
+class _OfMemory:
+    """The memory as one store among others."""
+
+    def __init__(self, memory: Memory, masking: Masking) -> None:
+        self._memory = memory
+        self._masking = masking
+
+    def places(self, masks: Masks) -> tuple[Place, ...]:
+        """What the preview told."""
+        return self._masking.places
+
+    def scrub(self, masks: Masks) -> None:
+        """Masks what was previewed; the entry of the log is `done` then."""
+        self.done = self._memory.mask_secrets(self._masking)
 
 
 class Workspace:
@@ -68,10 +86,19 @@ class Workspace:
         return masking(self.memory, ids)
 
     def mask_secrets(self, masking: Masking) -> ChangeSet:
-        """Masks what was previewed; it cannot be undone. Errors as `Memory.mask_secrets`."""
-        from core.pipeline.writes.secrets import mask
+        """Masks what was previewed; it cannot be undone. Errors as `Memory.mask_secrets`, LockTimeoutError while the
+        pipeline writes notes. An empty change set is in no log: the pipeline's database alone held what was masked.
+        """
+        from core.pipeline.writes.secrets import opened_stores
 
-        return mask(self.memory, masking, now=self._now())
+        if not masking.masks:
+            return self.memory.mask_secrets(masking)
+        of_memory = _OfMemory(self.memory, masking)
+        with opened_stores(self.memory, now=self._now()) as (before, after):
+            # What was only derived from other texts first: whoever is stopped in between finds these again.
+            for store in (*before, of_memory, *after):
+                store.scrub(masking.masks)
+        return of_memory.done
 
     def masking_left(self, masking: Masking) -> tuple[Left, ...]:
         """The files that hold what was masked after all, or that cannot be looked into; see `Memory.masking_left`."""

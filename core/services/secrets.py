@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -21,7 +21,7 @@ from core.settings import Settings
 from core.storage.cache.folder import cache_folder, remove_cache
 from core.storage.files.atomic import read_file, replace_file
 from core.storage.journal.promotions import kept_targets
-from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, mask_folder, survey
+from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Folder, Place, Scrubbed
 from core.storage.masking.proof import Left, file_left, files_left
 from core.storage.personal.unsaved_files import unsaved_folder
 from core.unsaved import mask_unsaved
@@ -37,25 +37,27 @@ _KEPT: Final = "nothing was masked"
 class Masking:
     """What masking would do: which notes and facts, and where else the same values stand. It never shows a value.
 
-    places: what is rewritten. untouched: files in the folder that hold a value or cannot be looked into, and are left
-    alone. pages: MEMORY.md files whose bullets of ours are masked. refused: notes and facts that cannot be masked,
-    each with the reason.
+    places: where they stand, in all stores. refused: notes and facts that cannot be masked, each with the reason.
     """
 
     holders: tuple[Holder, ...]
     places: tuple[Place, ...] = ()
-    pages: tuple[Path, ...] = ()
     refused: Mapping[str, str] = field(default_factory=dict)
     masks: Masks = field(default_factory=lambda: Masks(()), repr=False)
 
     @property
     def rewritten(self) -> tuple[Place, ...]:
         """What is rewritten."""
-        return tuple(place for place in self.places if place.what != "untouched")
+        return tuple(place for place in self.places if place.what not in ("untouched", "page"))
+
+    @property
+    def pages(self) -> tuple[Path, ...]:
+        """MEMORY.md files whose bullets of ours are masked."""
+        return tuple(place.path for place in self.places if place.what == "page")
 
     @property
     def untouched(self) -> tuple[Path, ...]:
-        """What is left alone though it holds a value, or cannot be looked into."""
+        """Files in the folder that are left alone though they hold a value, or cannot be looked into."""
         return tuple(place.path for place in self.places if place.what == "untouched")
 
     def to_dict(self) -> dict[str, Any]:
@@ -137,17 +139,22 @@ def say_not_secret(draft: Draft, ids: Collection[str]) -> None:
 # MEMORY.md
 
 
-def pages_with(paths: Collection[str], masks: Masks) -> tuple[Path, ...]:
-    """The files at these paths in which a bullet like ours holds a value."""
-    return tuple(path for path in map(Path, paths) if _masked_page(path, masks) is not None)
+class _Pages:
+    """The MEMORY.md files at these paths: values in bullets like ours; everything else stays byte for byte."""
 
+    def __init__(self, paths: Collection[str]) -> None:
+        self._paths = paths
 
-def mask_page(path: Path, masks: Masks) -> None:
-    """Masks the values in the bullets of a MEMORY.md; everything else stays byte for byte. Raises StorageError."""
-    told = _masked_page(path, masks)
-    if told is not None:
-        mode = path.stat().st_mode & 0o777
-        replace_file(path.resolve(), told, mode=mode)
+    def places(self, masks: Masks) -> Iterator[Place]:
+        return (
+            Place("page", path) for path in map(Path, self._paths) if _masked_page(path, masks) is not None
+        )
+
+    def scrub(self, masks: Masks) -> None:
+        for path in map(Path, self._paths):
+            told = _masked_page(path, masks)
+            if told is not None:
+                replace_file(path.resolve(), told, mode=path.stat().st_mode & 0o777)
 
 
 def _masked_page(path: Path, masks: Masks) -> bytes | None:
@@ -167,6 +174,36 @@ def _masked_page(path: Path, masks: Masks) -> bytes | None:
         blocks[-1][1].append(line)
     told = b"".join(masks.data(b"".join(lines)) if ours else b"".join(lines) for ours, lines in blocks)
     return None if told == found[0] else told
+
+
+# Beside the folder
+
+
+class _Cache:
+    """What was computed of the notes: it is removed, and made anew when it is needed."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = cache_folder(home, os.environ)
+
+    def places(self, masks: Masks) -> tuple[Place, ...]:
+        return ()
+
+    def scrub(self, masks: Masks) -> None:
+        if self._folder is not None:
+            remove_cache(self._folder)
+
+
+class _UnsavedTexts:
+    """Texts that are being written. Nobody is asked about them: they go the way of what they are written for."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+
+    def places(self, masks: Masks) -> tuple[Place, ...]:
+        return ()
+
+    def scrub(self, masks: Masks) -> None:
+        mask_unsaved(self._home, masks)
 
 
 class Secrets:
@@ -194,11 +231,10 @@ class Secrets:
         masks = masks_of(found)
         if not masks:
             return Masking((), refused=refused)
-        places = survey(self._store, masks, self._settings().inference)
-        pages = pages_with(self._page_paths(), masks)
+        places = tuple(place for store in self._stores()[0] for place in store.places(masks))
         # What else holds the same values is masked with them, and told of.
         also = tuple(one for one in holders(snapshot) if one not in found and shares(one, masks))
-        return Masking((*found, *also), places, pages, refused, masks)
+        return Masking((*found, *also), places, refused, masks)
 
     def mask(self, masking: Masking) -> ChangeSet:
         """See `Memory.mask_secrets`."""
@@ -213,24 +249,20 @@ class Secrets:
             return done
 
     def _mask(self, masking: Masking) -> ChangeSet:
-        id, at = self._repository.stamp()
-        author = self._repository.author
-        told = ChangeSet(id=id, at=at, author=author, reason=REASON, kind="mask")
-        if not masking.masks:
-            return told
-        # Those who are stopped halfway find the values in the notes still, which come last.
-        for path in pages_with(self._page_paths(), masking.masks):
-            mask_page(path, masking.masks)
-        cache = cache_folder(self._store.home, os.environ)
-        if cache is not None:
-            remove_cache(cache)
-        mask_unsaved(self._store.home, masking.masks)
-        done = mask_folder(self._store, masking.masks, self._settings().inference, told, author.signature)
-        if cache is not None:
-            # Another program may have kept it anew meanwhile.
-            remove_cache(cache)
+        stores, folder = self._stores()
+        for store in stores if masking.masks else ():
+            store.scrub(masking.masks)
         forget_texts()
-        return done
+        return folder.done
+
+    def _stores(self) -> tuple[tuple[Scrubbed, ...], Folder]:
+        """All that may hold values, the folder last: who is stopped halfway finds them in its notes still."""
+        id, at = self._repository.stamp()
+        author, home = self._repository.author, self._store.home
+        told = ChangeSet(id=id, at=at, author=author, reason=REASON, kind="mask")
+        folder = Folder(self._store, self._settings().inference, told, author.signature)
+        # The cache once more, since another program may have kept it anew meanwhile.
+        return (_Pages(self._page_paths()), _Cache(home), _UnsavedTexts(home), folder, _Cache(home)), folder
 
     def left(self, masking: Masking) -> tuple[Left, ...]:
         """See `Memory.masking_left`."""

@@ -37,6 +37,7 @@ from core.storage.personal.unsaved_files import unsaved_folder
 from core.storage.safety.backups import make_backup
 from core.storage.safety.quarantine import set_aside
 from core.unsaved import Unsaved, UnsavedTexts
+from core.workspace import Workspace
 
 VALUE = 'Tr0"b4\\d/Ä😀\u00a0z9'.replace("\u00a0", "+")
 NOW = 1_800_000_000_000
@@ -107,7 +108,7 @@ def holding(folder: Path, *values: str) -> list[str]:
 
 def masked(memory: Memory) -> None:
     plan = secrets.masking(memory)
-    secrets.mask(memory, plan, now=NOW)
+    Workspace(memory, lambda: NOW).mask_secrets(plan)
     assert memory.masking_left(plan) == ()
 
 

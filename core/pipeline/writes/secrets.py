@@ -1,7 +1,8 @@
 """Credentials in all that a memory's folder holds: its notes and facts, and pipeline.db where there is one.
 
-What is masked stands in both, so both are masked at once: first what was only derived from the texts that people are
-told of, then the notes with their log and backups, these texts last. Whoever is stopped in between finds them again.
+What is masked stands in both, so `Workspace.mask_secrets` masks both at once: first what was only derived from the
+texts that people are told of, then the notes with their log and backups, these texts last. Whoever is stopped in
+between finds them again.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from core.pipeline.database.standing import looking
 from core.pipeline.database.turn import turn
 from core.pipeline.intake.normalisation import normalise
 from core.storage.files.sqlite import SIDE_FILES
-from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place
+from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, Scrubbed
 from core.text.secrets import find_secrets, masked
 
 if TYPE_CHECKING:
@@ -60,25 +61,45 @@ def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
     return replace(plan, holders=(*plan.holders, *also), places=(*others, *_places(memory, plan.masks)))
 
 
-def mask(memory: Memory, plan: Masking, *, now: int) -> ChangeSet:
-    """Masks what was previewed; see `Memory.mask_secrets`. now: epoch ms.
-
-    Returns the entry of the log, an empty one that is in no log where the pipeline's database alone held it. Raises
-    LockTimeoutError, StorageError; doing it again then finishes it.
+class _Rows:
+    """Rows of the pipeline's database. derived: those that were only derived from the texts that people are told of,
+    which are masked last; else the texts.
     """
-    if not plan.masks or not Database.exists(memory.home):
-        return memory.mask_secrets(plan)
-    masks = _in_all_forms(plan.masks)
-    with _opened(memory) as database, partly_done(HALFWAY, GO_ON):
-        with database.write() as writer:
-            rows.mask_rows(writer, masks, holding=False)
-        done = memory.mask_secrets(plan)
-        with database.write() as writer:
+
+    def __init__(self, memory: Memory, database: Database, now: int, *, derived: bool) -> None:
+        self._memory = memory
+        self._database = database
+        self._now = now
+        self._derived = derived
+
+    def places(self, masks: Masks) -> tuple[Place, ...]:
+        """Where the values stand in all of the database, told once."""
+        return () if self._derived else _places(self._memory, masks)
+
+    def scrub(self, masks: Masks) -> None:
+        """Masks the rows. Raises StorageError."""
+        masks = _in_all_forms(masks)
+        with self._database.write() as writer:
+            if self._derived:
+                rows.mask_rows(writer, masks, holding=False)
+                return
             held = _texts_with(writer, masks)
             counts = rows.mask_rows(writer, masks)
-            _tell(writer, held, counts, memory.author.signature, now)
-        rows.leave_no_byte(database)
-    return done
+            _tell(writer, held, counts, self._memory.author.signature, self._now)
+        rows.leave_no_byte(self._database)
+
+
+@contextmanager
+def opened_stores(memory: Memory, *, now: int) -> Iterator[tuple[tuple[Scrubbed, ...], tuple[Scrubbed, ...]]]:
+    """What of the pipeline is to be scrubbed before the memory, and what after it; nothing where there is none. now:
+    epoch ms. Raises LockTimeoutError while the pipeline writes notes, StorageError.
+    """
+    if not Database.exists(memory.home):
+        yield (), ()
+        return
+    with _opened(memory) as database, partly_done(HALFWAY, GO_ON):
+        derived, texts = (_Rows(memory, database, now, derived=which) for which in (True, False))
+        yield (derived,), (texts,)
 
 
 def say_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:

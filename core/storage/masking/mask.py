@@ -11,10 +11,10 @@ import hashlib
 import io
 import os
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 import msgspec
 
@@ -51,9 +51,10 @@ from core.storage.writing import Write
 
 if TYPE_CHECKING:
     from core.storage.format.reading import Loaded
+    from core.storage.journal.ledger import Ledger
     from core.storage.store import Store
 
-What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "pipeline", "untouched"]
+What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "page", "pipeline", "untouched"]
 # Another floor's, which masks it.
 _PIPELINE: Final = "pipeline.db"
 _TRIES: Final = 20
@@ -75,6 +76,52 @@ class Place:
     path: Path
     count: int = 1
     part: str = ""
+
+
+class Scrubbed(Protocol):
+    """A store of the folder that may hold credentials: it tells where they stand, and takes them out of itself."""
+
+    def places(self, masks: Masks) -> Iterable[Place]:
+        """Where the values stand at present; writes nothing."""
+
+    def scrub(self, masks: Masks) -> None:
+        """Takes the values out for good. Doing it again finishes what was stopped."""
+
+
+# A place with the bytes that are to stand there; None where it is left alone.
+_Rewrites = Iterator[tuple[Place, bytes | None]]
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Files of one kind, each replaced in one step. rewrites: what is to stand in them with values masked."""
+
+    home: Path
+    rewrites: Callable[[Masks], _Rewrites]
+
+    def places(self, masks: Masks) -> Iterator[Place]:
+        return (place for place, _ in self.rewrites(masks))
+
+    def scrub(self, masks: Masks) -> None:
+        for place, data in self.rewrites(masks):
+            if data is not None:
+                replace_file(write_target(self.home, place.path), data)
+
+
+@dataclass(frozen=True)
+class _Log:
+    """The log of changes."""
+
+    ledger: Ledger
+    rules: InferenceSettings
+
+    def places(self, masks: Masks) -> Iterator[Place]:
+        tables = [table for table, _, _ in changed_rows(self.ledger, masks, self.rules)]
+        if tables:
+            yield Place("log", self.ledger.path, tables.count("entry"))
+
+    def scrub(self, masks: Masks) -> None:
+        mask_ledger(self.ledger, masks, self.rules)
 
 
 def masked_document(document: Document, masks: Masks, rules: InferenceSettings) -> Document:
@@ -113,7 +160,7 @@ def masked_file(name: str, data: bytes, masks: Masks, rules: InferenceSettings) 
 # What is kept of former times
 
 
-def _backups(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator[tuple[Place, bytes | None]]:
+def _backups(home: Path, masks: Masks, rules: InferenceSettings) -> _Rewrites:
     for name in names_in(home / BACKUPS):
         path = home / BACKUPS / name
         found = read_file(path) if name.endswith(".zip") else None
@@ -139,7 +186,12 @@ def _masked_zip(data: bytes, masks: Masks, rules: InferenceSettings) -> tuple[by
     return (buffer.getvalue(), count) if count else None
 
 
-def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator[tuple[Place, bytes | None]]:
+def _archived(home: Path, masks: Masks) -> _Rewrites:
+    for path, data in masked_archives(home, masks):
+        yield Place("archive" if data is not None else "untouched", path), data
+
+
+def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> _Rewrites:
     folder = home / QUARANTINE
     digests: dict[bytes, bytes] = {}
     names = names_in(folder)
@@ -159,9 +211,7 @@ def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> Iterator
             yield Place("quarantine", folder / name), told
 
 
-def _copies(
-    home: Path, loaded: Loaded, masks: Masks, rules: InferenceSettings
-) -> Iterator[tuple[Place, bytes | None]]:
+def _copies(home: Path, loaded: Loaded, masks: Masks, rules: InferenceSettings) -> _Rewrites:
     paths = {copy.path for copy in (*conflict_copies(home), *bad_copies(home))} | loaded.broken()
     # What a crash left of a write of ours; whoever has the lock writes none.
     paths |= {temporary for temporary, _ in leftovers(home)}
@@ -172,7 +222,7 @@ def _copies(
             yield Place("copy", path), told
 
 
-def _settings(home: Path, masks: Masks) -> Iterator[tuple[Place, bytes | None]]:
+def _settings(home: Path, masks: Masks) -> _Rewrites:
     """What is typed to be kept: settings, and searches, which bear the titles of notes."""
     for name in (SETTINGS_FILE, SEARCHES_FILE):
         found = read_file(home / name)
@@ -204,34 +254,49 @@ def _untouched(home: Path, known: set[Path], masks: Masks) -> Iterator[Place]:
 # All of it
 
 
-def survey(store: Store, masks: Masks, rules: InferenceSettings) -> tuple[Place, ...]:
-    """Where the values stand at present; writes nothing. Raises StorageError, BrokenLedgerError."""
-    home = store.home
-    loaded = store.loaded
-    places = [place for place, _ in _kept(home, loaded, masks, rules)]
-    if store.ledger is not None:
-        changed = list(changed_rows(store.ledger, masks, rules))
-        entries = sum(table == "entry" for table, _, _ in changed)
-        if changed:
-            places.append(Place("log", store.ledger.path, entries))
-    for document in loaded.documents().values():
-        told = masked_document(document, masks, rules)
-        if told is not document:
-            count = sum(one != other for one, other in zip(document.raws, told.raws, strict=False))
-            places.append(Place("file", document.path, count))
-    known = {place.path for place in places} | set(loaded.documents())
-    return (*places, *_untouched(home, known, masks))
-
-
 def _kept(
-    home: Path, loaded: Loaded, masks: Masks, rules: InferenceSettings
-) -> Iterator[tuple[Place, bytes | None]]:
-    for path, data in masked_archives(home, masks):
-        yield Place("archive" if data is not None else "untouched", path), data
-    yield from _backups(home, masks, rules)
-    yield from _quarantined(home, masks, rules)
-    yield from _copies(home, loaded, masks, rules)
-    yield from _settings(home, masks)
+    home: Path, loaded: Loaded, ledger: Ledger | None, rules: InferenceSettings
+) -> tuple[Scrubbed, ...]:
+    """What is kept of former times, and beside the notes and facts."""
+    rewrites: tuple[Callable[[Masks], _Rewrites], ...] = (
+        lambda masks: _archived(home, masks),
+        lambda masks: _backups(home, masks, rules),
+        lambda masks: _quarantined(home, masks, rules),
+        lambda masks: _copies(home, loaded, masks, rules),
+        lambda masks: _settings(home, masks),
+    )
+    log = () if ledger is None else (_Log(ledger, rules),)
+    return (*log, *(_Files(home, one) for one in rewrites))
+
+
+class Folder:
+    """The notes and facts, and all that is kept beside them in their folder; these first, the notes last.
+
+    told: becomes the entry of the log, with what of it was changed; the entry is `done` then.
+    """
+
+    def __init__(self, store: Store, rules: InferenceSettings, told: ChangeSet, made_by: str) -> None:
+        self.done = told
+        self._store = store
+        self._rules = rules
+        self._made_by = made_by
+
+    def places(self, masks: Masks) -> tuple[Place, ...]:
+        """Where the values stand at present; writes nothing. Raises StorageError, BrokenLedgerError."""
+        loaded, home = self._store.loaded, self._store.home
+        kept = _kept(home, loaded, self._store.ledger, self._rules)
+        places = [place for one in kept for place in one.places(masks)]
+        for document in loaded.documents().values():
+            told = masked_document(document, masks, self._rules)
+            if told is not document:
+                count = sum(one != other for one, other in zip(document.raws, told.raws, strict=False))
+                places.append(Place("file", document.path, count))
+        known = {place.path for place in places} | set(loaded.documents())
+        return (*places, *_untouched(home, known, masks))
+
+    def scrub(self, masks: Masks) -> None:
+        """Masks the values everywhere in the folder, under the memory's lock; see `mask_folder`."""
+        self.done = mask_folder(self._store, masks, self._rules, self.done, self._made_by)
 
 
 def mask_folder(
@@ -248,11 +313,8 @@ def mask_folder(
             trace, loaded = store.settle_now()
             for name in (BACKUPS, QUARANTINE, ARCHIVES):
                 remove_half_written(store.home / name)
-            if trace.ledger is not None:
-                mask_ledger(trace.ledger, masks, rules)
-            for place, data in _kept(store.home, loaded, masks, rules):
-                if data is not None:
-                    replace_file(write_target(store.home, place.path), data)
+            for kept in _kept(store.home, loaded, trace.ledger, rules):
+                kept.scrub(masks)
             changed = _changed(loaded, masks, rules)
             if not changed:
                 return told

@@ -35,6 +35,7 @@ from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
 from core.pipeline.writes.verify import drift
 from core.services.secrets import Masking
+from core.workspace import Workspace
 
 VALUE = "Blau3" + "Katze!77"
 OTHER = "Gelb4" + "Hund!88"
@@ -118,7 +119,7 @@ def everywhere(pipeline: Pipeline) -> str:
 
 def masked(pipeline: Pipeline) -> Masking:
     plan = secrets.masking(pipeline.memory)
-    secrets.mask(pipeline.memory, plan, now=NOW)
+    Workspace(pipeline.memory, lambda: NOW).mask_secrets(plan)
     return plan
 
 
@@ -140,7 +141,7 @@ def test_looking_makes_no_database(tmp_path: Path) -> None:
     with closing(Memory.open(tmp_path / "memory")) as memory:
         memory.change("w", lambda draft: create_note(draft, "web", "Wifi", f"The password is {VALUE}"))
         assert len(secrets.secrets(memory)) == 1
-        secrets.mask(memory, secrets.masking(memory), now=NOW)
+        Workspace(memory, lambda: NOW).mask_secrets(secrets.masking(memory))
         assert not secrets.secrets(memory)
     assert not Database.exists(tmp_path / "memory")
 
@@ -176,7 +177,7 @@ def test_the_same_value_is_masked_in_notes_log_and_database_at_once(pipeline: Pi
     note = next(one for one in secrets.secrets(pipeline.memory) if one.note_id)
     plan = secrets.masking(pipeline.memory, [note.id])
     assert {one.id for one in plan.holders} > {note.id}
-    done = secrets.mask(pipeline.memory, plan, now=NOW)
+    done = Workspace(pipeline.memory, lambda: NOW).mask_secrets(plan)
     assert done.kind == "mask"
     assert not done.empty
     assert_gone(pipeline.home, VALUE)
@@ -185,7 +186,7 @@ def test_the_same_value_is_masked_in_notes_log_and_database_at_once(pipeline: Pi
 
 def test_one_text_is_masked_and_others_stay(pipeline: Pipeline) -> None:
     one, other = pipeline.ingest(TEXT).raw_id, pipeline.ingest(f"The deploy token is {TOKEN}.").raw_id
-    secrets.mask(pipeline.memory, secrets.masking(pipeline.memory, [one]), now=NOW)
+    Workspace(pipeline.memory, lambda: NOW).mask_secrets(secrets.masking(pipeline.memory, [one]))
     assert_gone(pipeline.home, VALUE)
     assert [held.id for held in secrets.secrets(pipeline.memory)] == [other]
     assert TOKEN in pipeline.raw(other).content
@@ -383,7 +384,7 @@ def test_masking_waits_for_whoever_writes_notes(pipeline: Pipeline, monkeypatch:
     monkeypatch.setattr(secrets, "_SECONDS", 0.05)
     plan = secrets.masking(pipeline.memory)
     with turn(pipeline.home, 1), pytest.raises(LockTimeoutError, match="writing notes"):
-        secrets.mask(pipeline.memory, plan, now=NOW)
+        Workspace(pipeline.memory, lambda: NOW).mask_secrets(plan)
     assert secrets.secrets(pipeline.memory)
 
 
