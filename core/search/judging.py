@@ -73,8 +73,9 @@ TITLED: Final = 1.194
 LONG_NOTE: Final = -0.756
 HELD: Final = 2.819
 LONE: Final = -0.645
+# The program prints .470; a little more, for a memory of a note or two, where any word is rare.
 FOUND_FROM: Final = 0.480
-OFFERED_FROM: Final = 0.083
+OFFERED_FROM: Final = 0.071
 # That the whole query stands in a note word for word, or is its title, leaves no doubt.
 _VERBATIM: Final = 0.95
 
