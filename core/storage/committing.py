@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -23,8 +23,7 @@ from core.folder import GRAPH_FILE
 from core.model.change import ChangeSet
 from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
-from core.storage.files.atomic import is_leftover, remove_leftovers
-from core.storage.files.side_folders import names_in
+from core.storage.files.atomic import has_leftovers, is_leftover, remove_leftovers
 from core.storage.format.reading import Loaded, read_folder
 from core.storage.journal.ledger import Ledger
 from core.storage.journal.origins import RESTORED, RESTORED_IN_PASSING, Maker
@@ -91,7 +90,7 @@ class Committer:
         self._loaded = read_folder(
             self.home, self._rules, self._loaded, tolerant=self._tolerant and never_good, names=names
         )
-        self._left_behind = any(map(is_leftover, (*names, *names_in(self.home / GRAPH_FILE.parent))))
+        self._left_behind = any(map(is_leftover, names)) or has_leftovers(self.home / GRAPH_FILE.parent)
         return self._loaded.snapshot
 
     @property
@@ -191,9 +190,7 @@ class Committer:
                 raise
             if written is None:
                 return None
-            self._trace.finish(
-                number, entry, made_by, loaded, written.loaded, slipped(self._trace, written, loaded)
-            )
+            self._trace.finish(number, entry, made_by, loaded, written.loaded, self._slipped(written, loaded))
             return entry, written
 
     @contextmanager
@@ -204,6 +201,10 @@ class Committer:
             if not write.begun:
                 write.give_up()
             raise
+
+    def _slipped(self, written: Written, loaded: Loaded) -> Callable[[], Iterable[ChangeSet]]:
+        """What other programs wanted that wrote in the instant of our write, once it is asked."""
+        return slipped(self._trace, written, loaded) if written.slips else tuple
 
     def _take_in(self, written: Written) -> None:
         """What another program put there in the instant of our rename is brought in on top."""
@@ -328,7 +329,7 @@ class Committer:
                 return True
             self._loaded = written.loaded
             self._trace.finish(
-                None, effective, RESTORED, loaded, written.loaded, slipped(self._trace, written, loaded)
+                None, effective, RESTORED, loaded, written.loaded, self._slipped(written, loaded)
             )
             self._take_in(written)
         except NuggetsError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
 
@@ -37,7 +37,7 @@ from core.storage.reconcile.in_memory import reconcile_in_memory
 from core.storage.reconcile.outside import concerned, is_quiet
 from core.storage.recovery.mend_files import check_mends, mend_files, mendable, take_mends_back
 from core.storage.recovery.second_files import SecondFile, second_files
-from core.storage.safety.before_writing import back_up, keep_unreadable, keep_whole
+from core.storage.safety.before_writing import back_up, is_large, keep_unreadable, keep_whole
 from core.storage.safety.quarantine import set_aside
 from core.storage.writing import check_writable
 
@@ -72,6 +72,8 @@ class Store:
         self._view: JournalSession | None = None
         self._viewed: Loaded | None = None
         self._view_begun = 0
+        # The day of which there is a backup for sure.
+        self._backed_up_on: date | None = None
         # The files as a look found them in step with the ledger.
         self._in_step: Loaded | None = None
         self._committer = Committer(
@@ -296,8 +298,12 @@ class Store:
         if change_set.kind == "hit":
             # Who only asked something waits for no copy of all files.
             return ""
+        now = self._clock()
+        if self._backed_up_on == now.astimezone().date() and not is_large(change_set):
+            return ""
         try:
-            back_up(self.home, change_set, self._clock(), self._settings.backups.keep)
+            back_up(self.home, change_set, now, self._settings.backups.keep)
+            self._backed_up_on = now.astimezone().date()
         except NuggetsError as error:
             # A change that can be taken back from the log does not wait for a second safety net.
             why = f"no backup could be made ({error.what})"

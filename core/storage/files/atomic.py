@@ -200,6 +200,13 @@ def is_leftover(name: str) -> bool:
     return name.endswith(".tmp") and _LEFTOVER.fullmatch(name) is not None
 
 
+def has_leftovers(folder: Path) -> bool:
+    """Whether there is such a file in a folder."""
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        return any(is_leftover(entry.name) for entry in entries)
+    return False
+
+
 def remove_leftovers(home: Path) -> None:
     """Removes temporary files that a killed writer left. Only to be called while holding the lock: then no
     writer of this program is at work, and every such file is a leftover.

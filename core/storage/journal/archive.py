@@ -23,13 +23,7 @@ ARCHIVES: Final = "ledger-archive"
 _SUFFIX: Final = ".jsonl.gz"
 # Past the limit so much goes that it does not have to happen again soon.
 _LEAVE: Final = 0.75
-_LOOK_EVERY: Final = 64
 _MEGABYTE: Final = 1_000_000
-
-
-def is_time_to_look(seq: int) -> bool:
-    """Whether the ledger's size is to be looked at after this entry: measuring it at each would cost for nothing."""
-    return seq % _LOOK_EVERY == 0
 
 
 def archive_oldest(ledger: Ledger, home: Path, max_mb: float) -> Path | None:

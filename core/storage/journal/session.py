@@ -16,7 +16,7 @@ from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
 from core.storage.format.reading import Loaded
-from core.storage.journal.archive import archive_oldest, is_time_to_look
+from core.storage.journal.archive import archive_oldest
 from core.storage.journal.baseline import NEVER, Baseline, is_version
 from core.storage.journal.codec import fact_item, note_item
 from core.storage.journal.ledger import Ledger
@@ -29,6 +29,8 @@ from core.storage.journal.seen import forget_file, look, look_at_few, numbered, 
 from core.storage.merge.deciding import conflict_of
 
 _ID_DIGITS: Final = 8
+# After so many entries the ledger's size is looked at: measuring it at each would cost for nothing.
+_ARCHIVED_EVERY: Final = 64
 
 
 @dataclass(frozen=True)
@@ -151,7 +153,7 @@ class JournalSession:
             with self.log.looked_over():
                 recall = effective.kind == "hit"
                 self.mark_written(self.ledger, seq, before, after or before, slipped, recall=recall)
-            if seq is not None and is_time_to_look(seq):
+            if seq is not None and seq % _ARCHIVED_EVERY == 0:
                 archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
             self.notices.say(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))

@@ -25,12 +25,17 @@ def back_up(home: Path, change_set: ChangeSet, now: datetime, keep: int) -> None
 
     keep: how many of each kind stay. Under the memory's lock. Raises StorageError, ReadOnlyError.
     """
-    large = change_set.size > _LARGE
+    large = is_large(change_set)
     today = due_today(home, now)
     if not large and not today:
         return
     make_backup(home, at=now, reason="day" if today else "bulk")
     prune(home, keep)
+
+
+def is_large(change_set: ChangeSet) -> bool:
+    """Whether there is to be a backup before a change in any case."""
+    return change_set.size > _LARGE
 
 
 def keep_unreadable(home: Path, loaded: Loaded, now: datetime) -> None:
