@@ -128,6 +128,7 @@ class ErrorCode(StrEnum):
     ANSWER_EMPTY = "answer-empty"
     ANSWER_UNREADABLE = "answer-unreadable"
     ANSWER_CUT_OFF = "answer-cut-off"
+    ANSWER_INCOMPLETE = "answer-incomplete"
 
 
 # Remedies: what can be done about an error, as types. A front says them in its own way: a shell as a command, the app

@@ -30,10 +30,11 @@ _UNLEASED: Final = "lease_token = NULL, leased_by = '', leased_at = NULL, lease_
 class LostLeaseError(NuggetsError):
     """Another worker has the job by now; nothing of what this one found out may be written."""
 
+    code = ErrorCode.LOST_LEASE
+
     def __init__(self, job_id: int) -> None:
         super().__init__(
             "the lease was lost",
-            code=ErrorCode.LOST_LEASE,
             where=f"job {job_id}",
             kept="the result was not written",
         )

@@ -6,7 +6,7 @@ import sqlite3
 from dataclasses import dataclass
 from typing import Final
 
-from core.errors import NuggetsError
+from core.errors import ErrorCode, NuggetsError
 from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import attributes, entities, jobs, links
 from core.pipeline.database.attributes import Waiting
@@ -25,6 +25,7 @@ _STAGE: Final = "structural classification failed"
 class DroppedFromAnswerError(NuggetsError):
     """The model left statements out. Those that it answered are written; the others wait for the next attempt."""
 
+    code = ErrorCode.ANSWER_INCOMPLETE
     error_class: Final = DROPPED
     retryable: Final = True
 

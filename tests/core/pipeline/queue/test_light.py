@@ -167,3 +167,13 @@ def test_every_standing_has_a_light_and_one_line_of_words_and_dead_jobs_are_name
     assert "\n" not in words
     assert not standing.dead or "dead" in words
     assert shown is not Light.IDLE or not (standing.waiting or standing.outbox or standing.running)
+
+
+def test_dead_jobs_are_told_whatever_a_model_said_last() -> None:
+    failing = provider(state="open", last_error="the deadline of this call is over, the connection is dead")
+    said = why(provider=failing, waiting=2, since=NOW, dead=3, progress=NOW)
+    assert "3 jobs are dead" in said
+
+
+def test_dead_jobs_are_told_once() -> None:
+    assert why(dead=1, died=NOW, progress=0).count("dead") == 1

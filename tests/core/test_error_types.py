@@ -1,0 +1,106 @@
+"""Errors speak in types: a code for each, the field at fault, what can be done; and notices say what they are about."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+
+import pytest
+
+import core
+from core.errors import (
+    ConflictError,
+    ErrorCode,
+    FreeSpace,
+    InvalidInputError,
+    LockTimeoutError,
+    Notice,
+    NuggetsError,
+    Repair,
+    StorageError,
+    TryAgain,
+    UnfinishedError,
+    partly_done,
+)
+
+
+def _classes() -> list[type[NuggetsError]]:
+    for module in pkgutil.walk_packages(core.__path__, "core."):
+        importlib.import_module(module.name)
+    found, waiting = [], [NuggetsError]
+    while waiting:
+        one = waiting.pop()
+        found.append(one)
+        waiting += one.__subclasses__()
+    return found
+
+
+def test_codes_are_stable_names_each_of_its_own() -> None:
+    assert len({str(code) for code in ErrorCode}) == len(ErrorCode)
+    assert [code for code in ErrorCode if not re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", code)] == []
+    assert [
+        code.name
+        for code in ErrorCode
+        if code.name.replace("_", "-").lower() != code.replace("utf-8", "utf8")
+    ] == []
+
+
+def test_every_class_of_errors_has_a_code() -> None:
+    assert [
+        one.__name__ for one in _classes() if one is not NuggetsError and one.code is ErrorCode.ERROR
+    ] == []
+
+
+def test_an_error_says_its_code_field_and_remedy_and_its_words_follow_from_them() -> None:
+    error = InvalidInputError(
+        "no value", code=ErrorCode.NO_VALUE, field="value", remedy=Repair(), todo="or leave it"
+    )
+    assert (error.code, error.field, error.remedy) == (ErrorCode.NO_VALUE, "value", Repair())
+    assert error.todo == "nuggets verify --repair mends it; or leave it"
+    assert str(error) == error.message == f"no value; {error.todo}"
+    assert InvalidInputError("x").code is ErrorCode.INVALID_INPUT
+    assert InvalidInputError.code is ErrorCode.INVALID_INPUT
+
+
+def test_what_is_partly_done_keeps_the_remedy_of_the_error_unless_it_has_another() -> None:
+    for given, remedy in ((None, FreeSpace()), (Repair("go-on"), Repair("go-on"))):
+        with pytest.raises(StorageError) as caught, partly_done("half of it stands", remedy=given):
+            raise StorageError("no room", kept="nothing was written", remedy=FreeSpace())
+        assert (caught.value.kept, caught.value.remedy) == ("half of it stands", remedy)
+        assert str(caught.value) == caught.value.message
+    with pytest.raises(UnfinishedError) as unfinished, partly_done("half of it stands"):
+        raise UnfinishedError("no room", kept="it is in the log")
+    assert unfinished.value.kept == "it is in the log"
+
+
+def test_two_errors_are_the_same_by_what_they_are_not_by_their_words() -> None:
+    said = StorageError("no room (3 bytes left)", where="graph.json", remedy=FreeSpace())
+    again = StorageError("no room (2 bytes left)", where="graph.json", remedy=FreeSpace())
+    assert said.identity == again.identity
+    assert said.identity != StorageError("no room", where="ledger.db", remedy=FreeSpace()).identity
+    assert (
+        said.identity
+        != StorageError("no room (3 bytes left)", where="graph.json", remedy=TryAgain()).identity
+    )
+    assert said.identity != LockTimeoutError("no room (3 bytes left)", where="graph.json").identity
+
+
+def test_a_notice_says_what_it_is_about_whatever_its_words() -> None:
+    error = StorageError("is full", where="ledger.db", kept="nothing was written", remedy=FreeSpace())
+    notice = Notice.of(error)
+    assert notice == "ledger.db: is full; free space on the disk and try again"
+    assert notice.said == "ledger.db: is full"
+    assert notice.is_about(error)
+    assert notice.is_about(StorageError("in other words", where="ledger.db"))
+    assert not notice.is_about(StorageError("is full", where="graph.json"))
+    settings = Notice("colours is no setting", code=ErrorCode.SETTINGS_UNSURE)
+    assert settings.is_about(InvalidInputError("in other words", code=ErrorCode.SETTINGS_UNSURE))
+    assert not settings.is_about(InvalidInputError("colours is no setting"))
+
+
+def test_a_conflict_names_its_field_and_its_code() -> None:
+    error = ConflictError(
+        "x", code=ErrorCode.CHANGED_IN_TWO_WAYS, field="title", base="a", ours="b", theirs="c"
+    )
+    assert (error.code, error.field, error.ours) == (ErrorCode.CHANGED_IN_TWO_WAYS, "title", "b")
