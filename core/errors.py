@@ -388,28 +388,35 @@ class Notice(str):
     """What a person should be told beside what they asked for: a text, with what it is about for programs.
 
     where: the file, note or option it concerns. code: of the error that it is about, None for none. said: the text
-    without the remedy's words.
+    before the remedy's words; more: what comes after them.
     """
 
     where: str
     code: ErrorCode | None
     remedy: Remedy | None
     said: str
+    more: str
 
     def __new__(
-        cls, said: str, *, where: str = "", code: ErrorCode | None = None, remedy: Remedy | None = None
+        cls,
+        said: str,
+        *,
+        where: str = "",
+        code: ErrorCode | None = None,
+        remedy: Remedy | None = None,
+        more: str = "",
     ) -> Notice:
         """The text, where it is said before it and what to do behind it."""
-        head = f"{where}: {said}" if where else said
-        made = super().__new__(cls, "; ".join(filter(None, (head, as_command(remedy)))))
-        made.where, made.code, made.remedy, made.said = where, code, remedy, head
+        head = (f"{where}: {said}" if where else said).replace("\n", " ")
+        made = super().__new__(cls, "; ".join(filter(None, (head, as_command(remedy), more))))
+        made.where, made.code, made.remedy, made.said, made.more = where, code, remedy, head, more
         return made
 
     @classmethod
-    def of(cls, error: NuggetsError, more: str = "") -> Notice:
-        """What a notice says of an error, `more` in place of what was kept safe: that concerns something else."""
-        said = "; ".join(filter(None, (error.what, more, error.more)))
-        return cls(said, where=error.where, code=error.code, remedy=error.remedy)
+    def of(cls, error: NuggetsError, kept: str = "") -> Notice:
+        """What a notice says of an error. kept: what was kept safe of what the notice is about, "" for nothing."""
+        said = "; ".join(filter(None, (error.what, kept)))
+        return cls(said, where=error.where, code=error.code, remedy=error.remedy, more=error.more)
 
     def is_about(self, error: NuggetsError) -> bool:
         """Whether an error tells the same."""

@@ -59,7 +59,7 @@ def notice_in_keys(told: str | Notice, keys: KeyMap = DEFAULT) -> str:
 
     if not isinstance(told, Notice) or told.remedy is None:
         return told
-    return f"{told.said}; {in_keys(told.remedy, keys)}"
+    return "; ".join(filter(None, (told.said, in_keys(told.remedy, keys), told.more)))
 
 
 def is_typed(remedy: Remedy | None) -> bool:

@@ -94,6 +94,7 @@ def test_a_notice_says_what_it_is_about_whatever_its_words() -> None:
     assert notice.is_about(error)
     assert notice.is_about(StorageError("in other words", where="ledger.db"))
     assert not notice.is_about(StorageError("is full", where="graph.json"))
+    assert Notice.of(error, error.kept) == error.message
     settings = Notice("colours is no setting", code=ErrorCode.SETTINGS_UNSURE)
     assert settings.is_about(InvalidInputError("in other words", code=ErrorCode.SETTINGS_UNSURE))
     assert not settings.is_about(InvalidInputError("colours is no setting"))

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from core.errors import Notice, NuggetsError
 from core.pipeline.queue.backoff import poll_delay_ms
 from core.pipeline.queue.errors import failure_of
 from core.pipeline.records import Ticked
@@ -35,7 +36,7 @@ def run(
             told, delay, failures = "; ".join(ticked.warnings), ticked.delay_ms, 0
         except Exception as error:
             failures += 1
-            told = failure_of(error).told
+            told = Notice.of(error, error.kept) if isinstance(error, NuggetsError) else failure_of(error).told
             delay = poll_delay_ms(failures, poll_ms=0, chance=chance())
         if told and told != last:
             say(told)
