@@ -132,25 +132,32 @@ class Desk:
     ) -> tuple[_Result, ChangeSet]:
         """Edits what somebody saw when they began (`base`), so that a change made meanwhile is a conflict."""
 
-        from core.model.draft import Draft
-
         def work() -> tuple[_Result, ChangeSet]:
-            present = self.memory.draft()
-            draft = Draft(base, now=present.now, ids=present.ids, rules=present.rules, author=present.author)
+            draft = self._draft(base)
             result = edit(draft)
             return result, self.memory.apply(draft.change_set(reason, author=self.memory.author))
 
         return await self.write(work)
 
-    async def preview(self, reason: str, edit: Callable[[Draft], object]) -> ChangeSet:
-        """What an edit would do, written nowhere."""
+    async def preview(
+        self, reason: str, edit: Callable[[Draft], object], base: Snapshot | None = None
+    ) -> ChangeSet:
+        """What an edit would do, written nowhere. base: as in `change_from`; None: the newest state."""
 
         def work() -> ChangeSet:
-            draft = self.memory.draft()
+            draft = self._draft(base)
             edit(draft)
             return draft.change_set(reason, author=self.memory.author)
 
         return await aside(work)
+
+    def _draft(self, base: Snapshot | None) -> Draft:
+        present = self.memory.draft()
+        if base is None:
+            return present
+        from core.model.draft import Draft
+
+        return Draft(base, now=present.now, ids=present.ids, rules=present.rules, author=present.author)
 
     # The log
 

@@ -45,11 +45,13 @@ def merge_notes(
     other_id: str,
     reason: str = "merged",
     choices: MergeChoices = EVERYTHING,
+    text: str | None = None,
 ) -> Note:
     """Merges one note into another: every line of both, tags, links and recalls; the other is hidden.
 
     choices: what the survivor takes from which; a text that is taken from one alone stays as it is in the hidden
-    note when it is that one's, and in the history in any case.
+    note when it is that one's, and in the history in any case. text: what somebody made of both; it stands in place of
+    the text that the choices give.
 
     Links of the merged-away note point to the survivor afterwards; it keeps one link to the survivor. Recalls
     are added once, also when the same pair is merged again, either way round. Raises InvalidInputError for a
@@ -69,9 +71,8 @@ def merge_notes(
     counted = _counted_in(draft, other, survivor)
     counts_us = _counted_in(draft, survivor, other)
     before = survivor
-    survivor = edit_note(
-        draft, survivor.id, content=_content(before, other, choices), tags=_tags(before, other, choices)
-    )
+    content = _content(before, other, choices) if text is None else text
+    survivor = edit_note(draft, survivor.id, content=content, tags=_tags(before, other, choices))
     _repoint_links(draft, survivor.id, other.id)
     survivor = existing(draft, survivor.id)
     if not counted:

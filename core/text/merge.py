@@ -11,6 +11,9 @@ from core.text.normalise import code_lines, normalise_content, squeeze
 _HEADING: Final = re.compile(r" {0,3}#{1,6}(?:\s|$)")
 _TABLE_ROW: Final = re.compile(r"\s*\||[\s:|-]*-\s*\|[\s:|-]*$")
 _OPENS: Final = (":", "：")
+# Characters from which on a text is taken for sentences, and what ends one.
+_SENTENCE: Final = 40
+_ENDS: Final = (".", "!", "?", "。")
 
 
 class _Block(NamedTuple):
@@ -25,14 +28,17 @@ def merged_content(first: str, second: str) -> str:
 
     The second is read in blocks, parted by blank lines outside code; a heading or a line that ends with a colon takes
     the block below it along. What stands in the first text in one piece is left out. Of plain lines, the new ones
-    are added; a block with structure (such an opening line, indentation, code, a table) is added whole, since
+    are added, and of those not what stands in a paragraph of the first text in other lines or among other sentences; a
+    block with structure (such an opening line, indentation, code, a table) is added whole, since
     "1. stop" below "rollback:" is not "1. stop" below "steps:". When there is nothing to add, the first text is
     returned as it is; so merging the same text again changes nothing.
     """
     before, after = normalise_content(first), normalise_content(second)
     standing = [line for line in before.split("\n") if line.strip()]
     known = {squeeze(line) for line in standing}
-    added = [block for block in (_beyond(block, standing, known) for block in _blocks(after)) if block.lines]
+    prose = [_run_on(block.lines) for block in _blocks(before) if not block.structured]
+    blocks = (_beyond(block, standing, known, prose) for block in _blocks(after))
+    added = [block for block in blocks if block.lines]
     if not added:
         return first
     if not standing:
@@ -43,13 +49,38 @@ def merged_content(first: str, second: str) -> str:
     return normalise_content(before + ("\n\n" if apart else "\n") + rest)
 
 
-def _beyond(block: _Block, standing: Sequence[str], known: set[str]) -> _Block:
-    """What of a block is to be added to a text with these lines, all of which `known` holds, squeezed."""
+def _beyond(block: _Block, standing: Sequence[str], known: set[str], prose: Sequence[str]) -> _Block:
+    """What of a block is to be added to a text with these lines, all of which `known` holds, squeezed.
+
+    prose: the paragraphs of that text, each as one line.
+    """
     if not block.structured:
-        return _Block(tuple(line for line in block.lines if squeeze(line) not in known), False)
+        if _is_said(_run_on(block.lines), prose):
+            return _Block((), False)
+        new = (line for line in block.lines if squeeze(line) not in known)
+        return _Block(tuple(line for line in new if not _is_said(squeeze(line), prose)), False)
     wanted = [line for line in block.lines if line.strip()]
     places = (place for place, line in enumerate(standing) if line == wanted[0])
     return _Block((), True) if any(standing[at : at + len(wanted)] == wanted for at in places) else block
+
+
+def _run_on(lines: Sequence[str]) -> str:
+    return squeeze(" ".join(lines))
+
+
+def _is_said(said: str, prose: Sequence[str]) -> bool:
+    """Whether a paragraph says this in whole sentences; a few words may mean something else elsewhere."""
+    if len(said) < _SENTENCE:
+        return False
+    for paragraph in prose:
+        place = paragraph.find(said)
+        while place >= 0:
+            before, after = paragraph[:place], paragraph[place + len(said) :]
+            ends = not after or (said.endswith(_ENDS) and after[0] == " ")
+            if ends and (not before or before.endswith(tuple(f"{sign} " for sign in _ENDS))):
+                return True
+            place = paragraph.find(said, place + 1)
+    return False
 
 
 def _blocks(text: str) -> list[_Block]:

@@ -390,6 +390,9 @@ class NotesController(Controller):
 
         self.context.open_dialog(picker, picked)
 
+    def _keeping_of(self, note: Note) -> Keeping | None:
+        return self._texts.keeping("note", note.id, note.title)
+
     @background("open")
     async def review_merge(self, note: Note, other_id: str) -> None:
         """Asks what the merged note takes from each of two."""
@@ -400,5 +403,5 @@ class NotesController(Controller):
         edit = partial(merge_notes, survivor_id=note.id, other_id=other_id)
         if await self.context.attempt(self.desk.preview("", edit)) is not None:
             snapshot = self.desk.snapshot
-            merge = MergeScreen(self.desk, snapshot.note(note.id), snapshot.note(other_id))
+            merge = MergeScreen(self.desk, snapshot.note(note.id), snapshot.note(other_id), self._keeping_of)
             self.context.open_dialog(merge, self._history.reviewed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, ClassVar, Final
 
@@ -20,12 +20,16 @@ from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.refusals import not_duplicates, refuse
 from nuggets_tui.desk import Desk
+from nuggets_tui.keeping import Keeping
 from nuggets_tui.safe_text import content, plain, safe_line
+from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.review import Reviewed
+from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.view import own_tags
 from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.diff_lines import wrapped
+from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
@@ -47,25 +51,33 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         Binding("ctrl+s", "merge", "merge", show=False),
         Binding("space,right", "choose(1)", "next choice", show=False),
         Binding("left", "choose(-1)", "former choice", show=False),
+        Binding("e", "edit_text", "edit", show=False),
         Binding("x", "swap", "swap", show=False),
         Binding("n", "no_duplicates", "no duplicates", show=False),
         Binding("tab", "switch", "switch", show=False),
     ]
-    keys = "ctrl+s  merge · space  choose · x  swap · n  no duplicates · esc  close"
+    keys = "ctrl+s  merge · space  choose · e  edit · x  swap · n  no duplicates · esc  close"
     about = (
-        "Two notes become one, field by field; the other is hidden with a link to it. Every line of both is "
-        "kept."
+        "Two notes become one, field by field; the other is hidden with a link to it. Every line of both is kept, "
+        "unless you edit the merged text (e)."
     )
 
-    def __init__(self, desk: Desk, survivor: Note, other: Note) -> None:
+    def __init__(
+        self, desk: Desk, survivor: Note, other: Note, keeping: Callable[[Note], Keeping | None] | None = None
+    ) -> None:
+        """`keeping`: where a text that is typed for a note is kept, see `TypedDialog`."""
         super().__init__(classes="full")
         self.heading = "Merge two notes"
         self._desk = desk
         self._survivor = survivor
         self._other = other
+        self._keeping = keeping
         self.choices = MergeChoices()
+        # What somebody made of the merged text, and of what; None: it is as the choices give it.
+        self.text: str | None = None
+        self._base = desk.snapshot
         # What is shown, and the choices it is made of.
-        self._shown: tuple[tuple[str, MergeChoices], ChangeSet] | None = None
+        self._shown: tuple[tuple[str, MergeChoices, str | None], ChangeSet] | None = None
 
     def compose_inside(self) -> ComposeResult:
         """The fields at the left; the result above what both notes say."""
@@ -97,11 +109,14 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
     def _row(self, name: str, label: str) -> Row:
         mine, theirs = _value(self._survivor, name), _value(self._other, name)
         side = getattr(self.choices, name)
-        said = "same" if mine == theirs else _SAID[side]
+        edited = name == "content" and self.text is not None
+        said = "edited" if edited else "same" if mine == theirs else _SAID[side]
         shown = theirs if side == "other" else mine
-        if side == "both" and mine != theirs:
+        if edited:
+            shown = self.text or ""
+        elif side == "both" and mine != theirs:
             shown = "every line of both" if name == "content" else _union(mine, theirs)
-        style = MUTED if mine == theirs else "$text-accent"
+        style = MUTED if said == "same" else "$text-accent"
         head = sides(Content.assemble(" ", content(label, "bold")), content(said, style))
         return Row(name, (head, Content.assemble(" ", content(safe_line(shown, 200), MUTED))))
 
@@ -116,12 +131,50 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
     def action_choose(self, step: int) -> None:
         """The next of what the field under the cursor may take."""
         name = self.field
+        if name == "content" and self.text is not None:
+            self._ask_to_drop("Take the text of the notes again?", self._drop_text)
+            return
         if _value(self._survivor, name) == _value(self._other, name):
             return
         options = ("both", "survivor", "other") if name in _OF_BOTH else ("survivor", "other")
         place = options.index(getattr(self.choices, name))
         chosen: dict[str, Any] = {name: options[(place + step) % len(options)]}
         self._choose(dataclasses.replace(self.choices, **chosen))
+
+    @work(group="preview", exclusive=True, exit_on_error=False)
+    async def action_edit_text(self) -> None:
+        """Opens the merged text, to be edited before anything is written."""
+        proposed = await self.attempt(self._proposed())
+        if proposed is None:
+            return
+        keeping = self._keeping(self._survivor) if self._keeping is not None else None
+        screen = MergedTextScreen(self._survivor, self._merged_note(proposed).content, keeping)
+        self.app.push_screen(screen, self._edited)
+
+    def _edited(self, text: str | None) -> None:
+        if text is not None:
+            self.text = text
+            self._choose(self.choices)
+
+    def _drop_text(self) -> None:
+        self.text = None
+        self._choose(self.choices)
+
+    def _ask_to_drop(self, heading: str, then: Callable[[], object]) -> None:
+        question = ConfirmScreen(heading, "The text that you edited is dropped.", yes="drop it", no="go on")
+
+        def answered(sure: bool | None) -> None:
+            if sure:
+                then()
+
+        self.app.push_screen(question, answered)
+
+    def action_close(self) -> None:
+        """Asks first when the merged text was edited."""
+        if self.text is None:
+            super().action_close()
+        else:
+            self._ask_to_drop("Close without merging?", super().action_close)
 
     def action_swap(self) -> None:
         """The other note stays instead; each field is still taken from the note it was taken from."""
@@ -167,19 +220,29 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
     async def _preview(self) -> None:
         proposed = await self.attempt(self._proposed())
         if proposed is not None:
-            after = next(change.after for change in proposed.notes if change.id == self._survivor.id)
-            assert after is not None
             view = self.query_one("#becomes", LineView)
-            view.show_lines(partial(_note_lines, after), keep_scroll=True)
+            view.show_lines(partial(_note_lines, self._merged_note(proposed)), keep_scroll=True)
+
+    def _merged_note(self, proposed: ChangeSet) -> Note:
+        after = next(change.after for change in proposed.notes if change.id == self._survivor.id)
+        assert after is not None
+        return after
 
     async def _proposed(self) -> ChangeSet:
         """The merge as it is chosen; the one that is shown, where it is."""
-        chosen = (self._survivor.id, self.choices)
+        chosen = (self._survivor.id, self.choices, self.text)
         if self._shown is None or self._shown[0] != chosen:
+            if self.text is None:
+                self._base = self._desk.snapshot
             edit = partial(
-                merge_notes, survivor_id=self._survivor.id, other_id=self._other.id, choices=self.choices
+                merge_notes,
+                survivor_id=self._survivor.id,
+                other_id=self._other.id,
+                choices=self.choices,
+                text=self.text,
             )
-            proposed = await self._desk.preview(f"merged into {self._survivor.title}", edit)
+            # On what was read: what another program wrote since is merged or a conflict, never written over.
+            proposed = await self._desk.preview(f"merged into {self._survivor.title}", edit, self._base)
             self._shown = (chosen, proposed)
         return self._shown[1]
 
@@ -211,6 +274,48 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         reason = f"{self._survivor.title} and {self._other.title} are no duplicates"
         _, done = await self._desk.change(reason, edit)
         return done, "No duplicates: reflection will not propose to merge these two"
+
+
+class MergedTextScreen(TypedDialog[str]):
+    """The text of a merged note, to be edited. Answers with it; nothing is written yet."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "take it", show=False, priority=True)]
+    heading = "Edit the merged text"
+    keys = "ctrl+s  take it · esc  close"
+    about = "The text that the merged note will have. It is written when you merge."
+
+    def __init__(self, survivor: Note, text: str, keeping: Keeping | None) -> None:
+        super().__init__(classes="large")
+        self.keeping = keeping
+        self._survivor = survivor
+        self._text = text
+
+    def compose_inside(self) -> ComposeResult:
+        """One large field."""
+        yield TextField("Text", self._text, id="text")
+
+    def on_mount(self) -> None:
+        """The cursor is in it."""
+        self.query_one(TextField).focus()
+
+    @property
+    def values(self) -> dict[str, str]:
+        """What stands in the field."""
+        return {"text": self.query_one(TextField).text}
+
+    @property
+    def begun(self) -> Mapping[str, str]:
+        """What the note says without the merge: after a crash the text is offered as an edit of it."""
+        return {"text": self._survivor.content}
+
+    @property
+    def unsaved(self) -> bool:
+        """Whether something was typed."""
+        return self.values["text"] != self._text
+
+    def action_take(self) -> None:
+        """Takes the text for the merge."""
+        self.dismiss(self.values["text"] if self.unsaved else None)
 
 
 def _value(note: Note, name: str) -> str:
