@@ -18,8 +18,8 @@ from core.graph.edits import create_note, hide_note, link_notes
 from core.memory import Memory
 from core.model.change import Author
 from core.model.draft import Draft
+from kits.frames import pause_undrawn, wait_with_frames
 from kits.hostile import RAW
-from kits.idle import rests_soon
 from nuggets_tui.application import NuggetsApp
 from nuggets_tui.log import LogLine
 from nuggets_tui.opening import Opening
@@ -29,6 +29,8 @@ from nuggets_tui.view import View
 NOW = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 WIDE, NARROW = (120, 40), (80, 24)
 _PATIENCE = 1500
+# One turn of so many draws, for what follows from being drawn.
+_DRAWN = 4
 _Screen = TypeVar("_Screen")
 
 
@@ -103,10 +105,10 @@ class Driver:
 
     async def until(self, condition: Callable[[], object], what: str = "") -> None:
         """Waits until a condition holds, for a bounded number of turns."""
-        for _ in range(_PATIENCE):
+        for turn in range(_PATIENCE):
             if condition():
                 return
-            await self.pilot.pause(0.01)
+            await (self.pilot.pause(0.01) if turn % _DRAWN == 0 else pause_undrawn(self.pilot, 0.01))
         raise AssertionError(f"never came true: {what or condition}; on screen:\n{self.text}")
 
     async def screen(self, kind: type[_Screen]) -> _Screen:
@@ -162,7 +164,7 @@ async def opened(
     opening = Opening(home, clock or (lambda: NOW))
     opening.open()
     app = NuggetsApp(opening, notice=notice)
-    rests_soon(app)
+    wait_with_frames(app)
     async with app.run_test(size=size) as pilot:
         driver = Driver(app, pilot)
         await pilot.pause()

@@ -1,51 +1,83 @@
-"""Waiting between the keys that a test presses, in a fraction of the time that Textual's tests allow for it.
+"""Waiting between the keys that a test presses until nothing is left to do, and no longer.
 
 Textual (8.2) takes an app for idle once its process hardly worked for 20 ms, and waits for that twice after each key.
-While our app has work under way in threads, that is so here too. With nothing under way a shorter look does, and a
-pause after the keys is as long as ever.
+Here an app is idle once nobody has a turn in its event loop, no thread works for it and no timer is about to ring.
+What a thread waits for may be long in coming; with such a thread the process is looked at, as Textual does.
 """
 
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
-from typing import Final
-from weakref import WeakSet
+from collections.abc import Callable
+from typing import Any, Final
 
 import pytest
 import textual.app
-from textual.app import App
+import textual.pilot
+import textual.screen
 
-_LOOK: Final = 0.004
-_WHILE_WORKING: Final = 0.02
-# What follows the files for as long as the app is open is no work that ends.
-_LASTING: Final = "watch"
+_LOOK: Final = 0.002
+# Of a process that hardly works though a thread of its is under way.
+_QUIET: Final = 0.05
+# A timer that rings within this time is waited for.
+_SOON: Final = 0.02
+# Of the clock of frames; 16 ms as the app comes.
+_TICK: Final = 0.004
 
-_running: WeakSet[App[object]] = WeakSet()
-
-
-def rests_soon(app: App[object]) -> None:
-    """Says that an app keeps to the rule: what it does beside its messages, it does in workers."""
-    _running.add(app)
-
-
-def _under_way() -> bool:
-    """Whether an app may be at work where nobody sees its process working: at the disk, or in a thread that waits."""
-    running = [app for app in _running if app.is_running]
-    workers = [worker for app in running for worker in app.workers if worker.group != _LASTING]
-    return not running or not all(worker.is_finished for worker in workers)
-
-
-async def _until_idle(min_sleep: float = _WHILE_WORKING, max_sleep: float = 1) -> None:
-    began, quiet = time.monotonic(), 0.0
-    while (passed := time.monotonic() - began) < max_sleep:
-        worked = time.process_time()
-        await asyncio.sleep(_LOOK)
-        quiet = quiet + _LOOK if time.process_time() - worked < _LOOK / 20 else 0.0
-        if passed + _LOOK > min_sleep and quiet >= (_WHILE_WORKING if _under_way() else _LOOK):
-            return
+_in_threads: set[asyncio.Future[Any]] = set()
+_run_in_executor = asyncio.BaseEventLoop.run_in_executor
 
 
 def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Makes an app that is given keys wait no longer than it must before the next one."""
     monkeypatch.setattr(textual.app, "wait_for_idle", _until_idle)
+    monkeypatch.setattr(textual.pilot, "wait_for_idle", _until_idle)
+    monkeypatch.setattr(asyncio.BaseEventLoop, "run_in_executor", _run_remembered)
+    monkeypatch.setattr(textual.screen, "UPDATE_PERIOD", _TICK)
+
+
+def _run_remembered(
+    loop: asyncio.BaseEventLoop, executor: Any, function: Callable[..., Any], *arguments: Any
+) -> asyncio.Future[Any]:
+    """The loop's own way into a thread: `asyncio.to_thread` and Textual's workers in threads take it too."""
+    future = _run_in_executor(loop, executor, function, *arguments)
+    _in_threads.add(future)
+    future.add_done_callback(_in_threads.discard)
+    return future
+
+
+def _thread_at_work(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether somebody in the loop waits for a thread; for `nuggets_tui.threads.aside` by the name of its threads."""
+    if any(future.get_loop() is loop for future in _in_threads):
+        return True
+    return any(thread.name.startswith("aside-") for thread in threading.enumerate())
+
+
+def _next_ring(loop: Any) -> float:
+    """The seconds until the next timer of the loop rings. asyncio (3.11) names neither its timers nor its turns in
+    public."""
+    times = [timer.when() for timer in loop._scheduled if not timer.cancelled()]
+    return min(times, default=float("inf")) - loop.time()
+
+
+async def _until_idle(min_sleep: float = _SOON, max_sleep: float = 1) -> None:
+    loop: Any = asyncio.get_running_loop()
+    began, quiet = time.monotonic(), 0.0
+    while (passed := time.monotonic() - began) < max_sleep:
+        await asyncio.sleep(0)
+        if loop._ready:
+            continue
+        if _thread_at_work(loop):
+            worked = time.process_time()
+            await asyncio.sleep(_LOOK)
+            quiet = quiet + _LOOK if time.process_time() - worked < _LOOK / 20 else 0.0
+            if quiet < _QUIET:
+                continue
+        elif (ring := _next_ring(loop)) < _SOON:
+            await asyncio.sleep(max(ring, 0))
+            continue
+        if passed >= min_sleep:
+            return
+        await asyncio.sleep(min_sleep - passed)

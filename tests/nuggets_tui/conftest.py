@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from kits.app_kit import small_memory
+from kits.frames import draw_at_pauses
 from kits.idle import shorten_waits
+from kits.styles import share_styles
 
 from nuggets_tui import pace
 
@@ -18,12 +21,12 @@ def home(tmp_path: Path) -> Path:
     return tmp_path / "memory"
 
 
-@pytest.fixture(autouse=True)
-def _at_rest_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    shorten_waits(monkeypatch)
-
-
-@pytest.fixture(autouse=True)
-def _panes_follow_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tests do not wait until a cursor rests; those of the resting put it back."""
-    monkeypatch.setattr(pace, "REST", 0.0)
+@pytest.fixture(autouse=True, scope="session")
+def _waiting_little() -> Iterator[None]:
+    """Tests do not wait longer than they must; those of the resting of a cursor put back how long that is."""
+    with pytest.MonkeyPatch.context() as patch:
+        shorten_waits(patch)
+        draw_at_pauses(patch)
+        share_styles(patch)
+        patch.setattr(pace, "REST", 0.0)
+        yield

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from kits.app_kit import opened
+from kits.frames import every_frame
 from textual.app import App, ComposeResult
 from textual.screen import Screen
 
@@ -82,19 +83,20 @@ async def test_a_list_that_goes_asks_for_nothing() -> None:
 
 async def test_results_do_not_wait_for_the_clock(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(home) as app:
-        shown = asyncio.Event()
-        display = app.app._display
+        with every_frame(app.app):
+            shown = asyncio.Event()
+            display = app.app._display
 
-        def told(screen: Screen[Any], renderable: Any) -> None:
-            display(screen, renderable)
-            if app.view.found is not None:
-                shown.set()
+            def told(screen: Screen[Any], renderable: Any) -> None:
+                display(screen, renderable)
+                if app.view.found is not None:
+                    shown.set()
 
-        monkeypatch.setattr(app.app, "_display", told)
-        app.main.query_one(SearchBox).value = "token"
-        await asyncio.wait_for(shown.wait(), 30)
-        assert app.view.found is not None
-        assert app.view.found.hits
+            monkeypatch.setattr(app.app, "_display", told)
+            app.main.query_one(SearchBox).value = "token"
+            await asyncio.wait_for(shown.wait(), 30)
+            assert app.view.found is not None
+            assert app.view.found.hits
 
 
 def painted(app: App[None], rows: RowList) -> list[str]:
