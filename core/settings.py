@@ -189,13 +189,15 @@ class _Range(NamedTuple):
         )
 
     def __str__(self) -> str:
+        low, high = plain_number(self.low), plain_number(self.high)
         if self.high == math.inf:
-            return f"above {self.low:g}" if self.above else f"{self.low:g} or more"
-        return (
-            f"above {self.low:g} and at most {self.high:g}"
-            if self.above
-            else f"from {self.low:g} to {self.high:g}"
-        )
+            return f"above {low}" if self.above else f"{low} or more"
+        return f"above {low} and at most {high}" if self.above else f"from {low} to {high}"
+
+
+def plain_number(number: float) -> str:
+    """A number as people write it: 1,000,000 and 0.5, never 1e+06."""
+    return f"{number:,.15g}"
 
 
 # A reflection pass over no notes, or one that makes no links, is a way to switch it off.

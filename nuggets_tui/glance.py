@@ -25,6 +25,7 @@ AT_LEAST: Final = 2_000_000
 class _Line(msgspec.Struct, rename="camel", gc=False):
     id: str
     title: str
+    nugget_name: str = ""
     kind: str = "note"
     hidden: bool = False
     created_at: str = ""
@@ -40,12 +41,15 @@ class _Facts(msgspec.Struct):
 
 
 class Glance(msgspec.Struct, frozen=True):
-    """What a first look shows. `newest`: visible notes, newest first, with id, title, kind and dates alone."""
+    """What a first look shows. `newest`: visible notes, newest first, with id, title, kind and dates alone.
+    `nugget_count`: of all nuggets, those too of which only notes speak.
+    """
 
     newest: tuple[Note, ...]
     nuggets: tuple[Nugget, ...]
     visible: int
     hidden: int
+    nugget_count: int = 0
 
 
 def glance(home: Path, *, at_least: int = AT_LEAST, newest: int = 100, mapped: bool = False) -> Glance | None:
@@ -65,7 +69,8 @@ def glance(home: Path, *, at_least: int = AT_LEAST, newest: int = 100, mapped: b
         return None
     visible = [line for line in lines if not line.hidden]
     top = heapq.nlargest(newest, visible, key=lambda line: (max(line.updated_at, line.created_at), line.id))
-    return Glance(tuple(map(_note, top)), nuggets, len(visible), len(lines) - len(visible))
+    names = {line.nugget_name for line in lines} | {nugget.name for nugget in nuggets}
+    return Glance(tuple(map(_note, top)), nuggets, len(visible), len(lines) - len(visible), len(names))
 
 
 def begin_glance(home: Path, *, at_least: int = AT_LEAST) -> Callable[[], Glance | None]:

@@ -10,8 +10,9 @@ from textual.await_complete import AwaitComplete
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 
-from nuggets_tui.commands import COMMANDS, Command
+from nuggets_tui.commands import Command
 from nuggets_tui.fuzzy import fitting, folded
+from nuggets_tui.key_map import keys_of
 from nuggets_tui.textual_adapter import standing_early_keys
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class CommandProvider(Provider):
         if not hasattr(screen, "action_command"):
             return []
         able = cast("Commanded", screen)
-        return [command for command in COMMANDS if able.can(command.name)]
+        return [command for command in keys_of(screen).commands if able.can(command.name)]
 
     def _run(self, command: Command) -> Callable[[], Awaitable[None]]:
         return partial(cast("Commanded", self.screen).action_command, command.name)

@@ -96,7 +96,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     notes. `origin`: where a note comes from, once the log was asked; of the note shown when it bears its id.
     `new_since`: when the person was here before, as files hold times; "" for never. `own`: ids of notes that the
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
-    newest titles and its facts may be there, with the counts in `glanced`.
+    newest titles and its facts may be there, with the counts of visible and hidden notes and of nuggets in `glanced`.
     `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`: its light.
     """
 
@@ -121,7 +121,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     proposed: int = 0
     promotable: int = 0
     loaded: bool = False
-    glanced: tuple[int, int] | None = None
+    glanced: tuple[int, int, int] | None = None
     lost_searches: tuple[str, ...] = ()
     keys: KeyMap = DEFAULT
     past: Past | None = None
@@ -131,9 +131,14 @@ class View(msgspec.Struct, frozen=True, eq=False):
     def counts(self) -> tuple[int, int]:
         """How many notes are visible and how many hidden."""
         if self.glanced is not None:
-            return self.glanced
+            return self.glanced[:2]
         visible = len(self.snapshot.visible)
         return visible, len(self.snapshot.notes) - visible
+
+    @property
+    def nugget_count(self) -> int:
+        """How many nuggets there are, those too of which only notes speak."""
+        return self.glanced[2] if self.glanced is not None else len(self.snapshot.nugget_names)
 
     @property
     def note(self) -> Note | None:

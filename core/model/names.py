@@ -14,6 +14,8 @@ _DEVICES: Final = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{i}" for i in range(10)), *(f"lpt{i}" for i in range(10))]
 )
 DEFAULT_NUGGET: Final = "memory"
+# Characters of a mistyped name that are compared.
+_LONGEST_GIVEN: Final = 200
 
 
 def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
@@ -69,3 +71,12 @@ def parse_iso(text: str) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def did_you_mean(wanted: str, names: Iterable[str]) -> str:
+    """A question after the one or two names that are most like what was given; "" for none alike."""
+    from difflib import get_close_matches
+
+    folded = {name.casefold(): name for name in names}
+    near = get_close_matches(wanted.strip().casefold()[:_LONGEST_GIVEN], folded, n=2)
+    return f"did you mean {' or '.join(folded[name] for name in near)}?" if near else ""

@@ -22,6 +22,7 @@ from core.errors import (
     few_of,
 )
 from core.model.fact import Fact, Nugget
+from core.model.names import did_you_mean
 from core.model.note import Link, Note
 
 
@@ -227,8 +228,13 @@ class Snapshot:
         """The nugget of this name. Raises NotFoundError."""
         found = self.by_name.get(name)
         if found is None:
-            known = ", ".join(self.nugget_names[:8]) or "none yet"
-            raise NotFoundError(
-                "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, todo=f"nuggets here: {known}"
-            )
+            raise self.no_nugget(name)
         return found
+
+    def no_nugget(self, name: str) -> NotFoundError:
+        """The error for a name that no nugget has: with the nearest, and those that there are."""
+        known = f"nuggets here: {', '.join(self.nugget_names[:8]) or 'none yet'}"
+        near = did_you_mean(name, self.nugget_names)
+        return NotFoundError(
+            "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, todo=f"{near} {known}".strip()
+        )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, Repair
+from core.model.names import did_you_mean
 from core.text.normalise import squeeze
 from nuggets_tui.cli.cautions import of_note
 from nuggets_tui.cli.groups import TEXT, command, example
@@ -119,6 +120,10 @@ def recall(
     from nuggets_tui.cli.session import session_id
 
     query, explain = query_and_note(query, explain)
+    if not query.strip():
+        raise InvalidInputError(
+            "an empty text asks nothing", where="QUERY", kept="nothing was counted", todo="give a question"
+        )
     # A note that is not there ends the call before a recall is counted.
     named = call.memory.snapshot.resolve(explain).id if explain else ""
     found = call.memory_as_it_is.recall(query, nugget, session_id(session), syntax=syntax)
@@ -292,12 +297,16 @@ def forget(call: Invocation, /, nugget: str, key: str) -> int:
     """Take a fact out of recall; its note is kept hidden, so that `note unhide` brings the fact back."""
     from core.facts import edits
 
-    if nugget not in call.memory.snapshot.nugget_names and not call.as_json:
-        write_error(f"{nugget}: no such nugget")
+    snapshot = call.memory.snapshot
+    if nugget not in snapshot.nugget_names and not call.as_json:
+        near = did_you_mean(nugget, snapshot.nugget_names)
+        write_error(f"{nugget}: no such nugget" + (f"; {near}" if near else ""))
         return NOT_FOUND
     gone = call.change(f"forgot {key!r}", lambda draft: edits.forget(draft, nugget, key))
     if gone is None and not call.as_json:
-        write_error(f"{nugget}: no fact has the key {key!r}")
+        keys = (fact.key for holder in filter(None, [snapshot.by_name.get(nugget)]) for fact in holder.facts)
+        near = did_you_mean(key, keys)
+        write_error(f"{nugget}: no fact has the key {key!r}" + (f"; {near}" if near else ""))
         return NOT_FOUND
     call.answer(
         lambda: {"forgotten": gone is not None},
@@ -369,8 +378,9 @@ def clear(call: Invocation, /, nugget: str, yes: bool) -> None:
 
     holder = call.memory.snapshot.by_name.get(nugget)
     if holder is None:
+        error = call.memory.snapshot.no_nugget(nugget)
         raise NotFoundError(
-            "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=nugget, kept="nothing was changed"
+            error.what, code=error.code, where=nugget, kept="nothing was changed", todo=error.todo
         )
     question = f"Forget {plural(len(holder.facts), 'fact')} of {holder.name}?"
     if holder.facts and not must_confirm(call, yes, f"clear {nugget}", question):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
-from core.errors import ErrorCode, InvalidInputError, NotFoundError
+from core.errors import ErrorCode, InvalidInputError
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES
 from nuggets_tui.cli.groups import TEXT
 
@@ -177,7 +177,4 @@ def known_nugget(snapshot: Snapshot, name: str | None) -> None:
         raise InvalidInputError(
             "an empty text names no nugget", code=ErrorCode.EMPTY_TEXT, where="--nugget", todo="give a name"
         )
-    known = ", ".join(snapshot.nugget_names[:8]) or "none yet"
-    raise NotFoundError(
-        "no such nugget", code=ErrorCode.NO_SUCH_NUGGET, where=name, todo=f"nuggets here: {known}"
-    )
+    raise snapshot.no_nugget(name)

@@ -60,7 +60,7 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
         (
             Span(row["name"], "bold"),
             str(row["factCount"]),
-            str(row["noteCount"]),
+            str(row["noteCount"] - row["hiddenCount"]),
             str(row["hiddenCount"]),
             f"{row['capacityUsedPct']:g} %",
             Span(row["capacityWarning"], "warn"),

@@ -137,8 +137,11 @@ class HistoryController(Controller):
     # Conflicts
 
     def settle_newest(self) -> None:
-        """The newest conflict that waits."""
-        self.open_conflict(self.view.log.waiting[0])
+        """The newest conflict that waits; says so when there is none."""
+        if self.view.log.waiting:
+            self.open_conflict(self.view.log.waiting[0])
+        else:
+            self.context.say("No conflicts: nothing was changed in two ways.")
 
     @background("open")
     async def open_conflict(self, entry_id: str) -> None:

@@ -126,7 +126,8 @@ class OpeningController(Controller):
 
     def _show_first_look(self, look: Glance) -> None:
         self.context.show(
-            snapshot=Snapshot(notes=look.newest, nuggets=look.nuggets), glanced=(look.visible, look.hidden),
+            snapshot=Snapshot(notes=look.newest, nuggets=look.nuggets),
+            glanced=(look.visible, look.hidden, look.nugget_count),
             now=self._opening.clock(),
         )  # fmt: skip
         self.context.after_refresh(self._opening.frame_shown.set)

@@ -77,7 +77,7 @@ class AuditPane(RowList):
             )
             self.empty_text = nothing if log.complete else _READING
         else:
-            self.empty_text = _EMPTY_NOTE if scope.note_id else _EMPTY
+            self.empty_text = _nothing_listed(view)
         note = view.snapshot.by_id.get(scope.note_id)
         about = [content(f"of {note.title if note else scope.note_id}")] if scope.note_id else []
         about += [Content("with recalls")] if scope.recalls else []
@@ -114,6 +114,16 @@ class AuditPane(RowList):
         """Shows the entry whole."""
         event.stop()
         self.post_message(EntryOpened(event.row.key))
+
+
+def _nothing_listed(view: View) -> Content:
+    """Why nothing stands here where no filter is set: no change is in the log, and recalls may be."""
+    scope = view.log.scope
+    if scope.lists_recalls or not view.log.seen_to:
+        return _EMPTY_NOTE if scope.note_id else _EMPTY
+    of = "of this note " if scope.note_id else ""
+    key = (view.keys.key("log_recalls"), "bold $text-accent")
+    return Content.assemble(f"No change {of}is in the log yet.\n\n", key, "  shows recalls too")
 
 
 def _asides(view: View) -> list[Content]:

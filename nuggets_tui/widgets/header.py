@@ -95,7 +95,7 @@ class HeaderLine(Widget):
             snapshot = view.snapshot
             visible, hidden = view.counts
             parts += [
-                Content(plural(len(snapshot.nuggets), "nugget")),
+                Content(plural(view.nugget_count, "nugget")),
                 Content(plural(snapshot.fact_count, "fact")),
                 Content(plural(visible, "note")),
             ]

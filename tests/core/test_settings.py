@@ -265,3 +265,11 @@ def test_synonyms_that_cannot_be_read_are_told_and_the_others_count(
     assert settings.synonyms == kept
     assert settings.defaulted == (name,)
     assert name in settings.problems[0]
+
+
+def test_a_range_is_written_as_people_write_numbers() -> None:
+    from core.settings import _Range
+
+    assert str(_Range(0, 1_000_000)) == "from 0 to 1,000,000"
+    assert str(_Range(0.001, 0.5, True)) == "above 0.001 and at most 0.5"
+    assert str(_Range(2_500_000.5)) == "2,500,000.5 or more"

@@ -28,6 +28,7 @@ def test_it_agrees_with_what_loading_brings(tmp_path: Path) -> None:
     whole = listed(snapshot, "newest", False)
     assert [(note.id, note.title) for note in look.newest] == [(note.id, note.title) for note in whole]
     assert look.nuggets == snapshot.nuggets
+    assert look.nugget_count == len(snapshot.nugget_names)
 
 
 def test_it_agrees_on_a_memory_that_the_original_wrote(store: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from kits.app_kit import agent_on, opened, small_memory
 from textual.geometry import Size
 
 from core.errors import ConflictError
-from core.graph.edits import edit_note
+from core.graph.edits import create_note, edit_note
 from core.memory import Memory
 from nuggets_tui.widgets.header import HeaderLine
 
@@ -84,3 +85,19 @@ async def test_the_calm_light_of_the_pipeline_leaves_counts_and_news_their_room(
             assert "you added" in line
         if width >= 160:
             assert "○ pipeline: i" in line
+
+
+async def test_the_header_counts_nuggets_of_notes_alone_as_the_command_line_does(tmp_path: Path) -> None:
+    memory = small_memory(tmp_path / "memory")
+    known = len(memory.snapshot.nugget_names)
+    memory.change("w", partial(create_note, nugget="notes-only", title="One", content="text"))
+    async with opened(tmp_path / "memory", (120, 30)) as app:
+        await app.until(lambda: f"{known + 1} nuggets" in app.text)
+
+
+async def test_the_key_of_conflicts_says_when_there_are_none(tmp_path: Path) -> None:
+    small_memory(tmp_path / "memory")
+    async with opened(tmp_path / "memory") as app:
+        await app.until(lambda: app.view.log.loaded)
+        await app.press("c")
+        await app.until(lambda: "No conflicts" in app.notices)

@@ -61,7 +61,7 @@ def _range(key: Key) -> str:
 
 
 def _plain(number: float) -> str:
-    return str(number) if isinstance(number, int) else f"{number:g}"
+    return str(number) if isinstance(number, int) else f"{number:.15g}"
 
 
 def _choice(key: Key, given: Any) -> Fitted:

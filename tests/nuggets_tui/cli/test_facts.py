@@ -196,3 +196,25 @@ def test_a_key_that_another_nugget_holds_too_is_answered_with_that(nuggets: Any)
         document = nuggets.json("recall", spelt)
         assert document["also"] == [{"nuggetName": "other", "key": "test command", "answer": "npm\ntest"}]
     assert "also" not in nuggets.json("recall", "test command", "--nugget", "app")
+
+
+def test_a_mistyped_nugget_or_key_is_answered_with_the_nearest(nuggets: Any) -> None:
+    nuggets.ok("remember", "project", "test command", "pytest")
+    nuggets.ok("remember", "ops", "deploy day", "Tuesday")
+    for args in (
+        ("facts", "Projct"), ("recall", "x", "--nugget", "projct"), ("search", "x", "--nugget", "projct"),
+        ("forget", "projct", "test command"), ("clear", "projct", "--yes"), ("notes", "--nugget", "projct"),
+    ):  # fmt: skip
+        assert "did you mean project?" in nuggets.fails(*args, code=1), args
+    assert "did you mean test command?" in nuggets.fails("forget", "project", "Test comand", code=1)
+    for args in (("facts", "zzz"), ("forget", "project", "zzz"), ("facts", "x" * 10_000)):
+        assert "did you mean" not in nuggets.fails(*args, code=1)
+
+
+@pytest.mark.parametrize("asked", ["", "  ", "\t\n"])
+def test_a_recall_of_nothing_is_bad_input(nuggets: Any, asked: str) -> None:
+    nuggets.ok("remember", "project", "k", "v")
+    before = nuggets.bytes()
+    assert "asks nothing" in nuggets.fails("recall", asked)
+    assert nuggets("recall", asked, "--json").exit_code == 2
+    assert nuggets.bytes() == before

@@ -176,3 +176,18 @@ def test_status_tells_what_of_the_pipelines_settings_is_not_followed(nuggets: An
     assert len(nuggets.json("status")["warnings"]) == 1
     nuggets.ok("ingest", "-", input="The billing service listens on port 8443.")
     assert "the pipeline is off until it can be" in "\n".join(nuggets.json("status")["warnings"])
+
+
+def test_list_and_status_count_notes_alike_and_say_hidden_apart(nuggets: Any) -> None:
+    nuggets.ok("remember", "app", "k", "v")
+    nuggets.ok("note", "add", "One", "text", "--nugget", "notes-only")
+    nuggets.ok("note", "add", "Two", "text", "--nugget", "notes-only")
+    nuggets.ok("note", "hide", "Two")
+    rows = {line.split()[0]: line.split()[1:4] for line in nuggets.ok("list").splitlines()[1:]}
+    assert rows == {"app": ["1", "1", "0"], "notes-only": ["0", "1", "1"]}
+    assert "2 nuggets · 1 fact · 2 notes, 1 hidden" in nuggets.ok("status")
+    # In JSON both count all notes, and the hidden ones among them apart.
+    listed, status = nuggets.json("list"), nuggets.json("status")
+    for name in ("noteCount", "hiddenCount"):
+        assert sum(row[name] for row in listed) == status[name]
+    assert (status["noteCount"], status["hiddenCount"], status["nuggetCount"]) == (3, 1, 2)

@@ -43,3 +43,20 @@ async def test_the_palette_finds_undo_and_the_help_its_filters(home: Path) -> No
         lines = [line.plain for line in section_lines(help_sections(), width)]
         assert max(map(len, lines)) <= width
         assert any(line.startswith("  is:hidden") for line in lines)
+
+
+async def test_a_log_of_nothing_but_recalls_is_not_called_empty(home: Path) -> None:
+    for file in home.glob("ledger.db*"):
+        file.unlink()
+    agent = agent_on(home)
+    assert agent.recall("session store", session="s1").found
+    assert [entry.change_set.kind for entry in agent.log()] == ["hit"]
+    agent.close()
+    async with opened(home, (120, 40)) as app:
+        await app.press("a")
+        await app.until(
+            lambda: "R shows recalls too" in app.main.query_one(AuditPane).empty_text.plain.replace("  ", " ")
+        )
+        await app.until(lambda: "No change is in the log yet" in app.text)
+        await app.press("R")
+        await app.until(lambda: app.log)
