@@ -74,6 +74,9 @@ def merge_note_fields(base: Note | None, ours: Note, theirs: Note, decide: Decid
             former = getattr(base, name) if base is not None else _NOTHING
             changes[name] = _field(ours.id, name, former, getattr(ours, name), getattr(theirs, name), decide)
     changes |= _state(base, ours, theirs, changes["hidden"], changes["content"])
+    if base is not None and theirs.id != base.id:
+        # Of two notes with one id, the later is given one of its own.
+        changes["id"] = theirs.id
     return replace(
         ours, **changes, **_recalls(base, ours, theirs), extra=_extra(ours.id, base, ours, theirs, decide)
     )
