@@ -47,7 +47,7 @@ CODES = {
     "core/pipeline/writes/verify.py": {"what": "core.pipeline.writes.following:Moved"},
     "core/services/secrets.py": {"what": "core.storage.masking.mask:Place"},
     "nuggets_tui/cli/secrets.py": {"why": "core.storage.masking.proof:Left"},
-    "nuggets_tui/recall_words.py": {"reason": "core.facts.recall:Skipped"},
+    "nuggets_tui/words.py": {"reason": "core.facts.recall:Skipped"},
 }
 # Texts of people that are looked up as they are, such as the reason of a link, and codes of the pipeline's database.
 STORED = {"link.reason", "other.reason", "row.reason"}

@@ -17,10 +17,10 @@ from core.model.draft import Draft
 from core.model.fact import Fact, Nugget
 from core.model.names import iso
 from core.model.note import Note, to_file_dict
+from core.model.origin import Origin
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.reading import read_folder
-from core.storage.journal.ledger import STALE
 from core.storage.journal.rows import Past
 from core.storage.merge.compare import outside_changes
 from core.storage.merge.rebase import rebase
@@ -39,6 +39,18 @@ KEYS = tuple(VALUES)
 ONE, TWO, THREE = (f"note-memory-0000000{number}" for number in (1, 2, 3))
 NAME, CITY, PET = (f"fact-memory-0000001{number}" for number in range(3))
 _Result = TypeVar("_Result")
+
+
+# By what the log of a scene knows that a save took something back unseen.
+_STALE = "stale"
+
+
+def _origin(change_set: ChangeSet, made_by: str) -> Origin:
+    if made_by == _STALE:
+        return Origin.OVERWRITTEN
+    if change_set.kind == "restore":
+        return Origin.RESTORED
+    return Origin.MADE if made_by else Origin.OUTSIDE
 
 
 class Scene:
@@ -154,7 +166,7 @@ class Scene:
             return Repairs()
         told = (*made.wishes, *made.merged)
         self.log += [(change_set, "") for change_set in told]
-        self.log += [(change_set, STALE) for change_set in made.stale]
+        self.log += [(change_set, _STALE) for change_set in made.stale]
         if not made.restoring.empty:
             assert rebase(made.restoring, self.now()) == made.restoring
             self.put(made.restoring, ours=True)
@@ -197,14 +209,13 @@ class Scene:
                 change_set,
                 made_by,
                 WRITTEN_NS - int(ages.get(change_set.id, since) * 1e9),
-                change_set.kind == "restore",
-                made_by == STALE,
+                _origin(change_set, made_by),
             )
             for change_set, made_by in reversed(self.log)
         ]
 
     def _own(self, item: ItemKey, seconds: float | dict[str, float]) -> OwnChange | None:
-        told = (entry for entry in reversed(self.log) if entry[0].kind != "hit" and entry[1] != STALE)
+        told = (entry for entry in reversed(self.log) if entry[0].kind != "hit" and entry[1] != _STALE)
         entries = [entry for entry in told if _touches(*entry, item)]
         if not entries or not entries[0][1]:
             return None

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from kits.memory_files import note_object, write_graph
+from kits.memory_files import note_object, notes_of, write_graph
 
 from core import Memory
 from core.graph.edits import edit_note
@@ -46,7 +46,7 @@ def test_entries_say_where_they_come_from(tmp_path: Path) -> None:
         _, mine = memory.change(
             "mine", lambda draft: edit_note(draft, "note-memory-00000001", content="By me.")
         )
-        write_graph(tmp_path, [note_object(1, content="By another program, much later.")])
+        write_graph(tmp_path, [*notes_of(tmp_path), note_object(2, content="By another program.")])
         memory.refresh()
         found = {entry.id: entry.origin for entry in memory.log()}
         assert found[mine.id] is Origin.MADE
