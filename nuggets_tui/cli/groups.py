@@ -90,7 +90,7 @@ def common_options() -> list[click.Parameter]:
             help="Answer with one JSON document.",
         ),
         click.Option(
-            ["--as"], "as_name", type=TEXT, metavar="NAME", expose_value=False, callback=_set_author,
+            ["--as", "as_name"], type=TEXT, metavar="NAME", expose_value=False, callback=_set_author,
             help="Who makes the change: the name of an agent, or me.",
         ),
     ]  # fmt: skip
