@@ -139,8 +139,7 @@ def recall(
     if found.judgement == "not sure" and not call.as_json:
         write_error(f"not sure what answers {short!r}; these may")
     elif not found.found and not call.as_json:
-        said = bool(query.strip()) and short == query
-        further = f"; to look further: nuggets search {shlex.quote(query)}" if said else ""
+        further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
         write_error(f"nothing found for {short!r}{further}")
         if not explained:
             return NOT_FOUND
