@@ -50,7 +50,7 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
         draft.put_fact(nugget, Fact(key=key, value=value))
     note = draft.fact_note(nugget, key, hidden=False)
     if note is None:
-        by_agent = draft.author.kind == "agent"
+        by_agent = draft.author.is_known_agent
         return new_note(draft, "fact", nugget, key, value, meta=meta, by_agent=by_agent)
     return _revised(draft, note, value, meta)
 
@@ -58,7 +58,7 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
 def _revised(draft: Draft, note: Note, value: str, meta: MetaInput | None) -> Note:
     given = (meta or MetaInput()).checked().given
     if value != note.content and not {"source", "confidence"} & given.keys():
-        by_agent = draft.author.kind == "agent"
+        by_agent = draft.author.is_known_agent
         given["source"], given["confidence"] = said_anew(
             note.key, value, note.scope, note.source, note.confidence, by_agent=by_agent
         )

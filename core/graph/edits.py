@@ -39,7 +39,7 @@ def create_note(
     title = _title(title)
     content = normalise_content(content)
     given = tuple(filter(None, map(normalise_tag, tags)))
-    by_agent = draft.author.kind == "agent"
+    by_agent = draft.author.is_known_agent
     return new_note(draft, "note", nugget, title, content, tags=given, meta=meta, by_agent=by_agent)
 
 

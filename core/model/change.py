@@ -6,7 +6,7 @@ after. Preview, audit log, undo and rebase all read this one shape.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
@@ -19,6 +19,10 @@ ChangeKind = Literal[
 ]
 
 
+# How a caller without a terminal is called that does not say which agent it is.
+UNNAMED: Final = "command line"
+
+
 class Author(msgspec.Struct, frozen=True):
     """Who made a change: a kind, and a name where there is one."""
 
@@ -28,6 +32,11 @@ class Author(msgspec.Struct, frozen=True):
     def __str__(self) -> str:
         labels = {"person": "you", "program": "another program"}
         return self.name or labels.get(self.kind, self.kind)
+
+    @property
+    def is_known_agent(self) -> bool:
+        """Whether an agent says it. A script or an agent that does not say so may write what the user said."""
+        return self.kind == "agent" and self.name != UNNAMED
 
     @property
     def signature(self) -> str:

@@ -11,8 +11,6 @@ from core.errors import InvalidInputError
 if TYPE_CHECKING:
     from core.model.change import Author
 
-# How an agent is called in the log that does not say which one it is.
-UNNAMED: Final = "command line"
 _LONGEST: Final = 64
 # What a person types for themselves, and kinds of authors that no agent may be taken for.
 _PERSON: Final = frozenset(("me", "person", "you"))
@@ -85,7 +83,7 @@ def author_as(name: str) -> Author:
     if said.casefold() in _PERSON:
         return Author("person", _own_name())
     if said.casefold() == "agent":
-        return Author("agent", UNNAMED)
+        return Author("agent", "agent")
     wrong = (
         "an empty text names nobody" if not said
         else f"is longer than {_LONGEST} characters" if len(said) > _LONGEST
@@ -103,7 +101,7 @@ def author_of_call(*, at_terminal: bool) -> Author:
     """Who makes this call's changes: an agent that says so in the environment, else a person at a terminal, else an
     agent that does not. NUGGETS_AUTHOR names any of them.
     """
-    from core.model.change import Author
+    from core.model.change import UNNAMED, Author
 
     agent = agent_name()
     if at_terminal and not agent:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -167,3 +168,14 @@ def test_the_help_of_every_command_names_as_and_no_default_of_it(nuggets: Any) -
         said = " ".join(nuggets.ok(*args, *(() if args == ("--help",) else ("--help",))).split())
         assert "--as NAME Who makes the change: the name of an agent, or me." in said
         assert "as_name" not in said
+
+
+def test_what_a_caller_writes_that_names_no_agent_is_taken_for_what_the_user_said(
+    nuggets: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nuggets.ok("note", "add", "Port", "The user runs the API on 4000.")
+    monkeypatch.setenv("CLAUDECODE", "1")
+    nuggets.ok("note", "add", "Other", "The user runs the worker on 4001.")
+    notes = {note["title"]: note for note in json.loads(nuggets.graph.read_bytes())["notes"]}
+    assert (notes["Port"]["source"], notes["Port"]["confidence"]) == ("explicit_user", 0.9)
+    assert (notes["Other"]["source"], notes["Other"]["confidence"]) == ("agent_reflection", 0.75)
