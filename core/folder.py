@@ -37,3 +37,10 @@ def home_as_named() -> str:
 def default_home() -> Path:
     """The folder that is opened when none is named. Raises RuntimeError when there is no home folder."""
     return Path(home_as_named()).expanduser()
+
+
+def user_configuration_folder() -> Path:
+    """The folder where the user's settings for all memories lie."""
+    from platformdirs import user_config_path
+
+    return user_config_path("nuggets", appauthor=False)

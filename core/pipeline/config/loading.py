@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from core.folder import user_configuration_folder
 from core.pipeline.config.candidates import Table, without_effect
 from core.pipeline.config.parts import PipelineConfiguration
 from core.pipeline.config.reading import read_tables, tables_of
@@ -96,13 +97,6 @@ def newer(
     if _seen(_files(home, user_folder)) == loaded.seen:
         return None
     return load_configuration(home, environ, user_folder=user_folder, in_force=loaded.last_good)
-
-
-def user_configuration_folder() -> Path:
-    """The folder where the user's settings for all memories lie."""
-    from platformdirs import user_config_path
-
-    return user_config_path("nuggets", appauthor=False)
 
 
 def _files(home: Path, user_folder: Path | None) -> list[tuple[Path, Callable[[Path], Any]]]:

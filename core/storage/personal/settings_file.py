@@ -11,13 +11,16 @@ from core.storage.files.atomic import read_file
 from core.storage.files.toml import with_values
 
 
-def changed_settings(home: Path, changes: Mapping[str, Any]) -> tuple[bytes | None, bytes]:
+def changed_settings(
+    home: Path, changes: Mapping[str, Any], name: str = SETTINGS_FILE
+) -> tuple[bytes | None, bytes]:
     """The bytes of settings.toml as it is, and as it is to be; None for no file.
 
-    changes: values by "table.name"; None takes one out, so that the default counts. Raises InvalidInputError for no
-    setting or a value that it cannot have, BrokenFileError for a file that cannot be read, StorageError.
+    name: of the file. changes: values by "table.name"; None takes one out, so that the default counts. Raises
+    InvalidInputError for no setting or a value that it cannot have, BrokenFileError for a file that cannot be read,
+    StorageError.
     """
-    path = home / SETTINGS_FILE
+    path = home / name
     checked = {
         tuple(name.split(".")): None if value is None else _plain(checked_setting(name, value))
         for name, value in changes.items()

@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core.folder import user_configuration_folder
 from core.pipeline.config import Mode, PipelineConfiguration, Why, all_keys, as_toml, mode
-from core.pipeline.config.loading import Loaded, load_configuration, newer, user_configuration_folder
+from core.pipeline.config.loading import Loaded, load_configuration, newer
 
 HOSTILE = [b"\xff\xfe", b"[pipeline", b"pipeline = 3\npipeline = 4", b"\x00", b"a = " + b"[" * 5_000]
 HOSTILE_YAML = [
