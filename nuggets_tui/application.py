@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol, cast, runtime_checkable
 
+from msgspec.structs import replace
 from textual.actions import ActionParseResult
 from textual.app import App, ScreenStackError, SystemCommand
 from textual.css.query import NoMatches
@@ -27,15 +28,16 @@ from textual.worker import WorkerFailed
 
 from core.settings import Settings
 from nuggets_tui import garbage
+from nuggets_tui.contrast import readable
 from nuggets_tui.key_input import KeyQueue
 from nuggets_tui.key_map import key_map
 from nuggets_tui.notices import let_told_go, make_room
-from nuggets_tui.opening import TURN, Opening, settings_ahead
+from nuggets_tui.opening import TURN, Opening, settings_ahead, user_settings_ahead
 from nuggets_tui.pace import PACE
 from nuggets_tui.safe_text import plain
 from nuggets_tui.screens.main import MainScreen
 from nuggets_tui.textual_adapter import any_terminal, passing_over, reading_any_bytes
-from nuggets_tui.themes import DARK, LIGHT, ansi_themes, missing_theme
+from nuggets_tui.themes import DARK, LIGHT, missing_theme
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -84,6 +86,9 @@ class NuggetsApp(App[None]):
     def __init__(self, opening: Opening, *, notice: str = "") -> None:
         # Before anything is drawn, and so before the memory is there.
         self._settings = settings_ahead(opening.home)
+        self._user = user_settings_ahead()
+        # While somebody looks through the themes, none is kept.
+        self.previewing = False
         self.key_map = key_map(self._settings)
         super().__init__()
         self.key_queue = KeyQueue(self, super().on_event)
@@ -98,11 +103,18 @@ class NuggetsApp(App[None]):
     @property
     def available_themes(self) -> dict[str, Theme]:
         """Our own themes and all of Textual's. They are there before the first style is made."""
-        return {DARK.name: DARK, LIGHT.name: LIGHT, **super().available_themes, **ansi_themes()}
+        return {DARK.name: DARK, LIGHT.name: LIGHT, **super().available_themes}
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """The theme of a name, its colours made readable; None for no such theme."""
+        theme = super().get_theme(theme_name)
+        return None if theme is None else readable(theme)
 
     def first_theme(self) -> str:
-        """The theme to begin with: what the environment says, else the settings, else our dark one."""
-        for name in (os.environ.get("TEXTUAL_THEME", ""), self._settings.app.theme):
+        """The theme to begin with: what the environment says, else the user's settings, else the memory's, else our
+        dark one.
+        """
+        for name in (os.environ.get("TEXTUAL_THEME", ""), self._user.app.theme, self._settings.app.theme):
             theme = self.get_theme(name) if name else None
             if theme is not None:
                 return theme.name
@@ -115,18 +127,25 @@ class NuggetsApp(App[None]):
             self.key_map = key_map(settings)
             self.key_queue.vim = self.key_map.vim
             self.set_keymap(self.key_map.bound)
-        if before.app.theme != settings.app.theme:
+        if before.app.theme != settings.app.theme and not self.previewing:
             self.theme = self.first_theme()
-        return (*self.key_map.wrong, *self._wrong_theme())
+        return (*self.key_map.wrong, *self._wrong_theme(), *self._user.problems)
 
     def watch_theme(self, name: str) -> None:
         """A theme that was chosen here is kept for the next start."""
         main = self.screen_stack[0] if self.is_running and self.screen_stack else None
-        if isinstance(main, MainScreen):
-            main.theme.keep(name, self.first_theme)
+        if isinstance(main, MainScreen) and not self.previewing:
+            main.theme.keep(name)
+
+    def theme_kept(self, name: str) -> None:
+        """The user's settings have another theme."""
+        self._user = self._user._replace(app=replace(self._user.app, theme=name))
 
     def _wrong_theme(self) -> tuple[str, ...]:
-        return missing_theme(self._settings.app.theme, self.available_themes)
+        named = (self._user.app.theme, self._settings.app.theme)
+        return tuple(
+            wrong for name in dict.fromkeys(named) for wrong in missing_theme(name, self.available_themes)
+        )
 
     def get_driver_class(self) -> type[Driver]:
         """The driver of this platform, which a stray byte does not stop."""
@@ -203,7 +222,7 @@ class NuggetsApp(App[None]):
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Of Textual's own commands those that a person needs here; the rest is in the catalogue."""
-        wanted = {"Theme", "Screenshot"}
+        wanted = {"Screenshot"}
         return (command for command in super().get_system_commands(screen) if command.title in wanted)
 
     async def run_action(
@@ -235,6 +254,13 @@ class NuggetsApp(App[None]):
 
         if isinstance(self.screen, HasHelp):
             self.push_screen(HelpScreen(self.screen.here()))
+
+    def action_change_theme(self) -> None:
+        """Lists the themes; each is shown while the cursor is on it."""
+        from nuggets_tui.screens.themes import ThemesScreen
+
+        if not isinstance(self.screen, ThemesScreen):
+            self.push_screen(ThemesScreen())
 
     def action_toggle_theme(self) -> None:
         """Dark to light, and back."""

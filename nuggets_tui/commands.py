@@ -237,6 +237,8 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.go_to("audit"), "memory"),
         Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW,
                 lambda main: main.theme.toggle()),
+        Command("themes", "", "themes", "Theme: choose one, each is shown while the cursor is on it", VIEW,
+                lambda main: main.theme.choose()),
         Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP,
                 lambda main: main.opening.open_demo(), when=lambda view: view.empty),
         Command("help", "question_mark,f1", "help", "Keys, words and signs; first those of the pane in use", APP,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.settings import Settings
+    from core.user_settings import UserSettings
     from nuggets_tui.glance import Glance
 
 
@@ -77,6 +78,13 @@ class Opening:
             self.future.set_result(memory)
         except BaseException as error:
             self.future.set_exception(error)
+
+
+def user_settings_ahead() -> UserSettings:
+    """What the user has set for all memories."""
+    from core.user_settings import load_user_settings
+
+    return load_user_settings()
 
 
 def settings_ahead(home: Path | None) -> Settings:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import replace
-from functools import cache
 from typing import Final
 
 from textual.theme import BUILTIN_THEMES, Theme
@@ -108,13 +106,3 @@ def missing_theme(name: str, names: Collection[str]) -> tuple[str, ...]:
 def theme_names() -> frozenset[str]:
     """The names of our own themes and of Textual's."""
     return frozenset((DARK.name, LIGHT.name, *BUILTIN_THEMES))
-
-
-@cache
-def ansi_themes() -> dict[str, Theme]:
-    """Textual's themes in the terminal's own colours, with frames that are seen: theirs are black on black."""
-    return {
-        name: replace(theme, variables={**theme.variables, "border-blurred": "ansi_bright_black"})
-        for name, theme in BUILTIN_THEMES.items()
-        if theme.ansi
-    }

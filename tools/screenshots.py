@@ -271,7 +271,7 @@ def _own_world() -> Iterator[Path]:
     kept = dict(os.environ)
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(HOME=folder, USERPROFILE=folder, TZ="UTC")
-        for name in ("NO_COLOR", "TEXTUAL_THEME", "NUGGETS_HOME"):
+        for name in ("NO_COLOR", "TEXTUAL_THEME", "NUGGETS_HOME", "XDG_CONFIG_HOME"):
             os.environ.pop(name, None)
         try:
             yield write_demo(Path(folder) / ".nuggets")

@@ -134,12 +134,17 @@ def _wrong_settings(settings: Settings) -> Iterator[str]:
         from nuggets_tui.key_map import key_map
 
         yield from (f"settings.toml, [keys]: {wrong}" for wrong in key_map(settings).wrong)
-    if settings.app.theme:
-        from nuggets_tui.themes import missing_theme, theme_names
+    from core.settings import SETTINGS_FILE
+    from core.user_settings import load_user_settings, user_settings_file
 
-        wrong_theme = missing_theme(settings.app.theme, theme_names())
-        yield from (f"settings.toml, [app]: {wrong}" for wrong in wrong_theme)
+    user = load_user_settings()
+    for where, theme in ((SETTINGS_FILE, settings.app.theme), (user_settings_file(), user.app.theme)):
+        if theme:
+            from nuggets_tui.themes import missing_theme, theme_names
+
+            yield from (f"{where}, [app]: {wrong}" for wrong in missing_theme(theme, theme_names()))
     yield from settings.problems
+    yield from user.problems
 
 
 def _wrong_configuration(folder: Path) -> Iterator[str]:

@@ -1,10 +1,8 @@
-"""The theme: changed with a key, and found again at the next start."""
+"""The theme: changed with a key, and found again at the next start, whatever memory is opened then."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from pathlib import Path
 from typing import Final
 
 from nuggets_tui.controllers.controller import Controller, background
@@ -20,12 +18,23 @@ class ThemeController(Controller):
         """Dark to light, and back."""
         self.context.app.action_toggle_theme()
 
+    def choose(self) -> None:
+        """Lists the themes."""
+        self.context.app.action_change_theme()
+
     @background("theme", exclusive=True)
-    async def keep(self, name: str, kept: Callable[[], str]) -> None:
-        """Puts a theme into settings.toml, unless it is the one that the next start would show anyway, as `kept` says.
-        A folder that is not there yet is not made for it.
-        """
+    async def keep(self, name: str) -> None:
+        """Puts a theme into the user's settings, unless it is the one that the next start would show anyway."""
         await asyncio.sleep(_PAUSE)
-        desk = self.context.open_desk
-        if desk is not None and name != kept() and Path(self.view.home).is_dir():
-            await self.context.attempt(asyncio.to_thread(desk.memory.save_settings, {"app.theme": name}))
+        app = self.context.app
+        if name == app.first_theme():
+            return
+        if await self.context.attempt(asyncio.to_thread(_saved, name)):
+            app.theme_kept(name)
+
+
+def _saved(name: str) -> bool:
+    from core.user_settings import save_user_settings
+
+    save_user_settings({"app.theme": name})
+    return True

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Horizontal
 from textual.content import Content
 from textual.timer import Timer
-from textual.widgets import Select, TextArea
+from textual.widgets import OptionList, Select, TextArea
 
 from core.errors import ErrorCode, InvalidInputError
 from core.graph.edits import create_note, edit_note
@@ -35,6 +35,7 @@ from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers, t
 from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import CHARACTERS, markdown_lines
+from nuggets_tui.widgets.row_text import MUTED
 
 CHOICES: Final = {"scope": SCOPES, "type": TYPES, "source": SOURCES, "stability": STABILITIES}
 # Wrapping and drawing so much at once would make the keys wait.
@@ -134,6 +135,11 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
     def on_mount(self) -> None:
         """The cursor begins in the title of a new note, at the end of the text of one that is there."""
         self._begun = self.values
+        for select in self.query(Select):
+            # Textual dims the line that stands for no choice.
+            select.query_one(OptionList).replace_option_prompt_at_index(
+                0, Content.styled(select.prompt, MUTED)
+            )
         self._take_over(self.typed or {})
         text = self.query_one("#text", TextArea)
         text.move_cursor(text.document.end)

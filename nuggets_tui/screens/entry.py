@@ -251,6 +251,6 @@ def _row(part: ChangeSet, undone: bool) -> Row:
     if len({each.verb for each in deeds}) > 1 and told.verb == deeds[0].verb:
         # The thing itself, then all that was done to it and its neighbours.
         what, said = deeds[0].what, counted(part)
-    title = Content.assemble(" ", content(what, "dim" if undone else "bold"))
+    title = Content.assemble(" ", content(what, MUTED if undone else "bold"))
     sign = Content.styled(f"{TAKEN_BACK} taken back", MUTED) if undone else Content("")
     return Row(part.id, (sides(title, sign), Content.assemble(" ", content(said, MUTED))))

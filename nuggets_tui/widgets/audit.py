@@ -224,7 +224,7 @@ def _row(line: LogLine, view: View, authors: tuple[int, int]) -> Row:
 
     def shown(width: int) -> Content:
         said = _said(line, view, authors, width)
-        return sides(Content.styled(said.plain, "dim") if dull else said, sign)(width)
+        return sides(Content.styled(said.plain, MUTED) if dull else said, sign)(width)
 
     return Row(line.id, (shown,), data=line.told.note_id)
 

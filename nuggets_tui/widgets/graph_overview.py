@@ -63,7 +63,7 @@ class GraphOverview(Widget):
         & > .graph-overview--colour-5 { color: $foreground; }
         & > .graph-overview--colour-6 { color: $text-warning; }
         & > .graph-overview--ghost { color: $text-muted; }
-        & > .graph-overview--line { color: $text-muted 40%; }
+        & > .graph-overview--line { color: $border-blurred; }
         & > .graph-overview--chosen-line { color: $text-accent; text-style: bold; }
         & > .graph-overview--nugget { text-style: bold; }
         & > .graph-overview--words { color: $text-muted; }

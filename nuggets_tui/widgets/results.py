@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 RECALL_KEY: Final = "recall"
 # Of the rule; no id of a note has a space.
 BELOW_KEY: Final = "less likely"
-_STANDS_BACK: Final = "dim"
+_STANDS_BACK: Final = MUTED
 
 
 def result_rows(found: Found, snapshot: Snapshot) -> list[Row]:

@@ -121,7 +121,7 @@ def note_marks(note: Note) -> Content:
 
 def title_style(note: Note) -> str:
     """Hidden notes stand back."""
-    return "dim" if note.hidden else ""
+    return MUTED if note.hidden else ""
 
 
 def say_in_border(widget: Widget, title: Content, subtitle: Content | None = None) -> None:

@@ -6,48 +6,13 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from kits.app_kit import opened
-from textual.color import Color
-from textual.theme import Theme
+from kits.app_kit import Driver, opened, small_memory
+from kits.contrast import faint_parts
 
-from nuggets_tui.themes import DARK, LIGHT, ansi_themes
+from core.folder import user_configuration_folder
+from nuggets_tui.screens.themes import ThemesScreen
 
 pytestmark = pytest.mark.slow
-
-# What WCAG 2.1 asks for text, and for what is there to be overlooked at first (a field's placeholder).
-READABLE, FAINT = 4.5, 3.0
-
-
-def luminance(colour: Color) -> float:
-    """Relative luminance as WCAG 2.1 defines it, 0 to 1."""
-    parts = [part / 255 for part in (colour.r, colour.g, colour.b)]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast of two colours as WCAG 2.1 defines it, 1 to 21."""
-    low, high = sorted(luminance(Color.parse(colour)) for colour in (one, other))
-    return (high + 0.05) / (low + 0.05)
-
-
-@pytest.mark.parametrize("theme", [DARK, LIGHT])
-def test_every_text_of_our_themes_is_readable_wherever_it_may_stand(theme: Theme) -> None:
-    named = theme.variables
-    texts = {
-        name: colour for name, colour in named.items() if name.startswith("text-") and name != "text-disabled"
-    }
-    places = (
-        str(theme.background),
-        named["block-cursor-background"],
-        named["block-cursor-blurred-background"],
-    )
-    for place in places:
-        for name, colour in {**texts, "foreground": str(theme.foreground)}.items():
-            assert contrast(colour, place) >= READABLE, f"{name} on {place}"
-    assert contrast(named["text-disabled"], str(theme.background)) >= FAINT
-    assert contrast(named["block-cursor-foreground"], named["block-cursor-background"]) >= READABLE
-    assert contrast(named["border"], str(theme.background)) >= FAINT
 
 
 async def test_the_main_screen_and_the_help_show_in_every_theme(home: Path) -> None:
@@ -60,31 +25,79 @@ async def test_the_main_screen_and_the_help_show_in_every_theme(home: Path) -> N
             said = app.text
             for words in ("Redis holds sessions", "1 Facts", "6 Audit log", "Deploy day", "^p all commands"):
                 assert words in said, name
+            assert not list(faint_parts(app.app)), name
         assert {"nuggets-dark", "nuggets-light", "nord", "ansi-dark"} <= set(app.app.available_themes)
         await app.press("question_mark")
         assert "Keys, words and signs" in app.text
 
 
-def test_in_the_terminals_own_colours_frames_differ_from_the_background() -> None:
-    themes = ansi_themes()
-    assert set(themes) == {"ansi-dark", "ansi-light"}
-    assert all(theme.variables["border-blurred"] == "ansi_bright_black" for theme in themes.values())
+def of_user() -> Path:
+    """The user's settings for all memories."""
+    return user_configuration_folder() / "settings.toml"
 
 
-async def test_a_chosen_theme_is_there_at_the_next_start_and_other_settings_stay(home: Path) -> None:
-    settings = home / "settings.toml"
-    settings.write_text("# mine\n[search]\ntext_weight = 0.5  # more words\n")
+async def kept(app: Driver) -> None:
+    """Waits until a theme that was chosen is kept."""
+    await app.until(lambda: all(one.is_finished for one in app.main.workers if one.group == "theme"))
+
+
+async def test_a_chosen_theme_is_the_users_for_every_memory_and_no_entry_of_the_log(
+    home: Path, tmp_path: Path
+) -> None:
+    of_user().parent.mkdir(parents=True)
+    of_user().write_text("# mine\n[pipeline]\nenabled = false  # not yet\n")
     async with opened(home) as app:
+        before = app.main.desk.memory.history
         app.app.theme = "nord"
         app.app.theme = "gruvbox"
-        await app.until(lambda: "gruvbox" in settings.read_text(), "the settings")
-        await app.until(lambda: app.main.desk.memory.settings.app.theme == "gruvbox")
-    said = settings.read_text()
+        await app.until(lambda: "gruvbox" in of_user().read_text(), "the settings")
+        await kept(app)
+        assert app.main.desk.memory.history == before
+    said = of_user().read_text()
     assert "# mine" in said
-    assert tomllib.loads(said) == {"search": {"text_weight": 0.5}, "app": {"theme": "gruvbox"}}
-    async with opened(home) as app:
+    assert "# not yet" in said
+    assert tomllib.loads(said) == {"pipeline": {"enabled": False}, "app": {"theme": "gruvbox"}}
+    assert not (home / "settings.toml").exists()
+    small_memory(tmp_path / "other")
+    async with opened(tmp_path / "other") as app:
         assert app.app.theme == "gruvbox"
-        assert settings.read_text() == said
+        assert of_user().read_text() == said
+
+
+async def test_the_theme_of_a_memory_counts_where_the_user_has_none(home: Path) -> None:
+    (home / "settings.toml").write_text('[app]\ntheme = "nord"\n')
+    async with opened(home) as app:
+        assert app.app.theme == "nord"
+        app.app.theme = "dracula"
+        await app.until(lambda: of_user().is_file(), "the settings")
+    assert (home / "settings.toml").read_text() == '[app]\ntheme = "nord"\n'
+    async with opened(home) as app:
+        assert app.app.theme == "dracula"
+
+
+@pytest.mark.parametrize("text", ["[app", "[app]\ntheme = 7\n", '[app]\ntheme = "norf"\n'])
+async def test_a_theme_of_the_user_that_cannot_be_followed_is_said_and_changes_nothing(
+    home: Path, text: str
+) -> None:
+    of_user().parent.mkdir(parents=True)
+    of_user().write_text(text)
+    async with opened(home) as app:
+        assert app.app.theme == "nuggets-dark"
+        await app.until(lambda: "theme" in app.notices or "cannot be read" in app.notices, "a notice")
+    assert of_user().read_text() == text
+
+
+async def test_settings_of_the_user_that_are_broken_stay_as_they_are_when_a_theme_is_chosen(
+    home: Path,
+) -> None:
+    of_user().parent.mkdir(parents=True)
+    of_user().write_text("[app")
+    async with opened(home) as app:
+        app.app.clear_notifications()
+        app.app.theme = "nord"
+        await app.until(lambda: "settings.toml" in app.notices, "a notice")
+        assert app.app.theme == "nord"
+    assert of_user().read_text() == "[app"
 
 
 async def test_going_back_to_the_former_theme_writes_nothing(home: Path) -> None:
@@ -92,10 +105,38 @@ async def test_going_back_to_the_former_theme_writes_nothing(home: Path) -> None
         before = app.app.theme
         app.app.theme = "nord"
         app.app.theme = before
-        await app.app.workers.wait_for_complete(
-            [worker for worker in app.app.workers if worker.group == "theme" and not worker.is_cancelled]
-        )
-    assert not (home / "settings.toml").exists()
+        await kept(app)
+    assert not of_user().exists()
+
+
+async def test_each_theme_of_the_list_is_shown_under_the_cursor_and_esc_brings_the_former_one_back(
+    home: Path,
+) -> None:
+    async with opened(home) as app:
+        await app.main.action_command("themes")
+        screen = await app.screen(ThemesScreen)
+        ground = app.main.styles.background
+        await app.press("end")
+        await app.until(lambda: app.app.theme == list(app.app.available_themes)[-1])
+        await app.until(lambda: app.main.styles.background != ground)
+        assert screen.query_one("#box").styles.background == app.main.styles.background
+        await app.press("escape")
+        await app.back_on_main()
+        assert app.app.theme == "nuggets-dark"
+        assert app.main.styles.background == ground
+        await kept(app)
+    assert not of_user().exists()
+
+
+async def test_enter_keeps_the_theme_under_the_cursor_at_once_even_before_it_is_shown(home: Path) -> None:
+    async with opened(home) as app:
+        await app.main.action_command("themes")
+        await app.screen(ThemesScreen)
+        await app.pilot.press("down", "enter")
+        await app.back_on_main()
+        assert app.app.theme == "nuggets-light"
+        await app.until(lambda: of_user().is_file(), "the settings")
+    assert tomllib.loads(of_user().read_text()) == {"app": {"theme": "nuggets-light"}}
 
 
 async def test_the_environment_chooses_the_theme_before_the_settings(
