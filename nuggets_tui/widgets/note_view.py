@@ -185,11 +185,10 @@ def _secret(note: Note, keys: KeyMap) -> Content:
 
 def _metadata(note: Note, width: int) -> Content:
     recalls = f"recalled {note.hits}×" if note.hits else "never recalled"
-    # Nugget, scope and type often bear one name; said once is enough.
-    names = dict.fromkeys((note.nugget_name, note.scope, note.type, note.stability))
-    return _joined(
-        [*names, f"{note.confidence:.2f}", SOURCES.get(note.source, note.source), recalls], width=width
-    )
+    named = (("in", note.nugget_name), ("scope", note.scope), ("type", note.type), ("", note.stability))
+    said = [f"{label} {name}".strip() for label, name in named if name]
+    source = SOURCES.get(note.source, note.source)
+    return _joined([*said, f"confidence {note.confidence:.2f}", source, recalls], width=width)
 
 
 def _tags(note: Note) -> Content:

@@ -14,17 +14,18 @@ from core.model.note import Note
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand
 from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted
-from nuggets_tui.safe_text import content
+from nuggets_tui.safe_text import content, cut
 from nuggets_tui.threads import aside
-from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between
+from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between, own_tags
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (
     MUTED,
+    PINNED,
     empty_words,
     note_marks,
     say_in_border,
-    sides,
     title_style,
+    with_label,
     with_reasons,
 )
 from nuggets_tui.words import ago
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 _ROWS_KEPT: Final = 512
+# Cells of what a note belongs to, and of its age.
+_LABEL: Final = 12
+_AGE: Final = 4
 _NONE_THEN: Final = Content("There was no note at this moment.")
 
 
@@ -83,10 +87,16 @@ def _title(note: Note) -> Content:
     return Content.assemble(note_marks(note), content(note.title, title_style(note)))
 
 
+def _label(note: Note) -> Content:
+    """What a note belongs to: its first tag, or its nugget."""
+    tags = [tag for tag in own_tags(note) if tag != PINNED]
+    return content(cut(tags[0] if tags else note.nugget_name, _LABEL), "$text-secondary")
+
+
 def _age(stamp: str, now: datetime) -> str:
     """How old a note is. Ages in the list move on every half a minute: seconds would stand still."""
     age = ago(stamp, now)
-    return "now" if age.endswith(" s") else age
+    return ("now" if age.endswith(" s") else age).rjust(_AGE)
 
 
 class NotesPane(RowList):
@@ -261,7 +271,7 @@ class NotesPane(RowList):
             return drawn[2]
         new, said = words
         right = Content.assemble((new, "bold $text-success"), (said, MUTED))
-        row = Row(note.id, (sides(_title(note), right),), data=note.id)
+        row = Row(note.id, (with_label(_title(note), _label(note), right),), data=note.id)
         self._drawn[note.id] = note, words, row
         return row
 

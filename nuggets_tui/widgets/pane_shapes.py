@@ -33,8 +33,8 @@ Shares = Mapping[str, float]
 # Of the width or height that the line divides, measured from the left or the top.
 USUAL: Final[Shares] = MappingProxyType(
     {
-        "facts": 0.25, "notes": 0.61, "top": 0.62, "note": 0.62, "graph": 0.42,
-        "wide facts": 0.18, "wide notes": 0.44, "wide note": 0.73, "wide log": 0.72, "wide upper": 0.62,
+        "facts": 0.27, "notes": 0.62, "upper": 0.72, "near": 0.29, "graph": 0.58,
+        "wide facts": 0.24, "wide notes": 0.53, "wide log": 0.72, "wide upper": 0.62, "wide near": 0.75,
     }
 )  # fmt: skip
 
@@ -91,26 +91,26 @@ def regions_for(size: Size, active: PaneName, zoomed: bool, shares: Shares = USU
 
 
 def shape_for(size: Size, shares: Shares) -> Shape:
-    """All panes beside each other, in three columns or four."""
+    """All panes beside each other: three above three, or in two halves where there is much room."""
     return _four_columns(size, shares) if size.width > WIDE else _three_columns(size, shares)
 
 
 # Which line a pane is made wider or higher by, and whether it moves away from the pane's beginning.
 _WIDER: Final = {
-    "facts": ("facts", 1), "notes": ("notes", 1), "note": ("notes", -1), "neighbours": ("notes", -1),
+    "facts": ("facts", 1), "notes": ("notes", 1), "note": ("notes", -1), "neighbours": ("near", 1),
     "graph": ("graph", 1), "audit": ("graph", -1),
 }  # fmt: skip
 _HIGHER: Final = {
-    "facts": ("top", 1), "notes": ("top", 1), "note": ("note", 1), "neighbours": ("note", -1),
-    "graph": ("top", -1), "audit": ("top", -1),
+    "facts": ("upper", 1), "notes": ("upper", 1), "note": ("upper", 1), "neighbours": ("upper", -1),
+    "graph": ("upper", -1), "audit": ("upper", -1),
 }  # fmt: skip
 _WIDER_OF_FOUR: Final = {
-    "facts": ("wide facts", 1), "notes": ("wide notes", 1), "note": ("wide note", 1),
-    "neighbours": ("wide note", 1), "graph": ("wide note", -1), "audit": ("wide notes", 1),
+    "facts": ("wide facts", 1), "notes": ("wide notes", 1), "note": ("wide notes", -1),
+    "neighbours": ("wide near", 1), "graph": ("wide near", -1), "audit": ("wide notes", 1),
 }  # fmt: skip
 _HIGHER_OF_FOUR: Final = {
     "facts": ("wide log", 1), "notes": ("wide log", 1), "note": ("wide upper", 1),
-    "neighbours": ("wide upper", -1), "audit": ("wide log", -1),
+    "neighbours": ("wide upper", -1), "graph": ("wide upper", -1), "audit": ("wide log", -1),
 }  # fmt: skip
 
 
@@ -159,36 +159,38 @@ class _Maker:
 
 
 def _three_columns(size: Size, shares: Shares) -> Shape:
+    """What is read above, as high as it can be; what lies around it below."""
     make, (width, height) = _Maker(size, shares), size
-    top = make.row("top", 2 * LEAST_HEIGHT, height - LEAST_HEIGHT, 0, width, height)
+    top = make.row("upper", 2 * LEAST_HEIGHT, height - LEAST_HEIGHT, 0, width, height)
     facts = make.column("facts", LEAST_WIDTH, width - 2 * LEAST_WIDTH, 0, top)
     notes = make.column("notes", facts + LEAST_WIDTH, width - LEAST_WIDTH, 0, top)
-    note = make.row("note", LEAST_HEIGHT, top - LEAST_HEIGHT, notes, width - notes, top)
-    graph = make.column("graph", LEAST_WIDTH, width - LEAST_WIDTH, top, height - top)
+    near = make.column("near", LEAST_WIDTH, width - 2 * LEAST_WIDTH, top, height - top)
+    graph = make.column("graph", near + LEAST_WIDTH, width - LEAST_WIDTH, top, height - top)
     regions = {
         "facts": Region(0, 0, facts, top),
         "notes": Region(facts, 0, notes - facts, top),
-        "note": Region(notes, 0, width - notes, note),
-        "neighbours": Region(notes, note, width - notes, top - note),
-        "graph": Region(0, top, graph, height - top),
+        "note": Region(notes, 0, width - notes, top),
+        "neighbours": Region(0, top, near, height - top),
+        "graph": Region(near, top, graph - near, height - top),
         "audit": Region(graph, top, width - graph, height - top),
     }
     return Shape(regions, tuple(make.dividers))
 
 
 def _four_columns(size: Size, shares: Shares) -> Shape:
+    """Lists and the log in one half, the note with what lies around it in the other."""
     make, (width, height) = _Maker(size, shares), size
     notes = make.column("wide notes", 2 * LEAST_WIDTH, width - 2 * LEAST_WIDTH, 0, height)
-    note = make.column("wide note", notes + LEAST_WIDTH, width - LEAST_WIDTH, 0, height)
     log = make.row("wide log", LEAST_HEIGHT, height - LEAST_HEIGHT, 0, notes, height)
     facts = make.column("wide facts", LEAST_WIDTH, notes - LEAST_WIDTH, 0, log)
-    upper = make.row("wide upper", LEAST_HEIGHT, height - LEAST_HEIGHT, notes, note - notes, height)
+    upper = make.row("wide upper", LEAST_HEIGHT, height - LEAST_HEIGHT, notes, width - notes, height)
+    near = make.column("wide near", notes + LEAST_WIDTH, width - LEAST_WIDTH, upper, height - upper)
     regions = {
         "facts": Region(0, 0, facts, log),
         "notes": Region(facts, 0, notes - facts, log),
-        "note": Region(notes, 0, note - notes, upper),
-        "neighbours": Region(notes, upper, note - notes, height - upper),
-        "graph": Region(note, 0, width - note, height),
+        "note": Region(notes, 0, width - notes, upper),
+        "neighbours": Region(notes, upper, near - notes, height - upper),
+        "graph": Region(near, upper, width - near, height - upper),
         "audit": Region(0, log, notes, height - log),
     }
     return Shape(regions, tuple(make.dividers))

@@ -36,6 +36,17 @@ def sides(left: Content, right: Content) -> Callable[[int], Content]:
     return line
 
 
+def with_label(left: Content, label: Content, right: Content) -> Callable[[int], Content]:
+    """A line with a text, at its right end another one, and before that a label where all of the text has room."""
+
+    def line(width: int) -> Content:
+        room = width - _MARGIN - left.cell_length - 1
+        both = Content.assemble(label, "  ", right)
+        return sides(left, both if label.cell_length and both.cell_length <= room else right)(width)
+
+    return line
+
+
 def with_reasons(left: Content, reasons: Sequence[str]) -> Callable[[int], Content]:
     """A line with a text, and at its right end as many reasons as leave the text what it needs, or half."""
 
@@ -116,7 +127,7 @@ def note_marks(note: Note) -> Content:
         return Content.styled("★ ", "$text-accent")
     if note.is_fact:
         return Content.styled("◆ ", MUTED)
-    return Content("  ")
+    return Content("")
 
 
 def title_style(note: Note) -> str:
