@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
 
 import msgspec
+from msgspec.structs import replace
 from textual.binding import Binding
 
 from nuggets_tui.file_opening import names_a_file
@@ -265,6 +267,49 @@ def bindings() -> list[Binding]:
     return [command.binding for command in COMMANDS]
 
 
-def footer_commands() -> list[Command]:
-    """Commands for the footer in the order they stand there."""
-    return [command for command in COMMANDS if command.footer]
+# What each pane is for comes first in its footer; of these the first four stay longest.
+_OF_PANE: Final[dict[str, tuple[str, ...]]] = {
+    "facts": ("open", "new_fact", "edit", "hide"),
+    "notes": ("why", "edit", "hide", "new_note", "link"),
+    "note": ("edit", "tags", "copy", "back"),
+    "neighbours": ("open", "accept", "link", "back"),
+    "graph": ("fewer_hops", "more_hops"),
+    "audit": ("log_filter", "log_of_note", "log_recalls", "open", "undo"),
+}
+# Then, wherever one is, what no other program has.
+_EVERYWHERE: Final = ("undo", "time", "overview", "pipeline")
+_LONGEST: Final = ("search", "help", "quit")
+_SHORTER: Final = {"log_of_note": "note"}
+# Keys of the picture itself.
+_OF_PICTURE: Final = (
+    Command("larger", "plus", "more", "Notes drawn larger", VIEW, lambda main: None),
+    Command("smaller", "minus", "less", "Notes drawn smaller", VIEW, lambda main: None),
+)
+
+
+@cache
+def footer_commands(pane: str = "notes") -> tuple[Command, ...]:
+    """Commands for the footer of a pane in the order they stand there, each with its rank. Those of no catalogue are
+    keys of the pane itself.
+    """
+    own = [BY_NAME[name] for name in _OF_PANE.get(pane, _OF_PANE["notes"])]
+    own += _OF_PICTURE if pane == "graph" else ()
+    last = [BY_NAME[name] for name in (*_EVERYWHERE, *_LONGEST[1:])]
+    between = [one for one in COMMANDS if one.footer and one not in own and one not in last]
+
+    def ranked(command: Command) -> Command:
+        if command.name in _LONGEST:
+            return replace(command, footer=1)
+        if command.name in ("conflicts", "open_broken", "problems"):
+            # Shown only while something waits.
+            return replace(command, footer=2)
+        if command in own:
+            return replace(command, footer=3, label=_SHORTER.get(command.name, command.label))
+        return replace(command, footer=4 if command in last else 5 + command.footer)
+
+    return tuple(map(ranked, (*own, *between, *(one for one in last if one not in own))))
+
+
+def in_group(group: str) -> Iterator[Command]:
+    """The commands under one heading of the help."""
+    return (command for command in COMMANDS if command.group == group)

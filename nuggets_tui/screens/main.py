@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
+from msgspec.structs import replace
 from textual import getters, on
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -232,8 +233,15 @@ class MainScreen(Screen[None]):
         """Shows the keys that do something now, and what they do."""
         typing = self.context.typing
         self.key_bar.hint = "⏎ or ↓  to the first hit     esc  leaves, again clears" if typing else ""
-        footer = (self.view.keys.by_name[command.name] for command in footer_commands())
-        commands = [command for command in footer if command.keys and self.can(command.name)]
+        focused = self.focused.id if self.focused is not None else None
+        commands = [
+            replace(command, keys=self.view.keys.by_name[command.name].keys)
+            if command.name in BY_NAME
+            else command
+            for command in footer_commands(focused or "")
+            if command.name not in BY_NAME or self.can(command.name)
+        ]
+        commands = [command for command in commands if command.keys]
         if getattr(self.focused, "overview", False):
             commands = [command for command in commands if command.shown_keys[0] not in _OWN_KEYS]
         if self.view.past is not None:

@@ -10,7 +10,7 @@ from textual.reactive import reactive
 from textual.style import Style
 from textual.widget import Widget
 
-from nuggets_tui.commands import PALETTE_KEY, Command
+from nuggets_tui.commands import BY_NAME, PALETTE_KEY, Command
 
 _GAP = "  "
 
@@ -50,7 +50,9 @@ def _fitting(commands: Sequence[Command], width: int) -> list[Content]:
 
 
 def _of(command: Command) -> Content:
-    return _item(command.shown_keys[0], command.label, f"screen.command('{command.name}')")
+    # What is no command of the catalogue is a key of the pane itself.
+    action = f"screen.command('{command.name}')" if command.name in BY_NAME else ""
+    return _item(command.shown_keys[0], command.label, action)
 
 
 def _item(key: str, label: str, action: str) -> Content:

@@ -51,5 +51,36 @@ def test_the_key_line_fits_and_keeps_help_and_quit_longest(width: int) -> None:
         assert "search" in line
 
 
+@pytest.mark.parametrize(
+    ("pane", "first"),
+    [
+        ("facts", "⏎ open  f fact  e edit  x hide"),
+        ("notes", "e edit  x hide  n note  l link"),
+        ("note", "e edit  t tags  y copy  ⌫ back"),
+        ("neighbours", "⏎ open  + accept  l link  ⌫ back"),
+        ("graph", "[ nearer  ] farther  + more  - less"),
+        ("audit", "F filter  A note  R recalls  ⏎ open"),
+    ],
+)
+def test_the_key_line_begins_with_what_the_pane_is_for_and_names_what_no_other_program_has(
+    pane: str, first: str
+) -> None:
+    waits = ("why", "conflicts", "open_broken", "problems")
+    shown = [command for command in footer_commands(pane) if command.name not in waits]
+    line = "  ".join(item.plain for item in _fitting(shown, 119))
+    assert line.startswith(first)
+    for key in (
+        "u undo",
+        "T time",
+        "G overview",
+        "i pipeline",
+        "/ search",
+        "? help",
+        "^p all commands",
+        "q quit",
+    ):
+        assert key in line, line
+
+
 def test_no_two_commands_share_a_name() -> None:
     assert len({command.name for command in COMMANDS}) == len(COMMANDS)
