@@ -11,8 +11,7 @@ import msgspec
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.fact import Fact, Nugget
 from core.model.note import Note
-from core.model.snapshot import ProblemKind, Snapshot
-from core.model.succession import few_changes
+from core.model.snapshot import ProblemKind, Snapshot, few_changes
 from core.text.normalise import squeeze
 
 if TYPE_CHECKING:

@@ -25,6 +25,7 @@ from core.model.snapshot import Problem, Snapshot
 from core.settings import Settings
 from core.storage.files.atomic import has_leftovers, is_leftover, remove_leftovers
 from core.storage.format.reading import Loaded, read_folder
+from core.storage.journal.codec import concerned
 from core.storage.journal.ledger import Ledger
 from core.storage.journal.origins import RESTORED, RESTORED_IN_PASSING, Maker
 from core.storage.journal.session import JournalSession
@@ -32,7 +33,7 @@ from core.storage.journal.unfinished import whole_of
 from core.storage.merge.compare import without_hollow
 from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.outside import Due, concerned, note_outside
+from core.storage.reconcile.outside import Due, note_outside
 from core.storage.reconcile.slips import rescue, slipped
 from core.storage.safety.before_writing import keep_before_rewriting, keep_unreadable
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
@@ -170,7 +171,8 @@ class Committer:
         which is more than `effective` where a part was written before.
         """
         loaded = self.current
-        keep_before_rewriting(self.home, loaded, effective, self._clock())
+        if loaded.snapshot.problems:
+            keep_before_rewriting(self.home, loaded, effective, self._clock())
         write = prepare(self.home, loaded, effective)
         with self._staged(write):
             number, entry = self._trace.begin(entry, made_by, write.stages(), seq, preceding)
@@ -320,7 +322,8 @@ class Committer:
             loaded = self.current
             if effective.empty:
                 return False
-            keep_before_rewriting(self.home, loaded, effective, self._clock())
+            if loaded.snapshot.problems:
+                keep_before_rewriting(self.home, loaded, effective, self._clock())
             write = prepare(self.home, loaded, effective)
             written = None
             with self._staged(write):

@@ -28,16 +28,17 @@ from core.settings import Settings
 from core.storage.committing import Applied, Committer
 from core.storage.files.atomic import locked, make_folder, remove_file
 from core.storage.format.reading import Loaded
+from core.storage.journal.codec import concerned
 from core.storage.journal.ledger import Ledger
 from core.storage.journal.origins import by
 from core.storage.journal.schema import BrokenLedgerError, unreadable
 from core.storage.journal.session import Attribution, JournalSession
 from core.storage.merge.deciding import Decide
 from core.storage.reconcile.in_memory import reconcile_in_memory
-from core.storage.reconcile.outside import concerned, is_quiet
+from core.storage.reconcile.outside import is_quiet
 from core.storage.recovery.mend_files import check_mends, mend_files, mendable, take_mends_back
 from core.storage.recovery.second_files import SecondFile, second_files
-from core.storage.safety.before_writing import back_up, is_large, keep_unreadable, keep_whole
+from core.storage.safety.before_writing import LARGE, back_up, keep_unreadable, keep_whole
 from core.storage.safety.quarantine import set_aside
 from core.storage.writing import check_writable
 
@@ -299,7 +300,7 @@ class Store:
             # Who only asked something waits for no copy of all files.
             return ""
         now = self._clock()
-        if self._backed_up_on == now.astimezone().date() and not is_large(change_set):
+        if self._backed_up_on == now.astimezone().date() and change_set.size <= LARGE:
             return ""
         try:
             back_up(self.home, change_set, now, self._settings.backups.keep)

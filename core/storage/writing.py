@@ -42,12 +42,17 @@ from core.storage.files.atomic import (
     stage_file,
     write_target,
 )
-from core.storage.files.exchange import put_instead
-from core.storage.files.open_writers import wait_for_writers
-from core.storage.format.changed import changed_graph, changed_nugget
-from core.storage.format.documents import Document, GraphDocument, NuggetDocument, new_nugget
+from core.storage.files.exchange import put_instead, wait_for_writers
+from core.storage.format.documents import (
+    Document,
+    GraphDocument,
+    NuggetDocument,
+    changed_graph,
+    changed_nugget,
+    new_nugget,
+)
 from core.storage.format.reading import Loaded, assembled, nugget_files
-from core.storage.journal.rows import Stage
+from core.storage.journal.codec import Stage
 
 _KEPT: Final = "nothing was written"
 _NAMES: Final = 100

@@ -21,7 +21,7 @@ from core.model.origin import Origin
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.reading import read_folder
-from core.storage.journal.rows import Past
+from core.storage.journal.codec import Past
 from core.storage.merge.compare import outside_changes
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile.claims import Case, ItemKey, OwnChange, fact_change_in, fact_keys

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ErrorCode, LockTimeoutError, StorageError
-from core.storage.files.atomic import refused, wrong_kind
-from core.storage.files.locks import Lock
+from core.storage.files.atomic import Lock, refused, wrong_kind
 
 TURN_FILE: Final = ".nuggets.outbox.lock"
 

@@ -9,8 +9,7 @@ from typing import Final, Self
 import msgspec
 
 from core.errors import ConflictError, ErrorCode, LockTimeoutError, StorageError
-from core.storage.files.atomic import identity, refused, wrong_kind
-from core.storage.files.locks import Lock
+from core.storage.files.atomic import Lock, identity, refused, wrong_kind
 from core.storage.files.processes import Process, this_process
 
 PRESENCE_NAME: Final = ".nuggets.daemon.lock"

@@ -1,4 +1,6 @@
-"""The two kinds of files taken apart: every note or fact as bytes and, beside it, in typed form."""
+"""The two kinds of files taken apart: every note or fact as bytes and, beside it, in typed form; and changed so that
+what a change does not touch keeps its bytes.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,18 @@ import msgspec
 from msgspec.structs import force_setattr
 
 from core.errors import BrokenFileError, NuggetsError, Repair
+from core.model.change import FactChange, NoteChange
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note
 from core.model.snapshot import Problem, ProblemKind
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint
-from core.storage.format.codec import ItemError, legible_title, read_fact, read_note
+from core.storage.format.codec import ItemError, legible_title, read_fact, read_note, write_fact, write_note
 from core.storage.format.json_text import JsonError, dump, split_array, split_document, split_object
 
 if TYPE_CHECKING:
     from core.model.progress import Progress
+
 
 GRAPH_VERSION: Final = 3
 NUGGET_VERSION: Final = 4
@@ -330,3 +334,87 @@ def _newer(path: Path, version: bytes | None, known: int) -> str:
         said = version.decode(errors="replace") if version else ""
         return f"{path} has version {said}, newer than this program knows ({known})"
     return ""
+
+
+def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphDocument | None:
+    """The document with rebased changes of notes; None when there are none."""
+    if not changes:
+        return None
+    raws, notes = list(graph.raws), list(graph.notes)
+    touched = {change.id for change in changes if not change.namesake}
+    readable = [number for number, known in enumerate(notes) if known is not None]
+    places: dict[str, int] = {}
+    for number, known in enumerate(notes):
+        if known is not None and known.id in touched:
+            places.setdefault(known.id, number)
+    added: list[tuple[int | None, Note]] = []
+    gone: list[int] = []
+    for change in changes:
+        place = places.get(change.id)
+        if change.namesake:
+            place = readable[change.index] if change.before is not None and change.index is not None else None
+        if change.after is None:
+            gone += [place] if place is not None else []
+        elif place is None:
+            added.append((change.index, change.after))
+        else:
+            raws[place] = write_note(change.after, notes[place], raws[place])
+            notes[place] = change.after
+    for place in sorted(gone, reverse=True):
+        del raws[place], notes[place]
+    illegible = _illegible(notes)
+    for index, note in sorted(added, key=_by_index):
+        at = _room(len(notes), illegible, index)
+        raws.insert(at, write_note(note, None, None))
+        notes.insert(at, note)
+    return replace(graph, raws=tuple(raws), notes=tuple(notes))
+
+
+def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> NuggetDocument:
+    """The document with rebased changes: `index` is a fact's place among the readable ones, a new one's at the end."""
+    raws, facts = list(document.raws), list(document.facts)
+    readable = [place for place, fact in enumerate(facts) if fact is not None]
+    added: list[tuple[int | None, Fact]] = []
+    gone: list[int] = []
+    for change in changes:
+        if change.before is None:
+            added += [(change.index, change.after)] if change.after is not None else []
+        elif change.index is not None:
+            place = readable[change.index]
+            if change.after is None:
+                gone.append(place)
+            else:
+                raws[place] = write_fact(change.after, facts[place], raws[place])
+                facts[place] = change.after
+    for place in sorted(gone, reverse=True):
+        del raws[place], facts[place]
+    illegible = _illegible(facts)
+    for index, fact in sorted(added, key=_by_index):
+        at = _room(len(facts), illegible, index)
+        raws.insert(at, write_fact(fact, None, None))
+        facts.insert(at, fact)
+    return replace(document, raws=tuple(raws), facts=tuple(facts))
+
+
+def _by_index(item: tuple[int | None, object]) -> tuple[bool, int]:
+    return item[0] is None, item[0] or 0
+
+
+def _illegible(items: Sequence[Fact | Note | None]) -> list[int]:
+    return [place for place, item in enumerate(items) if item is None]
+
+
+def _room(length: int, illegible: list[int], index: int | None) -> int:
+    """Where in a file's list of this length an item goes that is to have this number among the readable ones.
+
+    illegible: the places of the others, in order; those behind move on by one.
+    """
+    if index is None or index >= length - len(illegible):
+        return length
+    at = index
+    for place in illegible:
+        if place > at:
+            break
+        at += 1
+    illegible[:] = [place + (place >= at) for place in illegible]
+    return at

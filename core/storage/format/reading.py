@@ -13,11 +13,10 @@ from typing import Final, cast
 from core.errors import BrokenFileError, ErrorCode, StorageError, remedy_for
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.note import Note
-from core.model.snapshot import Problem, ProblemKind, Snapshot
-from core.model.succession import take_over
+from core.model.snapshot import Problem, ProblemKind, Snapshot, take_over
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
-from core.storage.files.open_writers import wait_until_whole
+from core.storage.files.exchange import wait_until_whole
 from core.storage.format.documents import (
     Document,
     GraphDocument,

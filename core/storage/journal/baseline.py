@@ -1,18 +1,247 @@
-"""The files of a folder as its ledger last saw them: what differs from that came from outside."""
+"""What the ledger last saw of the files, every note and fact by its bytes: what differs from that came from outside."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+import hashlib
+import sqlite3
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter, eq
 from pathlib import Path
 from typing import Final
 
+from core.model.fact import Fact
+from core.model.note import Note
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint
-from core.storage.format.documents import Document, GraphDocument, remembered_graph, remembered_nugget
+from core.storage.format.documents import (
+    Document,
+    GraphDocument,
+    NuggetDocument,
+    id_of,
+    remembered_graph,
+    remembered_nugget,
+)
 from core.storage.format.reading import Loaded, assembled
-from core.storage.journal.ledger import Ledger
-from core.storage.journal.seen import SeenFile, look, seen_files, seen_raws, settled_files
+from core.storage.journal.codec import fact_item, note_item
+from core.storage.journal.ledger import PENDING_ENTRIES, Ledger
+
+_NOT_IN_STEP: Final = (None, None, None)
+_FEW: Final = 4
+_ILLEGIBLE: Final = "? "
+# What could not be read for a while is still remembered as it was before.
+_INSERT: Final = (
+    "INSERT INTO seen (file, item, place, raw) VALUES (?, ?, ?, ?) "
+    "ON CONFLICT (file, item) DO UPDATE SET place = excluded.place, raw = excluded.raw"
+)
+
+
+@dataclass(frozen=True)
+class SeenFile:
+    """One file as it was last seen. `fingerprint` is None while something in it waits to be settled."""
+
+    fingerprint: Fingerprint | None
+    head: bytes
+
+
+def numbered(document: Document) -> dict[str, bytes]:
+    """The document's notes or facts, each as its bytes, under names that are unique in the file, in order."""
+    found: dict[str, bytes] = {}
+    again: dict[str, int] = {}
+    nugget = _nugget(document)
+    for item, raw in zip(document.items, document.raws, strict=True):
+        _put(found, again, _name(nugget, item, raw), raw)
+    return found
+
+
+def _nugget(document: Document) -> str:
+    return document.meta.name if isinstance(document, NuggetDocument) else ""
+
+
+def _name(nugget: str, item: Note | Fact | None, raw: bytes) -> str:
+    if isinstance(item, Note):
+        return note_item(item.id)
+    if isinstance(item, Fact):
+        return fact_item(nugget, item.key)
+    return f"{_ILLEGIBLE}{hashlib.sha256(raw).hexdigest()}"
+
+
+def _put(found: dict[str, bytes], again: dict[str, int], name: str, raw: bytes) -> None:
+    """again: for each name that stands several times the number that it had last."""
+    if name in found:
+        number = again.get(name, 1) + 1
+        while f"{name}\x00{number}" in found:
+            number += 1
+        again[name] = number
+        name = f"{name}\x00{number}"
+    found[name] = raw
+
+
+def head(document: Document) -> bytes:
+    """The file without its notes or facts."""
+    if isinstance(document, GraphDocument):
+        return b"".join(replace(document, raws=(), notes=()).to_parts())
+    return b"".join(replace(document, raws=(), facts=()).to_parts())
+
+
+def seen_files(ledger: Ledger) -> dict[str, SeenFile]:
+    """Every file that was ever seen and not yet seen to be gone."""
+    return settled_files(ledger)[0]
+
+
+def settled_files(ledger: Ledger) -> tuple[dict[str, SeenFile], bool]:
+    """As `seen_files`, and whether no entry is to be finished; asked of the ledger at once."""
+    rows = ledger.rows(
+        f"SELECT file, inode, size, mtime_ns, fields, EXISTS ({PENDING_ENTRIES}) FROM seen_file"
+    )
+    seen = {
+        file: SeenFile(Fingerprint(inode, size, mtime) if inode is not None else None, fields)
+        for file, inode, size, mtime, fields, _ in rows
+    }
+    return seen, not rows[0][5] if rows else not ledger.pending_count()
+
+
+def seen_raws(ledger: Ledger, file: str) -> list[bytes]:
+    """The bytes of the file's notes or facts as they were last seen, in order."""
+    return [row[0] for row in ledger.rows("SELECT raw FROM seen WHERE file = ? ORDER BY place", (file,))]
+
+
+def look(
+    connection: sqlite3.Connection,
+    file: str,
+    document: Document,
+    before: Mapping[str, bytes] | None,
+    *,
+    fingerprint: Fingerprint | None,
+    only: Collection[str] | None = None,
+    keep: Collection[str] = (),
+) -> None:
+    """Remembers a file as it is now. before: what was seen there until now, None when that is not at hand.
+
+    fingerprint: the version; None while something in it waits to be settled. only: remembers these names alone.
+    keep: names whose former bytes stay remembered.
+    """
+    now = numbered(document)
+    if before is None:
+        rows = connection.execute("SELECT item, raw FROM seen WHERE file = ? ORDER BY place", (file,))
+        before = dict(rows.fetchall())
+    if only is not None:
+        keep = {name for name in {*before, *now} if name not in only}
+    gone = [name for name in before if name not in now and name not in keep]
+    connection.executemany("DELETE FROM seen WHERE file = ? AND item = ?", ((file, name) for name in gone))
+    changed = [
+        (raw, file, name)
+        for name, raw in now.items()
+        if name in before and before[name] is not raw and before[name] != raw and name not in keep
+    ]
+    connection.executemany("UPDATE seen SET raw = ? WHERE file = ? AND item = ?", changed)
+    _insert_new(connection, file, now, before, keep)
+    _put_version(connection, file, document, fingerprint)
+
+
+def _put_version(
+    connection: sqlite3.Connection, file: str, document: Document, fingerprint: Fingerprint | None
+) -> None:
+    connection.execute(
+        "INSERT INTO seen_file (file, inode, size, mtime_ns, fields) VALUES (?, ?, ?, ?, ?) ON CONFLICT (file) "
+        "DO UPDATE SET inode = excluded.inode, size = excluded.size, mtime_ns = excluded.mtime_ns, "
+        "fields = excluded.fields",
+        (file, *(fingerprint or _NOT_IN_STEP)[:3], head(document)),
+    )
+
+
+def kept_names(document: Document, before: Mapping[str, bytes]) -> frozenset[str]:
+    """Names whose bytes stay remembered as they were seen `before`, although the file does not show them now.
+
+    A note stays while its id is set aside. Of a fact file in which something cannot be read every fact stays that is
+    not there: any of them may be the one that cannot be read, and none is called removed until the file is whole.
+    """
+    if not document.problems:
+        return frozenset()
+    now = numbered(document)
+    missing = frozenset(name for name in before if name not in now and not name.startswith(_ILLEGIBLE))
+    if isinstance(document, GraphDocument):
+        return missing & {note_item(id) for id in document.set_aside}
+    return missing
+
+
+def look_again(connection: sqlite3.Connection, file: str, document: Document) -> None:
+    """Remembers the version of a file in which nothing changed."""
+    _put_version(connection, file, document, document.fingerprint)
+
+
+def look_at_few(connection: sqlite3.Connection, file: str, was: Document, now: Document) -> bool:
+    """As `look` for a file that was last seen as `was`, when a few things in it changed and nothing moved.
+
+    False, and nothing is done, when it is more than that. Naming ten thousand notes costs as much as writing them.
+    """
+    old_count, new_count = len(was.raws), len(now.raws)
+    # What did not change is most often the same object; telling that here takes a thousandth of a loop's time.
+    alike = list(map(eq, was.raws, now.raws))
+    changed = [place for place, same in enumerate(alike) if not same] if not all(alike) else []
+    if new_count < old_count or len(changed) + new_count - old_count > _FEW:
+        return False
+    before, after = was.items, now.items
+    for place in changed:
+        one, other = before[place], after[place]
+        if one is None or other is None or id_of(one) != id_of(other) or _count(one, before) > 1:
+            return False
+    added = [item for item in after[old_count:] if item is not None and _count(item, after) == 1]
+    if len(added) < new_count - old_count:
+        return False
+    nugget = _nugget(now)
+    connection.executemany(
+        "UPDATE seen SET raw = ? WHERE file = ? AND item = ?",
+        [(now.raws[place], file, _name(nugget, after[place], now.raws[place])) for place in changed],
+    )
+    new = zip(added, now.raws[old_count:], strict=True)
+    _append(connection, file, [(_name(nugget, item, raw), raw) for item, raw in new])
+    _put_version(connection, file, now, now.fingerprint)
+    return True
+
+
+def _count(item: Note | Fact, items: Sequence[Note | Fact | None]) -> int:
+    # Ten thousand calls of id_of would take longer than all else that is done about a new note.
+    name_of = attrgetter("id" if isinstance(item, Note) else "key")
+    return list(map(name_of, filter(None, items))).count(name_of(item))
+
+
+def _insert_new(
+    connection: sqlite3.Connection,
+    file: str,
+    now: Mapping[str, bytes],
+    before: Mapping[str, bytes],
+    keep: Collection[str],
+) -> None:
+    names = list(now)
+    stayed = [name for name in before if name in now]
+    # New ones at the end, the others in their old order, is by far the commonest: nobody has to move then.
+    appended = names[: len(stayed)] == stayed
+    new = [(name, raw) for name, raw in now.items() if name not in before and name not in keep]
+    _append(connection, file, new)
+    if not appended:
+        connection.executemany(
+            "UPDATE seen SET place = ? WHERE file = ? AND item = ?",
+            ((place, file, name) for place, name in enumerate(names)),
+        )
+
+
+def _append(connection: sqlite3.Connection, file: str, named: Iterable[tuple[str, bytes]]) -> None:
+    named = tuple(named)
+    if not named:
+        return
+    last = connection.execute("SELECT max(place) FROM seen WHERE file = ?", (file,)).fetchone()[0]
+    start = 0 if last is None else last + 1
+    connection.executemany(
+        _INSERT, ((file, name, place, raw) for place, (name, raw) in enumerate(named, start))
+    )
+
+
+def forget_file(connection: sqlite3.Connection, file: str) -> None:
+    """Remembers that a file is gone."""
+    connection.execute("DELETE FROM seen WHERE file = ?", (file,))
+    connection.execute("DELETE FROM seen_file WHERE file = ?", (file,))
+
 
 # The fingerprint of no file.
 NEVER: Final = Fingerprint(0, 0, 0)

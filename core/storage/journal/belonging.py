@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 from core.storage.files.sqlite import DATABASE_ERRORS
 from core.storage.format.codec import ItemError, read_fact
 from core.storage.format.reading import Loaded
+from core.storage.journal.baseline import numbered, seen_files
 from core.storage.journal.ledger import Ledger
 from core.storage.journal.schema import BrokenLedgerError
-from core.storage.journal.seen import numbered, seen_files
 
 ID_FILE: Final = "ledger.id"
 # Under this name databases keep the id.

@@ -8,8 +8,7 @@ from typing import Final, TypedDict, Unpack
 
 from core.model.change import ChangeSet
 from core.model.entry import EntryState
-from core.storage.journal.codec import note_item, read_change_set, unpressed
-from core.storage.journal.rows import storable
+from core.storage.journal.codec import note_item, read_change_set, storable, unpressed
 
 LARGEST: Final = 2**63 - 1
 # Words in which JSON may write a character otherwise than it is.

@@ -16,14 +16,6 @@ from core.model.parts import parts, scope_numbers
 from core.storage.files.atomic import Fingerprint, fingerprint, identity
 from core.storage.files.sqlite import BUSY_SECONDS, DATABASE_ERRORS, code_of, in_one_step
 from core.storage.journal.codec import (
-    items_of,
-    read_change_set,
-    write_change_set,
-    write_conflict,
-)
-from core.storage.journal.filters import LARGEST, EntryFilters, says, which_entries
-from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, Maker, read_maker
-from core.storage.journal.rows import (
     ENTRY_COLUMNS,
     OwnEntry,
     Past,
@@ -33,11 +25,17 @@ from core.storage.journal.rows import (
     entries_of,
     fold_recalls,
     insert_entry,
+    items_of,
+    read_change_set,
     read_stages,
     storable,
     touch,
+    write_change_set,
+    write_conflict,
     write_stages,
 )
+from core.storage.journal.filters import LARGEST, EntryFilters, says, which_entries
+from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, Maker, read_maker
 from core.storage.journal.schema import connect, connect_to_read, copied, told_apart
 
 # How far SQLite goes to have a transaction on disk when it ends.

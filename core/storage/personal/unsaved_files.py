@@ -21,8 +21,7 @@ from typing import Final, NamedTuple
 
 from core.errors import LockTimeoutError, StorageError
 from core.storage.cache.container import is_ours, own_file, read_up_to
-from core.storage.files.atomic import make_folder, refused, replace_file
-from core.storage.files.locks import Lock
+from core.storage.files.atomic import Lock, make_folder, refused, replace_file
 from core.storage.files.side_folders import names_in
 from core.storage.files.user_folder import folder_of
 

@@ -8,11 +8,11 @@ from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from core.model.compare import differences
 from core.storage.format.reading import Loaded
+from core.storage.journal.baseline import seen_files
 from core.storage.journal.belonging import check_what_it_saw
 from core.storage.journal.ledger import Ledger
 from core.storage.journal.origins import Maker
 from core.storage.journal.schema import LEDGER_FILE, BrokenLedgerError
-from core.storage.journal.seen import seen_files
 from core.storage.journal.session import JournalSession
 from core.storage.merge.compare import without_hollow
 from core.storage.merge.deciding import Collect, take_theirs

@@ -18,7 +18,7 @@ from core.model.compare import Differences, alike, facts_are_whole
 from core.model.fact import Fact
 from core.model.note import FILE_NAMES, Note
 from core.model.snapshot import Snapshot
-from core.storage.journal.rows import Past
+from core.storage.journal.codec import Past
 from core.storage.merge.compare import HIT_FIELDS, UNSAID_FIELDS
 from core.storage.reconcile.claims import SOON_SECONDS, ItemKey, facts_of
 

@@ -14,13 +14,9 @@ from core.model.change import OURSELVES, PROGRAM, ChangeSet
 from core.model.compare import Differences, differences
 from core.model.entry import Conflict
 from core.model.snapshot import Snapshot
-from core.storage.format.changed import changed_graph, changed_nugget
-from core.storage.format.documents import Document
+from core.storage.format.documents import Document, changed_graph, changed_nugget
 from core.storage.format.reading import Loaded
-from core.storage.journal.codec import fact_item, items_of, note_item
-from core.storage.journal.ledger import Ledger
-from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, RESTORED_IN_PASSING, Maker, by
-from core.storage.journal.seen import (
+from core.storage.journal.baseline import (
     forget_file,
     kept_names,
     look,
@@ -28,6 +24,9 @@ from core.storage.journal.seen import (
     look_at_few,
     numbered,
 )
+from core.storage.journal.codec import concerned, fact_item, items_of, note_item
+from core.storage.journal.ledger import Ledger
+from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, RESTORED_IN_PASSING, Maker, by
 from core.storage.journal.session import JournalSession
 from core.storage.merge.compare import outside_changes
 from core.storage.reconcile.claims import facts_of
@@ -127,15 +126,6 @@ def _lost_updates(
     if silent:
         _keep_conflicts(trace, ledger, fights(made.restoring, lambda name: ledger.restored(name) >= _TURNS))
     return Due()
-
-
-def concerned(change_set: ChangeSet) -> frozenset[str]:
-    """Names of all that a change set touches, and of the facts that its notes mirror."""
-    notes = (
-        note for change in change_set.notes for note in (change.before, change.after) if note is not None
-    )
-    mirrored = (fact_item(note.nugget_name, note.key) for note in notes if note.is_fact)
-    return frozenset((*items_of(change_set), *mirrored))
 
 
 def _log_what_was_meant(

@@ -14,9 +14,8 @@ from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import Note
 from core.storage.format.reading import Loaded
-from core.storage.journal.codec import fact_item, note_item, read_change_set
+from core.storage.journal.codec import OwnEntry, fact_item, note_item, read_change_set
 from core.storage.journal.ledger import Ledger
-from core.storage.journal.rows import OwnEntry
 from core.storage.reconcile.claims import ItemKey, OwnChange, fact_change_in, facts_of
 
 # How far back the log is searched for what a thing said before.

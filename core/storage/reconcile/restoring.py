@@ -36,8 +36,8 @@ from core.storage.reconcile.renamed_keys import renamed_things
 from core.storage.reconcile.repairs import Drafting, find_repairs
 
 if TYPE_CHECKING:
+    from core.storage.journal.codec import Past
     from core.storage.journal.ledger import Ledger
-    from core.storage.journal.rows import Past
 
 
 @dataclass(frozen=True, kw_only=True)

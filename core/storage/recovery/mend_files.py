@@ -13,12 +13,11 @@ from core.model.change import FileMend
 from core.storage.files.atomic import fingerprint, read_file, replace_file, write_target
 from core.storage.format.documents import remembered_graph, remembered_nugget
 from core.storage.format.reading import Loaded
-from core.storage.journal.seen import seen_files, seen_raws
+from core.storage.journal.baseline import seen_files, seen_raws
 from core.storage.journal.session import JournalSession
 from core.storage.recovery.mending import mended_graph, mended_nugget
-from core.storage.safety.before_writing import keep_whole
+from core.storage.safety.before_writing import keep_whole, last_read, unread_places, with_last_read
 from core.storage.safety.quarantine import QUARANTINE
-from core.storage.safety.unread import last_read, unread_places, with_last_read
 
 _WHOLE: Final = "it could not be read as a whole, and was mended"
 _PART: Final = "part of it could not be read, and was mended"

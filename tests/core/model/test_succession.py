@@ -13,8 +13,7 @@ from kits.drafts import make_fact_note, make_link, make_note
 from core.model import compare
 from core.model.compare import differences
 from core.model.note import HiddenFact, Note, replace
-from core.model.snapshot import Snapshot
-from core.model.succession import take_over
+from core.model.snapshot import Snapshot, take_over
 
 LOOK_UPS = ("by_id", "places", "visible", "links_in", "fact_notes", "hidden_facts")
 POOL = tuple(

@@ -10,9 +10,8 @@ from kits.counted_steps import steps_of
 
 from core.model.change import FactChange
 from core.model.fact import Fact, NuggetMeta
-from core.storage.format.changed import changed_nugget
 from core.storage.format.codec import write_fact
-from core.storage.format.documents import NuggetDocument
+from core.storage.format.documents import NuggetDocument, changed_nugget
 
 
 def _document(legible: list[bool]) -> NuggetDocument:

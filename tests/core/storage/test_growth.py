@@ -19,7 +19,7 @@ from core.model.parts import chosen, count_parts
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.reading import read_folder
-from core.storage.journal.seen import numbered
+from core.storage.journal.baseline import numbered
 from core.storage.merge.rebase import rebase
 from core.storage.reconcile.claims import facts_of
 from core.verify.run import findings, repair

@@ -34,7 +34,7 @@ from core.model.parts import parts
 from core.model.snapshot import Snapshot
 from core.model.unwind import at_moment
 from core.storage.files.atomic import fingerprint
-from core.storage.journal.seen import numbered, seen_files
+from core.storage.journal.baseline import numbered, seen_files
 
 pytestmark = pytest.mark.slow
 

@@ -14,8 +14,7 @@ import pytest
 from core.errors import LockTimeoutError
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.storage.files.atomic import LOCK_NAME, locked
-from core.storage.files.locks import HELD_SUFFIX, Lock
+from core.storage.files.atomic import HELD_SUFFIX, LOCK_NAME, Lock, locked
 from core.storage.files.presence import Presence, daemon_on
 from core.storage.personal.unsaved_files import UnsavedFiles
 
@@ -58,7 +57,7 @@ def test_who_waits_in_vain_is_told_at_once_what_stands_there_and_what_to_do(
 
 def test_the_lock_of_a_process_that_was_killed_is_nobodys(tmp_path: Path, no_locks: None) -> None:
     killed = (
-        "import fcntl, os, sys; from pathlib import Path; from core.storage.files.locks import Lock\n"
+        "import fcntl, os, sys; from pathlib import Path; from core.storage.files.atomic import Lock\n"
         f"def refuse(*_): raise OSError({errno.ENOSYS}, 'no locks')\n"
         "fcntl.flock = refuse; Lock(Path(sys.argv[1])).acquire(1.0); os._exit(9)"
     )

@@ -31,7 +31,7 @@ from kits.partners import Change, changes_of, missing, start
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
-from core.storage.files import open_writers
+from core.storage.files import exchange
 
 pytestmark = pytest.mark.slow
 
@@ -238,9 +238,9 @@ def test_a_note_written_in_place_by_who_opened_the_file_before_our_exchange_is_k
             handle.truncate()
             handle.close()
 
-    if open_writers.is_open_to_write(tmp_path / GRAPH) is None:
+    if exchange.is_open_to_write(tmp_path / GRAPH) is None:
         pytest.skip("this system does not tell who has a file open")
-    monkeypatch.setattr(open_writers.time, "sleep", look)
+    monkeypatch.setattr(exchange.time, "sleep", look)
     memory.change("new", lambda draft: create_note(draft, "memory", "Ours", "Text."))
     titles = sorted(note["title"] for note in notes_of(tmp_path).values())
     assert titles == ["Ours", "Title 0", "Title 1", "Title 2", "Title 9"]
@@ -253,7 +253,7 @@ def test_a_file_that_is_being_written_in_place_is_waited_for(
     write_graph(tmp_path, [note_object(number) for number in range(3)])
     whole = (tmp_path / GRAPH).read_bytes()
     memory = Memory.open(tmp_path)
-    if open_writers.is_open_to_write(tmp_path / GRAPH) is None:
+    if exchange.is_open_to_write(tmp_path / GRAPH) is None:
         pytest.skip("this system does not tell who has a file open")
     handle = (tmp_path / GRAPH).open("wb")
     handle.write(whole[: len(whole) // 2])
@@ -264,7 +264,7 @@ def test_a_file_that_is_being_written_in_place_is_waited_for(
             handle.write(whole[len(whole) // 2 :].replace(b"Content of note 2.", b"Theirs."))
             handle.close()
 
-    monkeypatch.setattr(open_writers.time, "sleep", go_on)
+    monkeypatch.setattr(exchange.time, "sleep", go_on)
     memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content="Ours."))
     assert {n["content"] for n in notes_of(tmp_path).values()} == {"Content of note 0.", "Ours.", "Theirs."}
     assert not (tmp_path / "quarantine").exists()

@@ -224,9 +224,9 @@ def test_a_folder_that_may_only_be_read_is_read_as_it_is_to_be(nuggets: Any, bes
 def test_where_nothing_may_be_written_a_read_answers_all_the_same(
     nuggets: Any, beside: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from core.storage.journal import open_ledger
+    from core.storage.journal import session
 
-    monkeypatch.setattr(open_ledger.os, "access", lambda path, mode: mode != os.W_OK)
+    monkeypatch.setattr(session.os, "access", lambda path, mode: mode != os.W_OK)
     before = _files(beside)
     memory = Memory.open(beside)
     assert memory.snapshot.note(ONE).content == "Ours about ferries."
