@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from operator import is_
+from itertools import compress, count
+from operator import is_, not_
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -264,7 +265,8 @@ def few_changes(before: Snapshot, after: Snapshot) -> FewChanges | None:
     same = list(map(is_, old, new))
     if len(same) - sum(same) > _FEW:
         return None
-    changed = tuple((old[place], new[place]) for place, alike in enumerate(same) if not alike)
+    others = map(not_, same)
+    changed = tuple((old[place], new[place]) for place in compress(count(), others))
     added = new[len(old) :]
     ids = {note.id for note in added}
     known = before.by_id

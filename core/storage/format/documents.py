@@ -4,10 +4,10 @@ what a change does not touch keeps its bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from operator import eq
+from operator import attrgetter, eq
 from pathlib import Path
 from sys import intern
 from typing import TYPE_CHECKING, Final
@@ -34,6 +34,9 @@ NUGGET_VERSION: Final = 4
 _META: Final = msgspec.json.Decoder(NuggetMeta)
 _KEPT: Final = "the file was left as it is"
 BOM: Final = b"\xef\xbb\xbf"
+_ID: Final = attrgetter("id")
+# So many notes are looked for one by one; for more, all are put into a table.
+_FEW: Final = 4
 
 
 @dataclass(frozen=True)
@@ -341,12 +344,9 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
     if not changes:
         return None
     raws, notes = list(graph.raws), list(graph.notes)
-    touched = {change.id for change in changes if not change.namesake}
-    readable = [number for number, known in enumerate(notes) if known is not None]
-    places: dict[str, int] = {}
-    for number, known in enumerate(notes):
-        if known is not None and known.id in touched:
-            places.setdefault(known.id, number)
+    places = _places(graph, {change.id for change in changes if not change.namesake})
+    namesakes = any(change.namesake for change in changes)
+    readable = [number for number, known in enumerate(notes) if known is not None] if namesakes else []
     added: list[tuple[int | None, Note]] = []
     gone: list[int] = []
     for change in changes:
@@ -362,12 +362,23 @@ def changed_graph(graph: GraphDocument, changes: Sequence[NoteChange]) -> GraphD
             notes[place] = change.after
     for place in sorted(gone, reverse=True):
         del raws[place], notes[place]
-    illegible = _illegible(notes)
+    illegible = _illegible(notes) if added else []
     for index, note in sorted(added, key=_by_index):
         at = _room(len(notes), illegible, index)
         raws.insert(at, write_note(note, None, None))
         notes.insert(at, note)
     return replace(graph, raws=tuple(raws), notes=tuple(notes))
+
+
+def _places(graph: GraphDocument, wanted: Collection[str]) -> dict[str, int]:
+    """Where the notes with these ids stand; of several with one id, the first."""
+    # Ten thousand turns of a loop would take longer than all else that is done about one note.
+    ids = [note.id if note is not None else None for note in graph.notes] if graph.problems else None
+    found = list(map(_ID, graph.notes)) if ids is None else ids
+    if len(wanted) <= _FEW:
+        return {id: found.index(id) for id in wanted if id in found}
+    first = dict(zip(reversed(found), range(len(found) - 1, -1, -1), strict=True))
+    return {id: first[id] for id in wanted if id in first}
 
 
 def changed_nugget(document: NuggetDocument, changes: list[FactChange]) -> NuggetDocument:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import sqlite3
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -170,21 +171,27 @@ def look_again(connection: sqlite3.Connection, file: str, document: Document) ->
     _put_version(connection, file, document, document.fingerprint)
 
 
-def look_at_few(connection: sqlite3.Connection, file: str, was: Document, now: Document) -> bool:
+def look_at_few(
+    connection: sqlite3.Connection, file: str, was: Document, now: Document, *, unique: bool = False
+) -> bool:
     """As `look` for a file that was last seen as `was`, when a few things in it changed and nothing moved.
+
+    unique: no name is known to stand twice in `was`.
 
     False, and nothing is done, when it is more than that. Naming ten thousand notes costs as much as writing them.
     """
     old_count, new_count = len(was.raws), len(now.raws)
     # What did not change is most often the same object; telling that here takes a thousandth of a loop's time.
     alike = list(map(eq, was.raws, now.raws))
-    changed = [place for place, same in enumerate(alike) if not same] if not all(alike) else []
+    changed = _others(alike)
     if new_count < old_count or len(changed) + new_count - old_count > _FEW:
         return False
     before, after = was.items, now.items
     for place in changed:
         one, other = before[place], after[place]
-        if one is None or other is None or id_of(one) != id_of(other) or _count(one, before) > 1:
+        if one is None or other is None or id_of(one) != id_of(other):
+            return False
+        if not unique and _count(one, before) > 1:
             return False
     added = [item for item in after[old_count:] if item is not None and _count(item, after) == 1]
     if len(added) < new_count - old_count:
@@ -198,6 +205,15 @@ def look_at_few(connection: sqlite3.Connection, file: str, was: Document, now: D
     _append(connection, file, [(_name(nugget, item, raw), raw) for item, raw in new])
     _put_version(connection, file, now, now.fingerprint)
     return True
+
+
+def _others(alike: list[bool]) -> list[int]:
+    """The places at which something is another; found without a look at each."""
+    found: list[int] = []
+    with contextlib.suppress(ValueError):
+        while len(found) <= _FEW:
+            found.append(alike.index(False, found[-1] + 1 if found else 0))
+    return found
 
 
 def _count(item: Note | Fact, items: Sequence[Note | Fact | None]) -> int:

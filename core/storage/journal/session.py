@@ -432,7 +432,8 @@ class JournalSession:
                 in_step = was is None or (one is not None and is_version(was, one.fingerprint))
                 if in_step:
                     self.baseline.put(path, new[path])
-                    if was is not None and look_at_few(connection, file, was, new[path]):
+                    unique = path == before.graph.path and not before.snapshot.namesakes
+                    if was is not None and look_at_few(connection, file, was, new[path], unique=unique):
                         continue
                 before_items = numbered(was) if was is not None else {}
                 look(

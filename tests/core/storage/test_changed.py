@@ -1,4 +1,4 @@
-"""Where new facts go in a file in which some cannot be read."""
+"""Where new facts go in a file in which some cannot be read, and which notes a change reaches."""
 
 from __future__ import annotations
 
@@ -7,11 +7,14 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 from kits.counted_steps import steps_of
+from kits.drafts import make_note
 
-from core.model.change import FactChange
+from core.model.change import FactChange, NoteChange
 from core.model.fact import Fact, NuggetMeta
-from core.storage.format.codec import write_fact
-from core.storage.format.documents import NuggetDocument, changed_nugget
+from core.model.note import replace
+from core.model.snapshot import Problem, ProblemKind
+from core.storage.format.codec import write_fact, write_note
+from core.storage.format.documents import GraphDocument, NuggetDocument, changed_graph, changed_nugget
 
 
 def _document(legible: list[bool]) -> NuggetDocument:
@@ -52,3 +55,21 @@ def test_twice_as_many_facts_are_laid_into_a_file_in_twice_the_steps() -> None:
         return steps_of(lambda: changed_nugget(document, added))
 
     assert steps(120) / steps(60) < 2.2
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans()), max_size=12))
+def test_of_few_notes_or_many_a_change_reaches_the_first_that_bears_its_id_and_can_be_read(
+    standing: list[tuple[int, bool]],
+) -> None:
+    notes = tuple(
+        make_note(place, id=f"note {id}") if known else None for place, (id, known) in enumerate(standing)
+    )
+    raws = tuple(write_note(note, None, None) if note is not None else b"{}" for note in notes)
+    problems = (Problem(ProblemKind.UNREADABLE_NOTE, "graph.json", "cannot be read"),) * notes.count(None)
+    graph = GraphDocument(Path("graph.json"), raws=raws, notes=notes, problems=problems)
+    first = {note.id: note for note in reversed(notes) if note is not None}
+    changes = [NoteChange(id=id, before=note, after=replace(note, title="new")) for id, note in first.items()]
+    made = changed_graph(graph, changes)
+    assert (made or graph).notes == tuple(
+        replace(note, title="new") if note is not None and note is first[note.id] else note for note in notes
+    )
