@@ -179,7 +179,7 @@ def _below_the_line(explanation: Explanation) -> str:
     """Why a hit is among those that are less likely."""
     if explanation.judgement == "found":
         return "It stands below the line: it, or a note before it, covers too little."
-    from core.search.judging import FOUND_FROM
+    from core.search.ranking import FOUND_FROM
 
     best, needed = percents(explanation.best, FOUND_FROM)
     return (

@@ -17,7 +17,7 @@ from core.search.legs import (
     stem_weights,
 )
 from core.search.results import Reason
-from core.search.segment import Counts
+from core.search.state import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

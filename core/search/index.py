@@ -19,10 +19,10 @@ from core.text.languages import stem_in
 from core.text.tokens import words
 
 if TYPE_CHECKING:
+    from core.search.phases import VectorRows, Vectors
     from core.search.ranking import Ranking
     from core.search.state import State
     from core.search.stored import Blocks
-    from core.search.vectors import VectorRows, Vectors
 
 # So many recent documents are kept beside the base before both become one, or an eighth of the base.
 _RECENT: Final = 512
@@ -90,8 +90,8 @@ class SearchIndex:
 
     def _build_first(self, notes: list[tuple[str, Note]], progress: Progress | None) -> None:
         """Of all notes at once, which is several times faster than one by one."""
-        from core.search.changes import state_of
         from core.search.reading import read_all
+        from core.search.state import state_of
 
         def told(count: int) -> None:
             if progress is not None and not count % _TOLD_EVERY:
@@ -109,8 +109,7 @@ class SearchIndex:
 
     def _build(self, read: list[tuple[str, Note, Document]]) -> None:
         """All documents anew, as one segment."""
-        from core.search.changes import state_of
-        from core.search.segment import Segment
+        from core.search.state import Segment, state_of
 
         base = Segment.of([document for _, _, document in read])
         self._state = state_of(base, [note for _, note, _ in read], self._reader)
@@ -119,7 +118,7 @@ class SearchIndex:
 
     def _amend(self, changed: list[tuple[str, Note]], gone: list[str]) -> None:
         """A state that differs from the present one by some notes."""
-        from core.search.changes import amended
+        from core.search.state import amended
 
         state = self._state
         assert state is not None
@@ -154,8 +153,7 @@ class SearchIndex:
     def restore(self, blocks: Blocks, snapshot: Snapshot, progress: Progress | None = None) -> bool:
         """Begins with what `blocks` kept, and brings it to a snapshot; False when they are of no use. progress: as
         in `update`."""
-        from core.search.changes import state_of
-        from core.search.segment import rows_by_digest
+        from core.search.state import rows_by_digest, state_of
         from core.search.stored import restored
 
         with self._guard:
@@ -251,7 +249,7 @@ class SearchIndex:
 
     def begins(self, word: str) -> bool:
         """Whether a word that no note holds is one of theirs half typed."""
-        from core.search.spelling import beginnings, may_be_begun
+        from core.search.terms import beginnings, may_be_begun
 
         state = self._state
         return (
@@ -282,7 +280,7 @@ class SearchIndex:
         state = self._state
         if state is None:
             return False
-        from core.search.exact import is_excluded_by
+        from core.search.legs import is_excluded_by
 
         return is_excluded_by(state, text)
 
@@ -341,7 +339,7 @@ class SearchIndex:
 
     def vectors(self, dimension: int = _USUAL.dimension) -> Vectors:
         """The phase vectors of the notes, as far as they are made."""
-        from core.search.vectors import Vectors
+        from core.search.phases import Vectors
 
         vectors = self._vectors
         if vectors is None or vectors.dimension != dimension:

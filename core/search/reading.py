@@ -20,7 +20,7 @@ from core.search.documents import (
     share_of,
     squared_weight,
 )
-from core.search.segment import Bytes, Numbers, Segment, Shares, Small, Values
+from core.search.state import Bytes, Numbers, Segment, Shares, Small, Values
 from core.text.languages import FOREIGN_WORDS, LANGUAGES, SERVING_WORDS, language_told
 from core.text.tokens import runs, words_of_run
 

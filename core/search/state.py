@@ -1,25 +1,195 @@
-"""All documents of one snapshot at one moment: rows, what is counted over them, and the words they are written in."""
+"""All documents of one snapshot at one moment: segments of arrays, rows, what is counted over them, and the words they
+are written in; made of documents, and of the state before by what changed.
+"""
 
 from __future__ import annotations
 
+import dataclasses
 import math
+from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from itertools import accumulate
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from core.model.note import Note
-from core.search.documents import NO_WORD, Document, Vocabulary
-from core.search.segment import NOWHERE, Counts, Numbers, Segment, Small, Values
+from core.search.documents import NO_WORD, Document, Reader, Vocabulary
 from core.text.languages import LANGUAGES, Language, serves_grammar, stem_in
 
 if TYPE_CHECKING:
-    from core.search.meanings import Meaning
     from core.search.query import QueryStem
-    from core.search.terms import Term
+    from core.search.terms import Meaning, Term
+
+
+Numbers = NDArray[np.intp]
+Small = NDArray[np.int32]
+Bytes = NDArray[np.uint8]
+Shares = NDArray[np.float32]
+Values = NDArray[np.float64]
+
+DIGEST_BYTES: Final = 16
+
+
+class Counts(NamedTuple):
+    """Rows in rising order, and how often something stands in each of them."""
+
+    rows: Numbers
+    counts: Values
+
+
+NOWHERE: Final = Counts(np.zeros(0, dtype=np.intp), np.zeros(0))
+
+
+class Segment:
+    """The documents of some rows, read-only. Arrays over places follow one another document by document."""
+
+    def __init__(
+        self,
+        *,
+        stems: Small,
+        shares: Shares,
+        pair_shares: Shares,
+        starts: Numbers,
+        words: Small,
+        word_starts: Numbers,
+        sizes: Values,
+        lengths: Values,
+        languages: Bytes,
+        digests: bytes,
+        order: Small | None = None,
+    ) -> None:
+        self.stems, self.shares, self.pair_shares, self.starts = stems, shares, pair_shares, starts
+        self.words, self.word_starts = words, word_starts
+        self.sizes, self.lengths, self.languages, self.digests = sizes, lengths, languages, digests
+        self.owners: Small = np.repeat(np.arange(len(sizes), dtype=np.int32), np.diff(starts))
+        self.order: Small = np.argsort(stems, kind="stable").astype(np.int32) if order is None else order
+        total = int(stems.max(initial=0)) + 1
+        self._bounds = np.concatenate(([0], np.cumsum(np.bincount(stems, minlength=total))))
+
+    @classmethod
+    def of(cls, documents: Sequence[Document]) -> Segment:
+        """The segment of some documents, in their order."""
+        return cls(
+            stems=_integers(document.stems for document in documents),
+            shares=_floats(document.shares for document in documents),
+            pair_shares=_floats(document.pair_shares for document in documents),
+            starts=_starts(len(document.stems) for document in documents),
+            words=_integers(document.words for document in documents),
+            word_starts=_starts(len(document.words) for document in documents),
+            sizes=np.array([document.size for document in documents], dtype=np.float64),
+            lengths=np.array([document.length for document in documents], dtype=np.float64),
+            languages=np.array([document.language for document in documents], dtype=np.uint8),
+            digests=b"".join(document.digest for document in documents),
+        )
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def document(self, row: int) -> Document:
+        """The document of a row."""
+        places, words = self.places_of(row), slice(self.word_starts[row], self.word_starts[row + 1])
+        return Document(
+            digest=self.digest(row),
+            stems=array("i", self.stems[places].tobytes()),
+            shares=array("f", self.shares[places].tobytes()),
+            pair_shares=array("f", self.pair_shares[places].tobytes()),
+            words=array("i", self.words[words].tobytes()),
+            size=int(self.sizes[row]),
+            length=float(self.lengths[row]),
+            language=int(self.languages[row]),
+        )
+
+    def digest(self, row: int) -> bytes:
+        """The digest of a row's document."""
+        return self.digests[DIGEST_BYTES * row : DIGEST_BYTES * (row + 1)]
+
+    def places_of(self, row: int) -> slice:
+        """Where the stems of a row stand."""
+        return slice(int(self.starts[row]), int(self.starts[row + 1]))
+
+    def stem_counts(self, stem: int) -> Counts:
+        """The rows that hold a stem."""
+        return self._by_row(self._places(stem))
+
+    def pair_counts(self, first: int, second: int) -> Counts:
+        """The rows in which one stem stands right before another."""
+        places = self._places(first)
+        if not len(places):
+            return NOWHERE
+        # Every document ends with NO_WORD, so that the next place is always there.
+        return self._by_row(places[self.stems[places + 1] == second])
+
+    def document_counts(self, total: int) -> Small:
+        """For each stem number below `total` in how many rows it stands."""
+        stems, owners = self.stems[self.order], self.owners[self.order]
+        first = np.ones(len(stems), dtype=bool)
+        first[1:] = (stems[1:] != stems[:-1]) | (owners[1:] != owners[:-1])
+        return np.bincount(stems[first], minlength=total).astype(np.int32)
+
+    def superposed(self, rows: Numbers, table: Values, pairs: tuple[Numbers, Values], base: int) -> Values:
+        """For each of some rows the inner product of its weights with those of a superposition.
+
+        table: weights by stem number. pairs: sorted codes first * base + second of pairs, and their weights; they
+        count with PAIR_SHARE already in them.
+        """
+        counts = self.starts[rows + 1] - self.starts[rows]
+        ends = np.cumsum(counts)
+        places = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(
+            self.starts[rows] - (ends - counts), counts
+        )
+        stems = self.stems[places].astype(np.intp)
+        held = table[stems]
+        products = held * self.shares[places]
+        codes, weights = pairs
+        if len(codes):
+            both = np.flatnonzero((held[:-1] > 0) & (held[1:] > 0))
+            wanted = stems[both] * base + stems[both + 1]
+            found = np.minimum(np.searchsorted(codes, wanted), len(codes) - 1)
+            hits = codes[found] == wanted
+            products[both[hits]] += weights[found[hits]] * self.pair_shares[places[both[hits]]]
+        owners = np.repeat(np.arange(len(rows)), counts)
+        return np.bincount(owners, weights=products, minlength=len(rows)).astype(np.float64)
+
+    def _places(self, stem: int) -> Small:
+        if not NO_WORD < stem < len(self._bounds) - 1:
+            return self.order[:0]
+        return self.order[self._bounds[stem] : self._bounds[stem + 1]]
+
+    def _by_row(self, places: Small) -> Counts:
+        if not len(places):
+            return NOWHERE
+        owners = self.owners[places].astype(np.intp)
+        begins = owners[1:] != owners[:-1]
+        # Most stems stand in a note once, and a query asks for dozens.
+        if begins.all():
+            return Counts(owners, np.ones(len(owners)))
+        bounds = np.concatenate(([0], np.flatnonzero(begins) + 1, [len(owners)]))
+        return Counts(owners[bounds[:-1]], (bounds[1:] - bounds[:-1]).astype(np.float64))
+
+
+def rows_by_digest(segment: Segment) -> dict[bytes, list[int]]:
+    """The rows of each digest; notes that say the same have a row each."""
+    found: dict[bytes, list[int]] = {}
+    for row in range(len(segment)):
+        found.setdefault(segment.digest(row), []).append(row)
+    return found
+
+
+def _integers(arrays: Iterable[array[int]]) -> Small:
+    return np.frombuffer(b"".join(arrays), dtype=np.int32)
+
+
+def _floats(arrays: Iterable[array[float]]) -> Shares:
+    return np.frombuffer(b"".join(arrays), dtype=np.float32)
+
+
+def _starts(lengths: Iterable[int]) -> Numbers:
+    return np.fromiter(accumulate(lengths, initial=0), dtype=np.intp)
+
 
 Mask = NDArray[np.bool_]
 
@@ -220,3 +390,143 @@ class Holdings:
 def weights_of(counts: Values) -> Values:
     """1 + ln(count) for each count."""
     return np.asarray(1.0 + np.log(counts))
+
+
+_OWN_SCOPES: Final = ("user", "self")
+# Stands in rows that are no more.
+_NO_NOTE: Final = Note(id="", nugget_name="", title="", content="")
+
+
+def state_of(base: Segment, notes: Sequence[Note | None], reader: Reader) -> State:
+    """The state of documents in one segment; `notes` are theirs, in the same order, None for rows that are no more."""
+    rows: dict[str, int] = {}
+    for row, note in enumerate(notes):
+        if note is not None:
+            rows.setdefault(note.id, row)
+    alive = np.array([note is not None for note in notes], dtype=bool)
+    counts = base.document_counts(len(reader.stems))
+    word_counts = np.bincount(base.words, minlength=len(reader.words)).astype(np.int32)
+    for row in np.flatnonzero(~alive).tolist():
+        document = base.document(row)
+        counts[_distinct(document)] -= 1
+        word_counts[document.words] -= 1
+    living = [note or _NO_NOTE for note in notes]
+    hidden, durable, own, confidence = _flags(living)
+    return State(
+        notes=living,
+        rows=rows,
+        base=base,
+        recent=Segment.of([]),
+        alive=alive,
+        hidden=hidden,
+        durable=durable,
+        own=own,
+        confidence=confidence,
+        counts=counts,
+        stems=reader.stems,
+        words=sorted(reader.words.names[number] for number in np.flatnonzero(word_counts)),
+        word_counts=word_counts,
+    )
+
+
+def _flags(notes: Sequence[Note]) -> tuple[Mask, Mask, Mask, Values]:
+    """For each note: hidden, durable, of a scope of one's own, and its confidence."""
+    return (
+        np.array([note.hidden for note in notes], dtype=bool),
+        np.array([note.durable for note in notes], dtype=bool),
+        np.array([note.scope in _OWN_SCOPES for note in notes], dtype=bool),
+        np.array([_confidence(note) for note in notes], dtype=np.float64),
+    )
+
+
+def amended(
+    state: State,
+    recent: Sequence[Document],
+    dead: Sequence[int],
+    same: Sequence[tuple[Note, int]],
+    fresh: Sequence[tuple[Note, Document]],
+    reader: Reader,
+) -> State:
+    """The state after a change.
+
+    recent: all documents beside the base, the last of them those of `fresh`, which get new rows. dead: rows that
+    are no more. same: notes that changed in what is not read for search, with their rows.
+    """
+    more = [note for note, _ in fresh]
+    notes = [*state.notes, *more]
+    changed = [row for _, row in same]
+    for note, row in same:
+        notes[row] = note
+    flags = []
+    before = state.hidden, state.durable, state.own, state.confidence
+    for values, of_same, of_more in zip(
+        before, _flags([note for note, _ in same]), _flags(more), strict=True
+    ):
+        after = np.concatenate((values, of_more))
+        after[changed] = of_same
+        flags.append(after)
+    hidden, durable, own, confidence = flags
+    alive = np.append(state.alive, np.ones(len(fresh), dtype=bool))
+    alive[list(dead)] = False
+    rows = dict(state.rows)
+    for row in dead:
+        if rows.get(notes[row].id) == row:
+            del rows[notes[row].id]
+    for row, note in enumerate(more, len(state)):
+        rows.setdefault(note.id, row)
+    gone, come = [state.document(row) for row in dead], [document for _, document in fresh]
+    word_counts = _recounted(
+        state.word_counts, len(reader.words), [doc.words for doc in gone], [doc.words for doc in come]
+    )
+    return dataclasses.replace(
+        state,
+        notes=notes,
+        rows=rows,
+        recent=Segment.of(recent),
+        alive=alive,
+        hidden=hidden,
+        durable=durable,
+        own=own,
+        confidence=confidence,
+        counts=_recounted(
+            state.counts, len(reader.stems), list(map(_distinct, gone)), list(map(_distinct, come))
+        ),
+        words=_words_after(state, word_counts, reader),
+        word_counts=word_counts,
+    )
+
+
+def _recounted(
+    before: Small, total: int, gone: Iterable[Sequence[int]], come: Iterable[Sequence[int]]
+) -> Small:
+    """Counts of numbers below `total` after documents with some distinct numbers are gone and others have come."""
+    counts = np.zeros(total, dtype=np.int32)
+    counts[: len(before)] = before
+    for numbers in gone:
+        counts[numbers] -= 1
+    for numbers in come:
+        counts[numbers] += 1
+    return counts
+
+
+def _words_after(state: State, word_counts: Small, reader: Reader) -> Sequence[str]:
+    """The sorted words of living rows, from those of the state before."""
+    before = np.zeros(len(word_counts), dtype=bool)
+    before[: len(state.word_counts)] = state.word_counts > 0
+    after = word_counts > 0
+    names = reader.words.names
+    gone = {names[number] for number in np.flatnonzero(before & ~after)}
+    come = [names[number] for number in np.flatnonzero(after & ~before)]
+    if not gone and not come:
+        return state.words
+    return sorted([*(word for word in state.words if word not in gone), *come])
+
+
+def _distinct(document: Document) -> list[int]:
+    return [number for number in set(document.stems) if number != NO_WORD]
+
+
+def _confidence(note: Note) -> float:
+    """A number of a file as a share in [0, 1]; what is no number counts as nothing."""
+    value = note.confidence
+    return min(max(value, 0.0), 1.0) if value == value else 0.0

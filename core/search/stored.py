@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from core.search.documents import NOT_STEMMED, Reader
-from core.search.segment import DIGEST_BYTES, Segment
-from core.search.state import State
+from core.search.state import DIGEST_BYTES, Segment, State
 from core.text.languages import LANGUAGES
 
 Blocks: TypeAlias = Mapping[str, "bytes | memoryview"]

@@ -1,19 +1,269 @@
-"""The words of a query as the memory knows them: each with the stems that it stands for, and what they weigh."""
+"""The words of a query as the memory knows them: each with the stems that it stands for, how it may be spelt, what
+means the same, and what all of that weighs.
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Collection, Mapping, Sequence, Set
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from itertools import chain
-from typing import Final, Literal
+from functools import cache, lru_cache
+from itertools import chain, islice
+from pathlib import Path
+from typing import Final, Literal, NamedTuple
 
-from core.search.meanings import ByStem, meanings, tags_alike
+import numpy as np
+
+from core.model.basis import custom_tags
 from core.search.query import Query, QueryStem
-from core.search.spelling import SURE_FORM_SHARE, Found, beginnings, forms, holding, may_be_begun, misspelt
 from core.search.state import State
-from core.text.languages import respelt, serves_grammar, stem_in
-from core.text.tokens import stem, unspaced_runs
+from core.settings import Synonyms
+from core.text.languages import LANGUAGES, respelt, serves_grammar, stem_in
+from core.text.tokens import stem, unspaced_runs, words
+
+_MOST: Final = 8
+_LOOKED_AT: Final = 200
+# Two forms of one word begin alike: with so many letters, so much of the typed word, and so much of both.
+_FORM_LETTERS: Final = 4
+FORM_SHARE: Final = 0.6
+SURE_FORM_SHARE: Final = 0.75
+_SHORTEST_BEGINNING: Final = 2
+_SHORTEST_BEGUN: Final = 4
+_SHORTEST_MISSPELT: Final = 4
+_SHORTEST_PART: Final = 4
+_SHORTEST_HEAD: Final = 3
+# Scripts from here on, Hangul the first, write whole syllables.
+_SYLLABLES: Final = "\u1100"
+# One slip in five letters, two in ten. Closer words are as often another word as the same one misspelt.
+_LIKENESS: Final = 0.78
+# From this length on a word may also begin with the wrong letter; "sailing" must not find "mailing".
+_SURE_LENGTH: Final = 8
+_BEGINNING_LIKENESS: Final = 0.7
+
+Found = list[tuple[str, float]]
+
+
+def forms(word: str, known: Sequence[str], least: float = FORM_SHARE) -> Found:
+    """Words that begin as a word does ("config", "configuration"), with the share of letters they begin with.
+
+    known: sorted. least: the share of letters that two forms have in common. Best first, at most 8, without the word
+    itself; so for all of these functions.
+    """
+    if len(word) < _FORM_LETTERS:
+        return []
+    found: Found = []
+    for other in _beginning(word[: max(_FORM_LETTERS, int(len(word) * least))], known):
+        share = 2 * _common(word, other) / (len(word) + len(other))
+        if share >= least and other != word:
+            found.append((other, share))
+    return _best(found)
+
+
+def beginnings(word: str, known: Sequence[str]) -> Found:
+    """Words of which a word may be the beginning, still being typed, with a likeness in (0.7, 1]."""
+    if len(word) < _SHORTEST_BEGINNING and not _says_much(word):
+        return []
+    share = 1 - _BEGINNING_LIKENESS
+    return _best(
+        [
+            (other, _BEGINNING_LIKENESS + share * len(word) / len(other))
+            for other in _beginning(word, known)
+            if other != word
+        ]
+    )
+
+
+def may_be_begun(word: str) -> bool:
+    """Whether an unknown word is long enough to be taken for one half typed wherever it stands in a query."""
+    return len(word) >= _SHORTEST_BEGUN and word.isalpha()
+
+
+def misspelt(word: str, known: Sequence[str]) -> Found:
+    """Words that a word may be a misspelling of.
+
+    Their likeness is one minus the share of letters to change, swap, add or drop (optimal string alignment).
+    """
+    if len(word) < _SHORTEST_MISSPELT:
+        return []
+    from rapidfuzz import process
+    from rapidfuzz.distance import OSA
+
+    found = process.extract(
+        word, _choices(word, known), scorer=OSA.normalized_similarity, score_cutoff=_LIKENESS, limit=_MOST,
+        processor=None,
+    )  # fmt: skip
+    return _best([(other, likeness) for other, likeness, _ in found if other != word])
+
+
+def holding(word: str, known: Sequence[str]) -> Found:
+    """Words that end in a word, as compounds do ("gres" of "postgres"), with the share of their letters that it is.
+
+    What comes before must be long enough to be a word of its own: "rust" is no part of "trust". Syllables and
+    Chinese characters may stand anywhere in a word.
+    """
+    if _says_much(word):
+        return _best([(other, len(word) / len(other)) for other in known if word in other and other != word])
+    # Most words end no other, which one look into all of them tells sooner than a look into each.
+    if len(word) < _SHORTEST_PART or f"{word}\n" not in "\n".join([*known, ""]):
+        return []
+    return _best(
+        [
+            (other, len(word) / len(other))
+            for other in known
+            if other.endswith(word) and len(other) - len(word) >= _SHORTEST_HEAD
+        ]
+    )
+
+
+def _says_much(word: str) -> bool:
+    """Whether a character of the word is no letter but a syllable or a word, as in Korean and Chinese."""
+    return any(char >= _SYLLABLES for char in word)
+
+
+def _beginning(letters: str, known: Sequence[str]) -> Iterator[str]:
+    """Words that begin with some letters, the first 200."""
+    for other in islice(known, bisect_left(known, letters), bisect_left(known, letters) + _LOOKED_AT):
+        if not other.startswith(letters):
+            return
+        yield other
+
+
+def _common(one: str, other: str) -> int:
+    """With how many equal letters two words begin."""
+    for place, (left, right) in enumerate(zip(one, other, strict=False)):
+        if left != right:
+            return place
+    return min(len(one), len(other))
+
+
+def _best(found: Found) -> Found:
+    return sorted(found, key=lambda item: (-item[1], item[0]))[:_MOST]
+
+
+def _choices(word: str, known: Sequence[str]) -> Sequence[str]:
+    if len(word) >= _SURE_LENGTH:
+        return known
+    return known[bisect_left(known, word[0]) : bisect_left(known, chr(min(ord(word[0]) + 1, 0x10FFFF)))]
+
+
+TABLE: Final = Path(__file__).with_name("neighbours.txt")
+# How like each other words are held to be that somebody says mean the same, and at most those that tags show to.
+_OWN: Final = 0.95
+_TAGS: Final = 0.75
+# Two tags stand for each other where so many notes bear both, so much of all that bear one, and not most of the memory.
+# A word that more notes hold says too little to be looked into.
+_LEAST_TOGETHER: Final = 3
+_LEAST_SHARED: Final = 0.75
+_MOST_NOTES: Final = 1_024
+_MOST_REMEMBERED: Final = 1_024
+_DIGITS: Final = "0123456789"
+
+
+class Meaning(NamedTuple):
+    """An English stem that means nearly what another does, with a word of it and the likeness, in (0, 1].
+
+    Notes in other languages hold the word under stems of their own: `State.stems_of` has them.
+    It is looked for beside the words of the query, for less, and never counts as a word of the query itself.
+    """
+
+    stem: str
+    word: str
+    likeness: float
+
+
+ByStem = Mapping[str, tuple[Meaning, ...]]
+
+
+def meanings(name: str, given: Iterable[Meaning] = ()) -> tuple[Meaning, ...]:
+    """What means nearly the same as an English stem, each stem once, the likest first.
+
+    given: what tags show and a person's own synonyms; all of it goes before the table, the last before the first.
+    """
+    found = {one.stem: one for one in (*_near(name), *given)}
+    found.pop(name, None)
+    return tuple(sorted(found.values(), key=lambda one: (-one.likeness, one.stem)))
+
+
+# The table
+
+
+@cache
+def _lines() -> Sequence[str]:
+    """The lines of the table in order; read at the first query, in some milliseconds."""
+    return TABLE.read_text(encoding="ascii").splitlines()
+
+
+def _entries(name: str) -> list[str]:
+    """What stands in a stem's line: its commonest word, then its neighbours. None of it without a line."""
+    lines = _lines()
+    at = bisect_left(lines, f"{name} ")
+    return lines[at].split(" ")[1:] if at < len(lines) and lines[at].startswith(f"{name} ") else []
+
+
+@lru_cache(maxsize=_MOST_REMEMBERED)
+def _near(name: str) -> tuple[Meaning, ...]:
+    near = ((entry.rstrip(_DIGITS), entry) for entry in _entries(name)[1:])
+    return tuple(Meaning(other, _entries(other)[0], int(entry[len(other) :]) / 100) for other, entry in near)
+
+
+# A person's own
+
+
+@lru_cache(maxsize=8)
+def by_stem(given: Synonyms) -> ByStem:
+    """What a person's own synonyms give for each stem of a word in any language, both ways.
+
+    Of several words that together stand for one, each gives its part.
+    """
+    found: dict[str, dict[str, Meaning]] = {}
+    for one, others in given:
+        for other in others:
+            for asked, meant in ((words(one), words(other)), (words(other), words(one))):
+                made = {stem(word): Meaning(stem(word), word, _OWN / len(meant) ** 0.5) for word in meant}
+                for name in {stem_in(word, language) for word in asked for language in LANGUAGES}:
+                    found.setdefault(name, {}).update(made)
+    return {name: tuple(entries.values()) for name, entries in found.items()}
+
+
+# Tags
+
+
+def tags_alike(state: State, word: str) -> tuple[Meaning, ...]:
+    """Tags that stand on nearly the same notes as the tag that a word is, so that each stands for the other."""
+    found = state.known_tags.get(word)
+    if found is None:
+        if len(state.known_tags) >= _MOST_REMEMBERED:
+            state.known_tags.clear()
+        found = state.known_tags[word] = tuple(_tags_alike(state, word))
+    return found
+
+
+def _tags_alike(state: State, word: str) -> Iterable[Meaning]:
+    bearing = _bearing(state, word)
+    if len(bearing) < _LEAST_TOGETHER or len(bearing) > state.total / 2:
+        return
+    together = Counter(tag for row in bearing for tag in state.notes[row].tags)
+    for tag, count in together.items():
+        if tag == word or count < max(_LEAST_TOGETHER, _LEAST_SHARED * len(bearing)) or words(tag) != [tag]:
+            continue
+        others = _bearing(state, tag)
+        shared = count / (len(bearing) + len(others) - count) if len(others) >= count else 0.0
+        if shared >= _LEAST_SHARED:
+            yield Meaning(stem(tag), tag, _TAGS * shared)
+
+
+def _bearing(state: State, tag: str) -> list[int]:
+    """Visible rows with a tag that somebody gave; none for a tag whose word too many notes hold."""
+    rows = np.concatenate([state.holding(name).rows for name in state.stems_of(tag)])
+    if len(rows) > _MOST_NOTES:
+        return []
+    return [
+        row
+        for row in rows.tolist()
+        if tag in state.notes[row].tags and not state.hidden[row] and tag in custom_tags(state.notes[row])
+    ]
+
 
 Kind = Literal["word", "form", "beginning", "spelling", "part", "meaning"]
 
@@ -27,7 +277,6 @@ _SAME_LIKENESS: Final = 0.02
 # So many unknown words are read as others; so many stems make up the query's vector, the heaviest.
 _MOST_UNKNOWN: Final = 4
 _MOST_STEMS: Final = 64
-_MOST_REMEMBERED: Final = 1_024
 # Of the words that mean the same so many are looked for: of each word of a query, those that tell most.
 _MOST_MEANINGS: Final = 6
 # A character of a script without spaces is looked for in so many pairs, the commonest.

@@ -179,7 +179,7 @@ def judged_among(hits: Sequence[Hit]) -> Judgement:
     """The judgement of what answers an agent: a guess that the next note fits as well is not claimed."""
     if not hits:
         return "nothing"
-    from core.search.judging import judged
+    from core.search.ranking import judged
 
     best = judged(hits[0].breakdown.likelihood)
     return "not sure" if best == "found" and _torn(hits) else best

@@ -15,9 +15,8 @@ from benchmarks.retrieval_sets import outside_set
 from core.model.note import Note
 from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS
 from core.search import SearchIndex
-from core.search.meanings import TABLE, by_stem, meanings
 from core.search.query import read_query
-from core.search.terms import terms
+from core.search.terms import TABLE, by_stem, meanings, terms
 from core.settings import SearchSettings
 from core.text.languages import LANGUAGES, stem_in
 from core.text.tokens import STOP_WORDS, stem

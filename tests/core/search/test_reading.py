@@ -17,7 +17,7 @@ from core.model.snapshot import Snapshot
 from core.search import SearchIndex
 from core.search.documents import Reader
 from core.search.reading import read_all
-from core.search.segment import Segment
+from core.search.state import Segment
 
 pytestmark = pytest.mark.slow
 

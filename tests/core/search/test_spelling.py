@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.search.spelling import beginnings, forms, holding, may_be_begun, misspelt
+from core.search.terms import beginnings, forms, holding, may_be_begun, misspelt
 
 KNOWN = sorted(
     ["postgres", "deployed", "gateway", "kubernetes", "mailing", "mouse", "connect", "connector", "conf",
