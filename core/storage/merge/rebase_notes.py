@@ -13,7 +13,7 @@ from core.model.change import NoteChange
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.storage.merge.deciding import OF_ITS_FACT, Deciding, conflict, other_way_round
-from core.storage.merge.three_way import merge_note_fields, same_meaning
+from core.storage.merge.three_way import merge_note_fields, merge_notes, same_meaning
 
 
 def rebase_note(
@@ -72,7 +72,7 @@ def rebase_note(
     if newest == before:
         merged = _set_right(after, exists, undoing)
     else:
-        merged = settled(merge_note_fields(before, newest, after, other_way_round(deciding.value)), exists)
+        merged = settled(merge_notes(before, newest, after, other_way_round(deciding.value)), exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
 
 

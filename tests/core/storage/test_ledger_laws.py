@@ -257,7 +257,7 @@ def _assert_seen(memory: Memory) -> None:
         assert document.fingerprint == fingerprint(memory.home / file)
         rows = ledger.rows("SELECT item, raw FROM seen WHERE file = ? ORDER BY place", (file,))
         assert rows == list(numbered(document).items())
-    assert ledger.owed() == {}
+    assert ledger.pending_restores() == {}
 
 
 @settings(max_examples=examples(EXAMPLES))
