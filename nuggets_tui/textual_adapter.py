@@ -147,8 +147,9 @@ class OfferingInput(Input):
 def resize_content(view: ScrollView, size: Size) -> None:
     """Sets the size of what a view scrolls over, in cells. Where a scroll bar comes or goes, it sees to its room.
 
-    Textual's own way lays the whole screen out anew, since a widget may grow with its content. Ours have a place of
-    their own whatever they hold, and what is typed or moved onto the screen would wait for it.
+    Textual's own way lays the whole screen out anew, since a widget may grow with its content. Ours, but for those of
+    automatic height, have a place of their own whatever they hold, and what is typed or moved onto the screen would
+    wait for it.
     """
     if size == view.virtual_size:
         return
@@ -158,7 +159,7 @@ def resize_content(view: ScrollView, size: Size) -> None:
         if view.show_vertical_scrollbar:
             # A bar that was away has not heard of what was scrolled meanwhile.
             view.vertical_scrollbar.position = view.scroll_y
-        view.refresh()
+        view.refresh(layout=view.styles.is_auto_height)
 
 
 # What no terminal should send, and Textual takes to be the end of the app: bytes that are no UTF-8 become U+FFFD, and
