@@ -91,6 +91,8 @@ _LARGE: Final = 300
 # A single word of a fact's value says little of what the fact is about: its key does. But a port, a version or another
 # name with a digit in it, of so many characters at least, is the one thing that was asked.
 _VALUE_ALONE: Final = 0.4
+# Several of them say so much of it.
+_OF_VALUES: Final = 0.6
 _LEAST_NAME: Final = 3
 # A title of so many words with which the text begins is but its beginning, and such a share of the text speaks for it.
 _LEAST_BEGINNING: Final = 4
@@ -158,8 +160,8 @@ class Judge:
         second = min((sum(held) - max(held)) / _SECOND, 1.0)
         coverage = sum(held) / self._asked
         named = any(weight for weight, is_name in zip(held, self._names, strict=True) if is_name)
-        if state.notes[row].is_fact and not titled and not named:
-            coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * second
+        if state.notes[row].is_fact and coverage and not named:
+            coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * max(_OF_VALUES * second, titled / sum(held))
         return Evidence(
             coverage=coverage,
             second=second,
