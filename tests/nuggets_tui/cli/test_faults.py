@@ -92,7 +92,8 @@ def test_what_is_advised_fits_what_the_disk_says(
     for start in (0, 1, 3):
         with failing(start, code, more=10_000) as faults:
             said = nuggets(*args).stderr
-        assert faults.failed or start
+        # Looking into the log and searching write nothing, so that nothing of them is refused.
+        assert faults.failed or start or args[0] in ("log", "search")
         others = {one for one in (*wanted.values(), "who may read") if one != wanted[code]}
         assert not [one for one in others if one in said], said
         if os.strerror(code) in said:

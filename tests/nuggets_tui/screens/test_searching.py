@@ -406,7 +406,7 @@ async def test_a_list_that_ends_early_and_one_without_scores_say_so(tmp_path: Pa
         await search(app, "nugget:project")
         assert "60 hits ·" in app.text
         assert "Results · newest first" in app.text
-        await search(app, "text title:59")
+        await search(app, "needle 59 title:59")
         assert "1 hit ·" in app.text
 
 
