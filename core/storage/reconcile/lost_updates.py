@@ -386,13 +386,15 @@ def _taken_back_at_once(
     left = set(group.then) if group.kind[0] == "note" else set()
     saved_ns = written_ns(next(iter(left))) if left else 0
     for entry in past:
-        if not left or saved_ns - entry.written_ns > SOON_SECONDS * 1e9:
+        # What was found in the instant of a write of ours bears no time.
+        if not left or (entry.written_ns and saved_ns - entry.written_ns > SOON_SECONDS * 1e9):
             break
         if entry.stale:
             continue
         before = _before(entry.change_set, group.kind)
         for item in left & before.keys():
-            if not entry.made_by or entry.written_ns - saved_ns > SOON_SECONDS * 1e9:
+            known = entry.made_by and entry.written_ns
+            if not known or entry.written_ns - saved_ns > SOON_SECONDS * 1e9:
                 left.discard(item)
             elif same(before[item], group.now[item]) and not same(before[item], group.then[item]):
                 found[item] = before[item]
