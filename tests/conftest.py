@@ -33,6 +33,8 @@ if place := in_memory():
     # Pytest's own variable for where its temporary folders are.
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
 
+_tests = itertools.count(1)
+_TESTS_TO_A_COLLECTION = 40
 GOLDEN = Path(__file__).parent / "golden" / "original"
 START = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -67,6 +69,9 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
     """Every test in a home of its own, from its first fixture on to its last."""
+    if next(_tests) % _TESTS_TO_A_COLLECTION == 0:
+        # Memories that a test left open hold files, and a terminal's are watched by their number.
+        gc.collect()
     with isolated(item):
         return (yield)
 

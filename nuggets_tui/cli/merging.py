@@ -33,11 +33,13 @@ To let git merge the files of a memory, put this into .gitattributes:
   *.donna.json   merge=nuggets
 and tell git once what it means:
   git config merge.nuggets.driver "nuggets merge-file %O %A %B"
-The log and the backups belong to one machine; into .gitignore:
+The history, submitted texts and backups belong to one machine; into .gitignore:
   ledger.*
+  ledger-archive/
+  pipeline.db*
   backups/
   quarantine/
-  .nuggets.lock*
+  .nuggets.*
 """
 
 

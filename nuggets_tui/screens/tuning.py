@@ -142,21 +142,26 @@ class TuningScreen(Dialog[ChangeSet]):
         goldens = [
             search for search in await asyncio.to_thread(lambda: self._desk.memory.searches) if search.golden
         ]
-        if not goldens:
+        if not goldens or not self._is_open:
             return
         self.query_one("#goldens").display = self.query_one("#goldens-said").display = True
         self._goldens = goldens
         # A set of trials of its own: what is tried meanwhile does not end it.
         judged = await self.attempt(Trials(self._desk).judge(goldens, self.before, self._keep_former))
-        if judged is not None and self.is_mounted:
+        if judged is not None and self._is_open:
             self._keep_former(judged)
             self.check()
 
     _goldens: Sequence[object] = ()
 
+    @property
+    def _is_open(self) -> bool:
+        """Whether its lists are there: what was asked for may come while they are taken away."""
+        return self.is_mounted and bool(self.query("#goldens"))
+
     def _keep_former(self, verdicts: tuple[Verdict, ...]) -> None:
         self.stood = {one.search.name: one for one in verdicts}
-        if self.is_mounted and not self.unsaved:
+        if self._is_open and not self.unsaved:
             self._show_goldens(verdicts)
 
     @work(group="follow", exclusive=True, exit_on_error=False)
@@ -164,7 +169,7 @@ class TuningScreen(Dialog[ChangeSet]):
         """The hits with the weights as they are turned now, and then the golden searches."""
         if self._query:
             found = await self.attempt(self._trials.rank(self._query, self.tried))
-            if found is None or not self.is_mounted:
+            if found is None or not self._is_open:
                 return
             if self._first is None:
                 self._first = found
@@ -182,7 +187,7 @@ class TuningScreen(Dialog[ChangeSet]):
         searches = [one.search for one in order]
 
         def told(verdicts: tuple[Verdict, ...]) -> None:
-            if self.is_mounted and tried is self.tried:
+            if self._is_open and tried is self.tried:
                 self._show_goldens(verdicts)
 
         await self.attempt(self._trials.judge(searches, tried, told))

@@ -108,7 +108,7 @@ async def test_a_credential_is_said_as_soon_as_it_is_saved_and_only_then(tmp_pat
         assert "An0ther" in Memory.open(tmp_path / "memory").search("session store")[0].note.content
         app.app.clear_notifications()
         await app.press("t", *" new", "ctrl+s")
-        await app.until(lambda: "#new" in app.text)
+        await app.until(lambda: "redis  new" in app.text)
         assert "credential" not in app.notices
 
 
