@@ -22,7 +22,7 @@ if sys.dont_write_bytecode:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 from hypothesis import settings
-from kits.isolation import in_memory, isolated
+from kits.isolation import in_memory, isolated, open_files
 from kits.laws import profile_for, register_profiles
 from kits.reports import BriefReports
 from kits.tiers import FAST, LONG_SECONDS, long_tests
@@ -34,7 +34,8 @@ if place := in_memory():
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(place))
 
 _tests = itertools.count(1)
-_TESTS_TO_A_COLLECTION = 40
+_TESTS_TO_A_LOOK = 40
+_OPEN_FILES = 300
 GOLDEN = Path(__file__).parent / "golden" / "original"
 START = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -69,9 +70,11 @@ def pytest_collection() -> Iterator[None]:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[object]:
     """Every test in a home of its own, from its first fixture on to its last."""
-    if next(_tests) % _TESTS_TO_A_COLLECTION == 0:
-        # Memories that a test left open hold files, and a terminal's are watched by their number.
+    if next(_tests) % _TESTS_TO_A_LOOK == 0 and open_files() > _OPEN_FILES:
+        # Memories that tests left open hold files, and an app under test keeps garbage from being found.
+        gc.unfreeze()
         gc.collect()
+        gc.freeze()
     with isolated(item):
         return (yield)
 

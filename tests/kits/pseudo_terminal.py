@@ -56,7 +56,10 @@ class Terminal:
 
     def read(self, seconds: float) -> bool:
         """Takes in what comes within some seconds; False when nothing did."""
-        if not select.select([self.child.child_fd], [], [], seconds)[0]:
+        # Unlike select, it takes a file of any number.
+        waiting = select.poll()
+        waiting.register(self.child.child_fd, select.POLLIN)
+        if not waiting.poll(seconds * 1000):
             return False
         try:
             data = os.read(self.child.child_fd, 65536)
