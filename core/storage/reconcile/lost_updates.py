@@ -64,7 +64,8 @@ def find_lost_updates(
         elif cut is not None:
             read |= _before_our_edits(group, cut, now, known)
         at_once = _taken_back_at_once(group, past, written_ns)
-        if bases or read or not all(_is_forgotten(group, item, now) for item in at_once):
+        forgotten = all(_is_forgotten(group, item, now) for item in at_once)
+        if bases or read or not forgotten or _writes_notes(group):
             read = at_once | read
         bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
     return bases
@@ -407,6 +408,14 @@ def _is_forgotten(group: _Group, item: ItemKey, now: Snapshot) -> bool:
     note = group.then[item]
     gone = group.now[item] is None and isinstance(note, Note) and note.is_fact and not note.hidden
     return gone and isinstance(note, Note) and note.key not in facts_of(now, note.nugget_name)
+
+
+def _writes_notes(group: _Group) -> bool:
+    """Whether new notes that are no facts' came with it: who forgets a fact does that alone."""
+    return any(
+        isinstance(note, Note) and not note.is_fact and group.then[item] is None
+        for item, note in group.now.items()
+    )
 
 
 def _before_our_edits(
