@@ -105,11 +105,17 @@ class Database:
         return True
 
     def close(self) -> None:
-        """Lets go of all connections. May be called twice."""
+        """Lets go of all connections. May be called twice.
+
+        What another thread reads through is left to that thread: SQLite crashes when it is closed meanwhile.
+        """
         with self._turn:
-            for connection in (*(reader for _, reader in self._readers), self._writer):
-                if connection is not None:
-                    connection.close()
+            mine = threading.current_thread()
+            for thread, reader in self._readers:
+                if thread is mine or not thread.is_alive():
+                    reader.close()
+            if self._writer is not None:
+                self._writer.close()
             self._readers, self._writer, self._local = [], None, threading.local()
             self._file = None
 

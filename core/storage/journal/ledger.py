@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Unpack
@@ -52,7 +53,9 @@ _MINE_AT_ONCE: Final = 200
 
 
 class Ledger:
-    """One open ledger. Written only while the memory's lock is held; not for several threads at once."""
+    """One open ledger. Written only while the memory's lock is held. Several threads may read: one at a time, since
+    SQLite crashes when a connection is closed that another thread is reading through.
+    """
 
     def __init__(self, path: Path, *, read_only: bool = False) -> None:
         """Opens or makes the database; read_only: opens one that is there, and every writing of it is refused.
@@ -61,6 +64,7 @@ class Ledger:
         """
         self.path = path
         self.read_only = read_only
+        self._turn = threading.RLock()
         # The version of a file that is read without a lock, since nobody was writing it.
         self._fixed: tuple[Fingerprint | None, ...] = ()
         self._connection = self._to_read() if read_only else connect(path)
@@ -93,6 +97,16 @@ class Ledger:
         """A copy that is nowhere on disk: what is written to it is gone with it. Raises BrokenLedgerError,
         StorageError.
         """
+        with self._turn:
+            connection = self._copied()
+        copy = Ledger.__new__(Ledger)
+        copy.path, copy.read_only, copy._turn = self.path, True, threading.RLock()
+        copy._connection, copy._fixed = connection, ()
+        copy._connection.create_function("says", 2, says, deterministic=True)
+        copy._identity, copy._refused, copy._undone = self._identity, False, (0, frozenset())
+        return copy
+
+    def _copied(self) -> sqlite3.Connection:
         while True:
             try:
                 connection = copied(self._connection)
@@ -101,18 +115,13 @@ class Ledger:
                     continue
                 raise told_apart(self.path, error) from error
             if not self._moved_on():
-                break
+                return connection
             connection.close()
-        copy = Ledger.__new__(Ledger)
-        copy.path, copy.read_only = self.path, True
-        copy._connection, copy._fixed = connection, ()
-        copy._connection.create_function("says", 2, says, deterministic=True)
-        copy._identity, copy._refused, copy._undone = self._identity, False, (0, frozenset())
-        return copy
 
     def close(self) -> None:
-        """Lets the database go."""
-        self._connection.close()
+        """Lets the database go, when nobody is reading."""
+        with self._turn:
+            self._connection.close()
 
     @contextlib.contextmanager
     def waiting(self, seconds: float) -> Iterator[None]:
@@ -132,25 +141,27 @@ class Ledger:
     @contextlib.contextmanager
     def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
         """All or nothing. durable: on disk, also after a power cut, when this ends."""
-        try:
-            self._connection.execute(f"PRAGMA synchronous = {DURABLE if durable else RELAXED}")
-            with in_one_step(self._connection) as connection:
-                yield connection
-        except DATABASE_ERRORS as error:
-            self._refused = code_of(error) in _TILL_OPENED_AGAIN
-            raise told_apart(self.path, error) from error
+        with self._turn:
+            try:
+                self._connection.execute(f"PRAGMA synchronous = {DURABLE if durable else RELAXED}")
+                with in_one_step(self._connection) as connection:
+                    yield connection
+            except DATABASE_ERRORS as error:
+                self._refused = code_of(error) in _TILL_OPENED_AGAIN
+                raise told_apart(self.path, error) from error
 
     def rows(self, statement: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
         """What a SELECT gives. Raises BrokenLedgerError, StorageError."""
         while True:
-            try:
-                found = self._connection.execute(statement, values).fetchall()
-            except DATABASE_ERRORS as error:
-                if self._moved_on():
-                    continue
-                raise told_apart(self.path, error) from error
-            if not self._moved_on():
-                return found
+            with self._turn:
+                try:
+                    found = self._connection.execute(statement, values).fetchall()
+                except DATABASE_ERRORS as error:
+                    if self._moved_on():
+                        continue
+                    raise told_apart(self.path, error) from error
+                if not self._moved_on():
+                    return found
 
     # Writing entries
 

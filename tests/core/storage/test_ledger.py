@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -292,3 +293,18 @@ def test_the_person_is_the_author_unless_somebody_else_is_named(home: Path) -> N
     memory = Memory.open(home)
     edit_text(memory, "Ours.")
     assert memory.log()[0].change_set.author == PERSON
+
+
+def test_closing_waits_for_who_reads_the_log_in_another_thread(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "ledger.db")
+    closing = threading.Thread(target=ledger.close)
+
+    def midway() -> int:
+        if closing.ident is None:
+            closing.start()
+        return 0
+
+    ledger._connection.set_progress_handler(midway, 100)
+    many = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 100000)"
+    assert len(ledger.rows(f"{many} SELECT n FROM number")) == 100_000
+    closing.join()

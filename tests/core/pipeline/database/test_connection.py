@@ -18,6 +18,8 @@ from core.pipeline.database.connection import Database
 from core.pipeline.service import Pipeline
 from core.pipeline.writes.verify import drift
 
+_NUMBERS = "WITH RECURSIVE number(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 10000)"
+COUNTING = f"{_NUMBERS} SELECT count(*) FROM number"
 TEXT = "Caroline chose PostgreSQL over MongoDB."
 
 
@@ -175,3 +177,25 @@ def test_a_folder_that_was_removed_is_not_made_again_by_who_had_it_open(tmp_path
             with pytest.raises(NuggetsError, match=r"pipeline\.db"):
                 asked()
     assert not home.exists()
+
+
+def test_closing_while_another_thread_reads_lets_it_read_to_the_end(tmp_path: Path) -> None:
+    database = Database.open(tmp_path)
+    reads, closed, numbers = threading.Event(), threading.Event(), []
+
+    def midway() -> int:
+        reads.set()
+        return not closed.wait(30)
+
+    def read() -> None:
+        reader = database.reading
+        reader.set_progress_handler(midway, 1_000)
+        numbers.extend(reader.execute(COUNTING).fetchone())
+
+    reading = threading.Thread(target=read)
+    reading.start()
+    assert reads.wait(30)
+    database.close()
+    closed.set()
+    reading.join()
+    assert numbers == [10_000]
