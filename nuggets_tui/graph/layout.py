@@ -33,6 +33,8 @@ from nuggets_tui.safe_text import cut
 UNTITLED: Final = "(no title)"
 _TWO_SIDED: Final = 72
 _NARROW_LABEL: Final = 10
+# What is left of the focus's own title, which the pane beside it tells in full, before its neighbours go.
+_NARROWEST_OWN: Final = 4
 _WIDE_LABEL: Final = 48
 _FRAME: Final = 4
 DETAILS: Final = (0, 1, 2)
@@ -183,12 +185,12 @@ def _plan(
 
 
 def _fit_depth(parts: list[Side], graph: Sorted, width: int, tall: int) -> None:
-    """Cut the deepest columns until the narrowest form of the rest fits."""
+    """Cut the deepest columns until the narrowest form of the rest fits; the last goes after most of the own title."""
     title = cell_len(_title(graph.nodes[graph.focus], width))
-    own = min(title, _NARROW_LABEL) + _FRAME
     channel = BARE_CHANNEL + (2 if tall == 1 else 4)
     while True:
         columns = [cells for side in parts for cells in _narrowest(side.found, graph)]
+        own = min(title, _NARROW_LABEL if len(columns) > 1 else _NARROWEST_OWN) + _FRAME
         if not columns or own + sum(columns) + len(columns) * channel <= width:
             return
         deepest = max(parts, key=lambda side: side.depth)

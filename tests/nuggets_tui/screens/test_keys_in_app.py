@@ -97,7 +97,7 @@ async def test_keys_and_theme_follow_the_settings_while_the_app_is_open(home: Pa
 
 async def test_with_the_vim_option_h_j_k_l_and_half_pages_move_everywhere(home: Path) -> None:
     settings(home, "[app]\nvim = true\n")
-    async with opened(home, (200, 60)) as app:
+    async with opened(home) as app:
         notes = app.main.query_one("#notes")
         await app.press("j", "j", "k")
         assert notes.cursor == 1  # type: ignore[attr-defined]
@@ -114,9 +114,9 @@ async def test_with_the_vim_option_h_j_k_l_and_half_pages_move_everywhere(home: 
         await app.until(lambda: getattr(app.app.focused, "picture", None) and app.app.focused.picture.boxes)  # type: ignore[union-attr]
         await app.press("l")
         graph = app.app.focused
-        await app.until(lambda: graph.cursor_id != app.view.note_id)  # type: ignore[union-attr]
+        assert graph.cursor_id != app.view.note_id  # type: ignore[union-attr]
         await app.press("h")
-        await app.until(lambda: graph.cursor_id == app.view.note_id)  # type: ignore[union-attr]
+        assert graph.cursor_id == app.view.note_id  # type: ignore[union-attr]
         await app.press("slash", *"hjkl")
         assert app.app.focused.value == "hjkl"  # type: ignore[union-attr]
         await app.press("escape", "escape", "question_mark")
