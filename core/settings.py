@@ -200,7 +200,6 @@ def plain_number(number: float) -> str:
     return f"{number:,.15g}"
 
 
-# A reflection pass over no notes, or one that makes no links, is a way to switch it off.
 class _OneOf(tuple[str, ...]):
     """Words of which a setting is one."""
 
@@ -212,6 +211,7 @@ class _OneOf(tuple[str, ...]):
 
 
 AUTOMATIC: Final = _OneOf(("ask", "projects", "always", "never"))
+# A reflection pass over no notes, or one that makes no links, is a way to switch it off.
 _RANGES: Final[Mapping[str, _Range | _OneOf]] = {
     "promotion.automatic": AUTOMATIC,
     "search.vector_weight": _Range(0),

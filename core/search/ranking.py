@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 # word, and how much of the query is its title. A long note holds more by chance. Words count by their rarity, in the
 # memory and in general; a common one that no note holds counts more than any, for it is what was asked and the memory
 # does not tell of. The numbers are fitted by `tools/judgement/fit.py` on the memories beside it and on the questions in
-# `tests/recall_questions.py`.
+# `tests/kits/recall_questions.py`.
 
 # What an everyday word, and a common one, weigh beside another one of equal rarity (measured).
 _EVERYDAY: Final = 0.15

@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from core.errors import ErrorCode, LockTimeoutError, StorageError
-from core.storage.files.atomic import Lock, refused, wrong_kind
+from core.storage.files.atomic import try_lock
 
 TURN_FILE: Final = ".nuggets.outbox.lock"
 
@@ -19,23 +18,10 @@ def turn(home: Path, seconds: float) -> Iterator[bool]:
 
     seconds: how long it is waited for. Raises StorageError.
     """
-    path = home / TURN_FILE
-    wrong = wrong_kind(path)
-    if wrong:
-        raise StorageError(
-            f"{wrong}: it cannot be locked",
-            code=ErrorCode.WRONG_KIND_OF_FILE,
-            where=str(path),
-            kept="it was left alone",
-        )
-    lock = Lock(path)
-    try:
-        lock.acquire(seconds)
-    except LockTimeoutError:
+    lock = try_lock(home / TURN_FILE, seconds)
+    if lock is None:
         yield False
         return
-    except OSError as error:
-        raise refused(path, "cannot be locked", error) from error
     try:
         yield True
     finally:

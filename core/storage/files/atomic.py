@@ -354,25 +354,44 @@ def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
 
     Raises LockTimeoutError, StorageError.
     """
-    path = home / LOCK_NAME
-    lock = Lock(path)
-    try:
+    lock = Lock(home / LOCK_NAME)
+    with _locking(home / LOCK_NAME):
         lock.acquire(LOCK_SECONDS if seconds is None else seconds)
-    except OSError as error:
-        wrong = wrong_kind(path)
-        if wrong:
-            raise StorageError(
-                f"{wrong}: the memory cannot be locked",
-                code=ErrorCode.WRONG_KIND_OF_FILE,
-                where=str(path),
-                kept=_KEPT,
-                todo="take it away and try again",
-            ) from error
-        raise refused(path, "cannot be locked", error) from error
     try:
         yield
     finally:
         lock.release()
+
+
+def try_lock(path: Path, seconds: float) -> Lock | None:
+    """The lock of a file, taken; None when another process holds it for all that time. Raises StorageError."""
+    if wrong := wrong_kind(path):
+        raise _unlockable(path, wrong)
+    lock = Lock(path)
+    try:
+        with _locking(path):
+            lock.acquire(seconds)
+    except LockTimeoutError:
+        return None
+    return lock
+
+
+@contextlib.contextmanager
+def _locking(path: Path) -> Iterator[None]:
+    """What the system refuses within this, as errors of ours."""
+    try:
+        yield
+    except OSError as error:
+        if wrong := wrong_kind(path):
+            raise _unlockable(path, wrong) from error
+        raise refused(path, "cannot be locked", error) from error
+
+
+def _unlockable(path: Path, wrong: str) -> StorageError:
+    return StorageError(
+        f"{wrong}: it cannot be locked", code=ErrorCode.WRONG_KIND_OF_FILE, where=str(path), kept=_KEPT,
+        todo="move it away and try again",
+    )  # fmt: skip
 
 
 def wrong_kind(path: Path) -> str:

@@ -8,8 +8,8 @@ from typing import Final, Self
 
 import msgspec
 
-from core.errors import ConflictError, ErrorCode, LockTimeoutError, StorageError
-from core.storage.files.atomic import Lock, identity, refused, wrong_kind
+from core.errors import ConflictError, ErrorCode, StorageError
+from core.storage.files.atomic import Lock, identity, refused, try_lock
 from core.storage.files.processes import Process, this_process
 
 PRESENCE_NAME: Final = ".nuggets.daemon.lock"
@@ -45,17 +45,17 @@ class Presence:
         self.let_go()
         if not self._path.parent.is_dir():
             return False
-        lock = Lock(self._path)
+        # Who only looks whether there is a daemon holds the lock for an instant.
+        lock = try_lock(self._path, _PATIENCE)
+        if lock is None:
+            raise ConflictError(
+                f"a daemon runs here already ({daemon_on(self._path.parent) or 'another process'})",
+                code=ErrorCode.BUSY,
+                where=str(self._path.parent),
+                kept="nothing was started",
+            )
+        self._lock, self._identity = lock, identity(self._path)
         try:
-            # Who only looks whether there is a daemon holds the lock for an instant.
-            if not _taken(lock, self._path, _PATIENCE):
-                raise ConflictError(
-                    f"a daemon runs here already ({daemon_on(self._path.parent) or 'another process'})",
-                    code=ErrorCode.BUSY,
-                    where=str(self._path.parent),
-                    kept="nothing was started",
-                )
-            self._lock, self._identity = lock, identity(self._path)
             self._path.write_bytes(msgspec.json.encode(DaemonOn(this_process(), since)))
         except OSError as error:
             raise refused(self._path, "cannot be written", error) from error
@@ -80,9 +80,9 @@ def daemon_on(home: Path) -> DaemonOn | None:
     path = home / PRESENCE_NAME
     if not path.is_file():
         return None
-    lock = Lock(path)
     try:
-        if _taken(lock, path, 0):
+        lock = try_lock(path, 0)
+        if lock is not None:
             lock.release()
             return None
     except (OSError, StorageError):
@@ -92,19 +92,3 @@ def daemon_on(home: Path) -> DaemonOn | None:
             return msgspec.json.decode(file.read(_LONGEST), type=DaemonOn)
     except (OSError, msgspec.MsgspecError):
         return DaemonOn()
-
-
-def _taken(lock: Lock, path: Path, seconds: float) -> bool:
-    wrong = wrong_kind(path)
-    if wrong:
-        raise StorageError(
-            f"{wrong}: it cannot be locked",
-            code=ErrorCode.WRONG_KIND_OF_FILE,
-            where=str(path),
-            kept="it was left alone",
-        )
-    try:
-        lock.acquire(seconds)
-    except LockTimeoutError:
-        return False
-    return True
