@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from msgspec.structs import replace
+
 from core.errors import ConflictError, NuggetsError, UnfinishedError
 from core.model.change import PROGRAM, Author, ChangeKind, ChangeSet
 from core.model.draft import Draft
@@ -251,6 +253,8 @@ class Repository:
 
     def apply(self, change_set: ChangeSet) -> ChangeSet:
         """See `Memory.apply`."""
+        # It happens now, however long a person looked at the preview.
+        change_set = replace(change_set, at=max(change_set.at, self.now()))
         try:
             return self.apply_deciding(change_set, None)
         except ConflictError as error:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -293,6 +295,21 @@ def test_the_person_is_the_author_unless_somebody_else_is_named(home: Path) -> N
     memory = Memory.open(home)
     edit_text(memory, "Ours.")
     assert memory.log()[0].change_set.author == PERSON
+
+
+def test_a_change_is_logged_at_the_time_it_was_made_however_long_its_preview_was_looked_at(
+    home: Path,
+) -> None:
+    begun = datetime(2026, 11, 18, 12, tzinfo=UTC)
+    times = itertools.count()
+    memory = Memory.open(home, clock=lambda: begun + timedelta(minutes=next(times)))
+    draft = memory.draft()
+    edit_note(draft, ONE, content="looked at for long")
+    previewed = draft.change_set("edit")
+    memory.change("meanwhile", lambda draft: edit_note(draft, TWO, content="quicker"))
+    applied = memory.apply(previewed)
+    assert [entry.change_set.reason for entry in memory.log()] == ["edit", "meanwhile"]
+    assert memory.log()[0].change_set.at == applied.at > memory.log()[1].change_set.at
 
 
 def test_closing_waits_for_who_reads_the_log_in_another_thread(tmp_path: Path) -> None:
