@@ -128,7 +128,8 @@ class RecallService:
         note, likely = hits[0].note, hits[0].breakdown.likelihood
         return msgspec.structs.replace(
             missed,
-            answer=note.content,
+            # A note that says all in its title answers with it.
+            answer=note.content if note.content.strip() else note.title,
             confidence=note.confidence,
             certainty=likely * min(1.0, max(0.0, note.confidence)),
             found=True,

@@ -148,3 +148,13 @@ def test_words_joined_or_parted_as_no_note_has_them_stay_as_they_are(memory: Mem
     for text in ("key rotation", "zebra crossing", "", "why?", "x" * 500):
         assert index.respelt(text) == text
     assert index.respelt("the keyrotation") == "the key rotation"
+
+
+@pytest.mark.parametrize("content", ["", " \n"])
+def test_a_note_without_a_text_answers_with_its_title(tmp_path: Path, content: str) -> None:
+    memory = Memory.open(tmp_path)
+    memory.change(
+        "written", lambda draft: create_note(draft, "work", "Zebra crossings are lit at night", content)
+    )
+    found = memory.recall("zebra crossings at night", record=False)
+    assert (found.found, found.answer) == (True, "Zebra crossings are lit at night")
