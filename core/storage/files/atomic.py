@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 HELD_SUFFIX: Final = ".held"
+NEXT_SUFFIX: Final = ".next"
 # How often a lock that is held is asked for again: who asks rarely finds it taken by who came later.
 _POLL_SECONDS: Final = 0.005
 # What the system says of a file system, some shared folders among them, whose files cannot be locked.
@@ -33,13 +34,17 @@ _NO_LOCKS: Final = frozenset(
 class Lock:
     """The lock of a file, held by one at a time until `release`, or until its process ends.
 
-    Where files cannot be locked, `<file>.held` stands while it is held and says by which process of which machine.
-    One whose process has ended on this machine counts as released.
+    in_turn: who finds it held waits behind who came before, also where whoever holds it wants it again at once; such a
+    queue stands in `<file>.next`, which is there only while somebody waits. Where files cannot be locked, `<file>.held`
+    stands while it is held and says by which process of which machine. One whose process has ended on this machine
+    counts as released.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, in_turn: bool = False) -> None:
         self._path = path
+        self._in_turn = in_turn
         self._held = path.with_name(path.name + HELD_SUFFIX)
+        self._next = path.with_name(path.name + NEXT_SUFFIX)
         self._lock: BaseFileLock | None = None
 
     def acquire(self, seconds: float, *, kept: str = "nothing was written") -> None:
@@ -50,7 +55,9 @@ class Lock:
         todo = "try again when it is done"
         try:
             try:
-                lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
+                if not self._in_turn or os.path.lexists(self._next) or not _took(lock):
+                    with self._queue(seconds) as left:
+                        lock.acquire(timeout=left, poll_interval=_POLL_SECONDS)
             except OSError as error:
                 if isinstance(error, Timeout) or error.errno not in _NO_LOCKS:
                     raise
@@ -66,6 +73,30 @@ class Lock:
             ) from error  # fmt: skip
         self._lock = lock
 
+    @contextlib.contextmanager
+    def _queue(self, seconds: float) -> Iterator[float]:
+        """Within this, it is this one's turn; how many of the seconds are left. Raises Timeout."""
+        from filelock import FileLock, Timeout
+
+        if not self._in_turn:
+            yield seconds
+            return
+        end = time.monotonic() + seconds
+        turn = FileLock(self._next, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
+        try:
+            turn.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
+        except Timeout:
+            raise
+        except OSError:
+            # A queue is for fairness alone: the lock itself tells whether it may be had.
+            pass
+        try:
+            yield max(0.0, end - time.monotonic())
+        finally:
+            with contextlib.suppress(OSError):
+                turn.release()
+                self._next.unlink()
+
     def release(self) -> None:
         """Lets it be taken by another. Raises OSError."""
         lock, self._lock = self._lock, None
@@ -79,6 +110,17 @@ _LEFTOVER: Final = re.compile(r"\.(?P<file>.+\.(?:json|toml))\.\d+-[0-9a-f]{8}\.
 _FILE_MODE: Final = 0o600
 _FOLDER_MODE: Final = 0o700
 _KEPT: Final = "nothing was written"
+
+
+def _took(lock: BaseFileLock) -> bool:
+    """Takes a lock that nobody holds; whether it did. Raises OSError."""
+    from filelock import Timeout
+
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        return False
+    return True
 
 
 class Fingerprint(NamedTuple):
@@ -354,7 +396,7 @@ def locked(home: Path, *, seconds: float | None = None) -> Iterator[None]:
 
     Raises LockTimeoutError, StorageError.
     """
-    lock = Lock(home / LOCK_NAME)
+    lock = Lock(home / LOCK_NAME, in_turn=True)
     with _locking(home / LOCK_NAME):
         lock.acquire(LOCK_SECONDS if seconds is None else seconds)
     try:

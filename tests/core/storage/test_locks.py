@@ -6,6 +6,7 @@ import errno
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pytest
 from core.errors import LockTimeoutError
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.storage.files.atomic import HELD_SUFFIX, LOCK_NAME, Lock, locked
+from core.storage.files.atomic import HELD_SUFFIX, LOCK_NAME, NEXT_SUFFIX, Lock, locked
 from core.storage.files.presence import Presence, daemon_on
 from core.storage.personal.unsaved_files import UnsavedFiles
 
@@ -87,3 +88,40 @@ def test_a_daemon_and_unsaved_texts_are_told_from_those_of_the_dead(tmp_path: Pa
     assert others.found() == []
     mine.close()
     assert len(others.found()) == 1
+
+
+def test_who_waits_for_the_lock_gets_it_before_who_wants_it_again_at_once(tmp_path: Path) -> None:
+    queue = tmp_path / (LOCK_NAME + NEXT_SUFFIX)
+    got, pushed_in = threading.Event(), 0
+
+    def wait() -> None:
+        with locked(tmp_path):
+            got.set()
+
+    waiting = threading.Thread(target=wait)
+    with locked(tmp_path):
+        waiting.start()
+        while not queue.exists():
+            pass
+    while not got.is_set():
+        queued = queue.exists()
+        with locked(tmp_path):
+            pushed_in += queued and not got.is_set()
+    waiting.join()
+    assert pushed_in == 0
+    assert not queue.exists()
+
+
+@pytest.mark.parametrize("what", ["folder", "link", "file"])
+def test_what_stands_where_the_queue_belongs_keeps_nobody_from_the_lock(tmp_path: Path, what: str) -> None:
+    queue = tmp_path / (LOCK_NAME + NEXT_SUFFIX)
+    if what == "folder":
+        queue.mkdir()
+    elif what == "link":
+        queue.symlink_to(tmp_path / "nowhere" / "else")
+    else:
+        queue.write_text("left behind")
+    with locked(tmp_path, seconds=1), pytest.raises(LockTimeoutError), locked(tmp_path, seconds=0):
+        pass
+    with locked(tmp_path, seconds=0):
+        pass
