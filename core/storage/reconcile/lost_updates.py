@@ -63,10 +63,13 @@ def find_lost_updates(
             read |= cut.bases(group)
         elif cut is not None:
             read |= _before_our_edits(group, cut, now, known)
+        read |= _held_for_longer(group, read, past, written_ns)
         at_once = _taken_back_at_once(group, past, written_ns)
         forgotten = all(_is_forgotten(group, item, now) for item in at_once)
         if bases or read or not forgotten or _writes_notes(group):
             read = at_once | read
+        # A thing that stands as it did when it was lost says nothing of what was read since, whatever lies beside it.
+        read |= {item: base for item, base in waiting.items() if same(base, group.now[item])}
         bases.update({item: base for item, base in read.items() if not same(base, wanted[item])})
     return bases
 
@@ -375,6 +378,26 @@ def _is_proven(group: _Group, cut: _Cut, written_ns: Callable[[ItemKey], int]) -
     known_to_us = any(entry.made_by for entry in changed)
     limit = HELD_SECONDS if known_to_us or several else _HELD_SECONDS_OF_OTHERS
     return bool(ages) and max(ages) <= limit
+
+
+def _held_for_longer(
+    group: _Group, bases: Mapping[ItemKey, Version], past: _Replayed, written_ns: Callable[[ItemKey], int]
+) -> dict[ItemKey, Version]:
+    """Facts that are in the file as they were earlier than these versions: a program may keep each of its facts in
+    memory as it found it, so that it had read those and wishes no change.
+    """
+    wanted = {item for item, base in bases.items() if item[0] == "fact" and not same(base, group.now[item])}
+    found: dict[ItemKey, Version] = {}
+    saved_ns = written_ns(next(iter(wanted))) if wanted else 0
+    for entry in past:
+        if not wanted or (entry.written_ns and saved_ns - entry.written_ns > HELD_SECONDS * 1e9):
+            break
+        before = _before(entry.change_set, group.kind)
+        for item in wanted & before.keys():
+            if same(before[item], group.now[item]):
+                found[item] = before[item]
+                wanted.discard(item)
+    return found
 
 
 def _taken_back_at_once(

@@ -84,6 +84,7 @@ def _agree(home: Path) -> Memory:
     return memory
 
 
+@pytest.mark.timeout(900)
 def test_a_writer_killed_at_random_moments_loses_nothing_that_it_said_was_done(home: Path) -> None:
     chance = random.Random(7)
     contents: dict[str, int] = {}
