@@ -29,8 +29,8 @@ HOST: Final = "127.0.0.1"
 PORT: Final = 8642
 _PORTS_TRIED: Final = 20
 _KEY_BYTES: Final = 16
-_NOT_FOR_YOU: Final = "This page is for the browser of the machine it runs on.\n"
-_NOTHING_HERE: Final = "Nothing is here. Open the whole URL that `nuggets serve` printed.\n"
+_NOT_FOR_YOU: Final = "This page is only for browsers on the machine that runs it.\n"
+_NOTHING_HERE: Final = "There is nothing here. Open the full URL that `nuggets serve` printed.\n"
 # Each has a process of its own.
 _MOST_PAGES: Final = 12
 _TOO_MANY: Final = "Too many pages are open. Close one and try again.\n"
@@ -62,7 +62,7 @@ def listening(port: int | None) -> socket.socket:
                 continue
             raise InvalidInputError(
                 f"cannot be used ({error.strerror})", where=f"--port {number}",
-                todo="name another port, or none to have a free one found",
+                todo="name another port, or leave out --port to use a free one",
             ) from error  # fmt: skip
         return listener
     raise InvalidInputError("no port is free", where=HOST)
@@ -74,7 +74,7 @@ class _OneLine(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, HttpProcessingError):
-            said = "refused a request that is no HTTP"
+            said = "refused a request that is not HTTP"
         else:
             said = record.getMessage() + (f": {error!r}" if error is not None else "")
         return plain(f"nuggets serve: {' '.join(said.split())}")
@@ -209,9 +209,9 @@ class LoopbackServer(Server):
                     async with asyncio.timeout(_STUCK_AFTER):
                         await app.take(frame)
         except TimeoutError:
-            _LOG.warning("closed a page whose app takes no more keys")
+            _LOG.warning("closed a page: its app takes no more keys")
         except UnreadableFrameError:
-            _LOG.warning("closed a page that sent what is no message of ours")
+            _LOG.warning("closed a page: it sent an unknown message")
             await websocket.close(code=WSCloseCode.POLICY_VIOLATION)
         finally:
             await app.stop()
