@@ -19,45 +19,43 @@ from nuggets_tui.streams import prepare_streams
 
 _PACKAGE: Final = "nuggets_tui.cli"
 ENTRIES: Final = {
-    "demo": Entry(f"{_PACKAGE}.demo:demo", "Open the app on a memory made up for trying things out."),
+    "demo": Entry(f"{_PACKAGE}.demo:demo", "Open the app on a sample memory."),
     "remember": Entry(f"{_PACKAGE}.facts:remember", "Store a fact in a nugget."),
-    "recall": Entry(f"{_PACKAGE}.facts:recall", "Answer a question from the facts, or from the notes."),
-    "ingest": Entry(f"{_PACKAGE}.ingest:ingest", "Hand in a text that facts are looked for in."),
+    "recall": Entry(f"{_PACKAGE}.facts:recall", "Answer a question from facts and notes."),
+    "ingest": Entry(f"{_PACKAGE}.ingest:ingest", "Submit a text for fact extraction."),
     "pipeline": Entry(
-        f"{_PACKAGE}.pipeline:pipeline_group", "Say how the work on texts stands; accept what it proposes."
+        f"{_PACKAGE}.pipeline:pipeline_group", "Show the state of the pipeline; decide on its proposals."
     ),
-    "forget": Entry(f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept hidden."),
+    "forget": Entry(f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept, hidden."),
     "facts": Entry(f"{_PACKAGE}.facts:facts", "List the facts of a nugget."),
     "clear": Entry(f"{_PACKAGE}.facts:clear", "Forget every fact of a nugget."),
     "list": Entry(f"{_PACKAGE}.overview:list_", "List the nuggets with facts, notes and capacity."),
-    "status": Entry(f"{_PACKAGE}.overview:status", "Show totals, paths and what could not be read."),
-    "search": Entry(f"{_PACKAGE}.search:search", "Search the notes; best first."),
-    "why": Entry(f"{_PACKAGE}.search:why_command", "Say why a note answers a question, or why not."),
+    "status": Entry(f"{_PACKAGE}.overview:status", "Show totals, paths and what cannot be read."),
+    "search": Entry(f"{_PACKAGE}.search:search", "Search the notes, best first."),
+    "why": Entry(f"{_PACKAGE}.search:why_command", "Explain why a note answers a question, or why not."),
     "searches": Entry(
-        f"{_PACKAGE}.searches:searches_group", "List kept searches; ends with 1 when a golden one is lost."
+        f"{_PACKAGE}.searches:searches_group", "List saved searches; exit code 1 when a search check fails."
     ),
     "notes": Entry(f"{_PACKAGE}.notes:notes", "List notes."),
     "note": Entry(f"{_PACKAGE}.notes:note_group", "Work on one note: add, show, edit, hide, link, merge."),
     "reflect": Entry(
         f"{_PACKAGE}.upkeep:reflect", "Clean up: merge near-duplicates, tidy text, tags and links."
     ),
-    "promote": Entry(f"{_PACKAGE}.promotion:promote", "Write what is often recalled into MEMORY.md."),
+    "promote": Entry(f"{_PACKAGE}.promotion:promote", "Write often recalled notes into MEMORY.md."),
     "secrets": Entry(
-        f"{_PACKAGE}.secrets:secrets", "List what looks like a credential; --mask takes it out for good."
+        f"{_PACKAGE}.secrets:secrets", "List what looks like a credential; --mask removes it for good."
     ),
-    "daemon": Entry(f"{_PACKAGE}.daemon:daemon", "Run the daily reflection at its time, and the pipeline."),
-    "serve": Entry(f"{_PACKAGE}.serve:serve", "Show the app in a browser of this machine."),
+    "daemon": Entry(f"{_PACKAGE}.daemon:daemon", "Run the daily pass and the pipeline in the background."),
+    "serve": Entry(f"{_PACKAGE}.serve:serve", "Show the app in a browser on this machine."),
     "schedule": Entry(
-        f"{_PACKAGE}.schedule:schedule_group", "Have the system run it: systemd, cron, launchd."
+        f"{_PACKAGE}.schedule:schedule_group", "Let systemd, cron or launchd run the daily pass."
     ),
-    "log": Entry(f"{_PACKAGE}.history:log", "Show everything that ever changed, newest first."),
-    "undo": Entry(f"{_PACKAGE}.history:undo", "Take back a change: your last, or any by its id."),
-    "redo": Entry(f"{_PACKAGE}.history:redo", "Do again what was taken back."),
-    "restore": Entry(f"{_PACKAGE}.rescue:restore", "Bring the memory, or one note, back to what it was."),
-    "verify": Entry(
-        f"{_PACKAGE}.rescue:verify", "Check that facts, notes, links and files agree; --repair mends."
-    ),
-    "resolve": Entry(f"{_PACKAGE}.merging:resolve", "Join sync tools' conflict copies; settle conflicts."),
+    "log": Entry(f"{_PACKAGE}.history:log", "Show the history of every change, newest first."),
+    "undo": Entry(f"{_PACKAGE}.history:undo", "Undo a change: your last, or any by its id."),
+    "redo": Entry(f"{_PACKAGE}.history:redo", "Redo what you undid."),
+    "restore": Entry(f"{_PACKAGE}.rescue:restore", "Restore the memory, or one note, to an earlier state."),
+    "verify": Entry(f"{_PACKAGE}.rescue:verify", "Check facts, notes, links and files; --repair fixes them."),
+    "resolve": Entry(f"{_PACKAGE}.merging:resolve", "Merge conflict copies of sync tools; decide conflicts."),
     "merge-file": Entry(f"{_PACKAGE}.merging:merge_file", "Merge three versions of a file, for git."),
 }
 BAD_INPUT: Final = 2
@@ -151,8 +149,8 @@ def _bug(error: BaseException) -> int:
 
         traceback.print_exception(error)
     write_error(
-        f"this is a bug in nuggets: {type(error).__name__}: {error}; files are only ever replaced whole, "
-        "so none is half written; NUGGETS_DEBUG=1 shows where it happened"
+        f"this is a bug in nuggets: {type(error).__name__}: {error}; no file is left half written, "
+        "for files are only replaced whole; set NUGGETS_DEBUG=1 to see where it happened"
     )
     return BAD_INPUT
 
@@ -172,9 +170,9 @@ def _program_name() -> str:
     return name if name in _NAMES else _NAMES[0]
 
 
-_HELP: Final = """The memory of your coding agents: facts they recall, notes they link, in one folder.
+_HELP: Final = """See, search and repair what your coding agents remember: facts and linked notes, in one folder.
 
-Without a command the app opens. Exit codes: 0 done, 1 not found, 2 bad input, 3 conflict."""
+Without a command, the app opens. Exit codes: 0 done, 1 not found, 2 bad input, 3 conflict."""
 
 
 @click.pass_context
@@ -187,7 +185,7 @@ def _open_or_dispatch(ctx: click.Context) -> int | None:
         click.echo(ctx.get_help(), err=call.as_json)
         return BAD_INPUT
     if call.as_name is not None:
-        raise click.UsageError("--as is for commands: in the app a person makes the changes.", ctx)
+        raise click.UsageError("--as works with commands only. In the app, all changes are yours.", ctx)
     return open_app(call.folder)
 
 
@@ -199,7 +197,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
     try:
         said = version("nuggets-tui")
     except PackageNotFoundError:
-        said = "not installed, run from its sources"
+        said = "(not installed, runs from its sources)"
     click.echo(f"nuggets {said}")
     ctx.exit()
 

@@ -85,9 +85,9 @@ def author_as(name: str) -> Author:
     if said.casefold() == "agent":
         return Author("agent", "agent")
     wrong = (
-        "an empty text names nobody" if not said
+        "the name is empty" if not said
         else f"is longer than {_LONGEST} characters" if len(said) > _LONGEST
-        else f"{said} is no agent" if said.casefold() in _TAKEN
+        else f'"{said}" is not an agent' if said.casefold() in _TAKEN
         else ""
     )  # fmt: skip
     if wrong:

@@ -38,6 +38,6 @@ def of_credentials(what: str, id: str, kinds: Sequence[str], safe: str = "") -> 
         return []
     message = (
         f"this {what} looks like it holds a credential ({', '.join(kinds)}){safe}; to mask it: nuggets secrets --mask "
-        f"{id}; if it is none: nuggets secrets --none {id}"
+        f"{id}; to allow it: nuggets secrets --none {id}"
     )
     return [Caution("credential", message, id, tuple(kinds))]

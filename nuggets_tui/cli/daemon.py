@@ -25,20 +25,20 @@ class _Ended(BaseException):
 
 
 @command("daemon", epilog=example("nuggets daemon", "nuggets daemon --once --verbose"))
-@click.option("--once", is_flag=True, help="Do once what is due and what the pipeline has to do, and end.")
+@click.option("--once", is_flag=True, help="Do once what is due and what waits in the pipeline, then exit.")
 @click.option(
     "--interval", type=click.FloatRange(_SHORTEST, _LONGEST), default=60.0, metavar="SECONDS",
-    help="Look at least so often (60).",
+    help="Check at least this often (60).",
 )  # fmt: skip
-@click.option("--verbose", is_flag=True, help="Say on standard output when the next pass is due.")
+@click.option("--verbose", is_flag=True, help="Print when the next pass is due.")
 @pass_call
 def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> None:
-    """Run the daily reflection at its time, and the pipeline, until ended (Ctrl-C or SIGTERM); one for each folder.
+    """Run the daily pass at its time, and the pipeline, until you press ctrl+c. One daemon runs for each folder.
 
-    A pass that was missed is caught up in waking hours. Each run is one line on standard error and, if it changed
-    something, one entry of the log, which can be taken back. Settings: [reflection] hour and minute, [schedule].
+    A missed pass is caught up in waking hours. Each pass prints one line on standard error. If it changes something,
+    it is one entry of the history, which you can undo. Settings: [reflection] hour and minute, [schedule].
 
-    Texts that were handed in (nuggets ingest) are worked on meanwhile. Settings: [pipeline].
+    Meanwhile it extracts facts from submitted texts (nuggets ingest). Settings: [pipeline].
     """
     from nuggets_tui.daemon import Daemon, PipelineBeside
 

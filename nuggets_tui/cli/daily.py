@@ -23,7 +23,7 @@ def folder_of(call: Invocation) -> Path:
     folder = call.folder.absolute()
     if folder.exists() and not folder.is_dir():
         raise InvalidInputError(
-            "is no folder",
+            "is not a folder",
             code=ErrorCode.WRONG_KIND_OF_FILE,
             where=str(folder),
             kept="nothing was changed",
@@ -41,11 +41,11 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
 
     if not alone:
         raise InvalidInputError(
-            "goes with no other option than --yes",
+            "can be combined with --yes only",
             code=ErrorCode.BAD_OPTIONS,
             where="--if-due",
             kept="nothing was changed",
-            todo="leave --if-due out to choose what is done",
+            todo="leave out --if-due to choose what to do",
         )
     # Asked every hour, it is mostly not due: that is found out without reading the memory.
     state = daily_state(folder_of(call), datetime.now(UTC))
@@ -53,7 +53,7 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
         told = state.to_dict()
         document = {"ran": False, "reason": "not due", "nextDue": told["nextDue"], "lastRun": told["lastRun"]}
         document |= {"reflection": None, "promotions": [], "promotionWaits": None, "problems": []}
-        call.answer(lambda: document, lambda: [f"Not due: next {state.next_due:%Y-%m-%d %H:%M}."])
+        call.answer(lambda: document, lambda: [f"Not due. Next pass: {state.next_due:%Y-%m-%d %H:%M}."])
         return
     result = call.memory.daily_pass()
     if result.ran and result.reflection is None and result.problems:

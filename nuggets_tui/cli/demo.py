@@ -14,16 +14,16 @@ from nuggets_tui.words import plural
 
 
 @command("demo", epilog=example("nuggets demo", "nuggets demo --notes 10000 --dir big-memory"))
-@click.option("--notes", type=LIMIT, metavar="N", help="Make a memory with so many notes.")
-@click.option("--dir", "folder", type=FOLDER, metavar="DIR", help="Only write the memory, into this folder.")
+@click.option("--notes", type=LIMIT, metavar="N", help="Make a memory with this many notes.")
+@click.option("--dir", "folder", type=FOLDER, metavar="DIR", help="Only write the memory into this folder.")
 @pass_call
 def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
-    """Open the app on a memory made up for trying things out; your own is not touched."""
+    """Open the app on a sample memory. Your own is not touched."""
     if folder is not None:
         return _write(call, folder, notes)
     if call.as_json or not has_terminal():
         raise InvalidInputError(
-            "the app needs a terminal", where="demo", todo="--dir DIR writes the demo memory to a folder"
+            "the app needs a terminal", where="demo", todo="--dir DIR writes the sample memory to a folder"
         )
     import os
     import shutil
@@ -36,7 +36,9 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
     home = copy_for_session()
     try:
         write_visit(home, notes)
-        return open_app(home, notice="A demo memory: change what you like, your own is not touched.")
+        return open_app(
+            home, notice="This is a sample memory. Change what you like: your own is not touched."
+        )
     finally:
         shutil.rmtree(home, ignore_errors=True)
 
@@ -44,7 +46,7 @@ def demo(call: Invocation, /, notes: int | None, folder: str | None) -> int:
 def _write(call: Invocation, folder: str, notes: int | None) -> int:
     if not folder.strip():
         raise InvalidInputError(
-            "an empty text names no folder", code=ErrorCode.EMPTY_TEXT, where="--dir", todo="give a folder"
+            "the name is empty", code=ErrorCode.EMPTY_TEXT, where="--dir", todo="give a folder"
         )
     from core.memory import Memory
     from nuggets_tui.demo import write_visit

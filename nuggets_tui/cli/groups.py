@@ -29,7 +29,7 @@ class Text(click.ParamType[str]):
             # Where the locale is plain ASCII, whatever else was typed comes as surrogates, one for each byte.
             return os.fsencode(text).decode("utf-8") if _has_surrogate(text) else text
         except UnicodeError:
-            self.fail("holds bytes that are no UTF-8 text", param, ctx)
+            self.fail("is not valid UTF-8 text.", param, ctx)
 
 
 class Folder(Text):
@@ -74,7 +74,7 @@ def _set_vectors(ctx: click.Context, param: click.Parameter, value: bool) -> Non
 # For commands that answer with notes as JSON.
 vectors_option = click.option(
     "--vectors", is_flag=True, expose_value=False, callback=_set_vectors,
-    help="In JSON, the vector recipe of each note as well.",
+    help="Include the vector recipe of each note in JSON.",
 )  # fmt: skip
 
 
@@ -83,15 +83,15 @@ def common_options() -> list[click.Parameter]:
     return [
         click.Option(
             ["--home"], metavar="DIR", expose_value=False, callback=_set_home,
-            help="Folder of the memory (else NUGGETS_HOME, else ~/.nuggets).",
+            help="Folder of the memory (default: NUGGETS_HOME, else ~/.nuggets).",
         ),
         click.Option(
             ["--json"], is_flag=True, expose_value=False, callback=_set_json,
-            help="Answer with one JSON document.",
+            help="Print one JSON document.",
         ),
         click.Option(
             ["--as", "as_name"], type=TEXT, metavar="NAME", expose_value=False, callback=_set_author,
-            help="Who makes the change: the name of an agent, or me.",
+            help="Author of the change: the name of an agent, or me.",
         ),
     ]  # fmt: skip
 

@@ -52,7 +52,7 @@ class Invocation:
         given = self.home if self.home is not None else home_as_named()
         if not given.strip():
             raise InvalidInputError(
-                "an empty text names no folder",
+                "the name is empty",
                 code=ErrorCode.EMPTY_TEXT,
                 where="--home",
                 todo="give a folder",
@@ -80,9 +80,9 @@ class Invocation:
             raise BrokenFileError(
                 memory.snapshot.graph_problem,
                 where=str(graph),
-                kept="it was left as it is",
+                kept="it is unchanged",
                 remedy=Repair() if mends else Verify(),
-                todo="facts and recall work meanwhile",
+                todo="facts and recall still work",
             )
         return self.memory_as_it_is
 
@@ -185,7 +185,7 @@ def _said_elsewhere(folder: Path) -> str:
     if found is None:
         return ""
     opens = f"nuggets --home {shlex.quote(found.path)}"
-    return f"there was no memory in {folder}, but there is one in {found.path}: {opens} opens it"
+    return f"there was no memory in {folder}, but there is one in {found.path}; to open it: {opens}"
 
 
 def can_ask() -> bool:
@@ -219,8 +219,8 @@ def must_confirm(call: Invocation, yes: bool, what: str, question: str) -> bool:
         return True
     if not can_ask():
         raise InvalidInputError(
-            "nobody can be asked, standard input is no terminal", code=ErrorCode.CANNOT_ASK,
-            where=what, kept="nothing was changed", todo="add --yes to go on without a question",
+            "not a terminal", code=ErrorCode.CANNOT_ASK,
+            where=what, kept="nothing was changed", todo="pass --yes to go on",
         )  # fmt: skip
     return call.confirm(question)
 
@@ -237,7 +237,7 @@ def read_text(value: str) -> str:
     if sys.stdin is None:
         raise InvalidInputError("is closed", where="standard input", kept="nothing was changed")
     if can_ask():
-        write_lines(["Type the text; end with Ctrl-D on a line of its own."], to_error=True)
+        write_lines(["Type the text. To end it, press ctrl+d on an empty line."], to_error=True)
     return text_of(sys.stdin.buffer, where="standard input", kept="nothing was changed")
 
 
@@ -250,7 +250,7 @@ def text_of(stream: BinaryIO, *, where: str, kept: str) -> str:
             code=ErrorCode.TOO_LONG,
             where=where,
             kept=kept,
-            todo="hand it in in parts",
+            todo="split it into parts",
         )
     try:
         return found.decode("utf-8-sig")
@@ -260,7 +260,7 @@ def text_of(stream: BinaryIO, *, where: str, kept: str) -> str:
             code=ErrorCode.NOT_UTF8,
             where=where,
             kept=kept,
-            todo="give it as UTF-8 text",
+            todo="convert it to UTF-8",
         ) from error
 
 

@@ -35,7 +35,7 @@ LIMIT: Final = WholeNumber(min=1)
 
 nugget_option = click.option("--nugget", type=TEXT, metavar="NAME", help="Only this nugget.")
 yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
-dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would be done and change nothing.")
+dry_run_option = click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing.")
 
 
 explain_option = click.option(
@@ -44,7 +44,7 @@ explain_option = click.option(
     is_flag=False,
     flag_value="",
     metavar="[ID]",
-    help="Say why each stands where it does; with ID, why this note does, or why not.",
+    help="Explain each score; with ID, explain why that note is found, or why not.",
 )
 
 
@@ -86,7 +86,7 @@ def listing_options(function: F) -> F:
         [
             filter_options,
             click.option("--tag", type=TEXT, metavar="TAG", help="Only notes with this tag."),
-            click.option("--include-hidden", is_flag=True, help="Hidden notes as well."),
+            click.option("--include-hidden", is_flag=True, help="Include hidden notes."),
         ],
     )
 
@@ -100,7 +100,7 @@ def metadata_options(function: F) -> F:
             click.option("--type", "type_", type=click.Choice(TYPES), help="What kind of memory it is."),
             click.option("--source", type=click.Choice(SOURCES), help="How it was learned."),
             click.option("--confidence", type=Number(), metavar="0..1", help="How sure it is."),
-            click.option("--stability", type=click.Choice(STABILITIES), help="How long it is meant to last."),
+            click.option("--stability", type=click.Choice(STABILITIES), help="How long it should last."),
             click.option("--subject", type=TEXT, metavar="TEXT", help="Who or what it is about."),
         ],
     )
@@ -121,7 +121,7 @@ def new_nugget(name: str, known: Sequence[str]) -> str:
     folded = {other.casefold(): other for other in known}
     reach = 2 if len(name) > 4 else 1
     near = process.extractOne(name.casefold(), list(folded), scorer=OSA.distance, score_cutoff=reach)
-    meant = f"; there is one called {folded[near[0]]}" if near else ""
+    meant = f"; there is also {folded[near[0]]}" if near else ""
     return f"{name} is a new nugget{meant}."
 
 
@@ -175,6 +175,6 @@ def known_nugget(snapshot: Snapshot, name: str | None) -> None:
         return
     if not name.strip():
         raise InvalidInputError(
-            "an empty text names no nugget", code=ErrorCode.EMPTY_TEXT, where="--nugget", todo="give a name"
+            "the name is empty", code=ErrorCode.EMPTY_TEXT, where="--nugget", todo="give a name"
         )
     raise snapshot.no_nugget(name)

@@ -59,8 +59,8 @@ def plan(kind: Kind, program: Sequence[str], home: Path, minute: int, *, usual: 
     for word in words:
         if not word.isprintable():
             raise InvalidInputError(
-                "a path with such characters cannot be scheduled", where=repr(word), kept="nothing was written",
-                todo="use a link to it with a plain name",
+                "a path with unprintable characters cannot be scheduled", where=repr(word), kept="nothing was written",
+                todo="use a symbolic link with a plain name",
             )  # fmt: skip
     mark = (
         "" if usual else "-" + blake2s(str(home).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
@@ -134,22 +134,22 @@ schedule_group = LazyGroup(
     entries={
         "print": Entry("nuggets_tui.cli.schedule:print_", "Print a systemd timer, crontab line or plist.")
     },
-    help="Have the system run the daily reflection.",
+    help="Let the system run the daily pass.",
     no_args_is_help=False,
     subcommand_metavar="COMMAND ...",
 )
 
 
 @command("print", epilog=example("nuggets schedule print", "nuggets schedule print --cron"))
-@click.option("--systemd", "kind", flag_value="systemd", help="A user unit and its timer.")
-@click.option("--cron", "kind", flag_value="cron", help="A line of the crontab.")
-@click.option("--launchd", "kind", flag_value="launchd", help="A plist for launchd (macOS).")
+@click.option("--systemd", "kind", flag_value="systemd", help="Print a user unit and its timer.")
+@click.option("--cron", "kind", flag_value="cron", help="Print a crontab line.")
+@click.option("--launchd", "kind", flag_value="launchd", help="Print a plist for launchd (macOS).")
 @pass_call
 def print_(call: Invocation, /, kind: Kind | None) -> None:
     """Print what makes the system run `nuggets reflect --if-due` for this memory. Nothing is installed.
 
-    It asks every hour whether the pass is due, so that a missed one is caught up. Without an option: what this system
-    has. Where `nuggets daemon` runs, it is not needed.
+    The system then asks every hour whether the pass is due, so a missed one is caught up. Without an option it prints
+    what fits this system. Where `nuggets daemon` runs, you do not need it.
     """
     from core.settings import load_settings
 
@@ -194,5 +194,5 @@ def _lines(made: Plan) -> Iterator[Line]:
     yield Span(f"{mark[0]}then: {made.then}{mark[1]}", "dim")
     named = sorted(name for name in os.environ if name.startswith(_VARIABLES))
     if named:
-        left = f"{', '.join(named)}: set here, but not where this will run; put it into settings.toml"
+        left = f"{', '.join(named)}: set in this shell only; put it into settings.toml instead"
         yield Span(f"{mark[0]}{left}{mark[1]}", "warn")

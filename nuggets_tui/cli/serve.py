@@ -18,20 +18,20 @@ from nuggets_tui.cli.output import write_document, write_lines
     "--port",
     type=WholeNumber(1, 65535),
     metavar="N",
-    help="Listen at this port (else 8642 or the next free one).",
+    help="Listen on this port (default: 8642, or the next free one).",
 )
-@click.option("--open", "opens", is_flag=True, help="Open the URL in the browser, too.")
+@click.option("--open", "opens", is_flag=True, help="Open the URL in your browser, too.")
 @pass_call
 def serve(call: Invocation, /, port: int | None, opens: bool) -> None:
-    """Show the app in a browser of this machine, until ended with Ctrl-C.
+    """Show the app in a browser on this machine, until you press ctrl+c.
 
-    Only this machine can reach it, and only with the URL that is printed: it holds a secret that is another one at
-    every start. Each page is an app of its own on the same memory.
+    Only this machine can reach it, and only with the printed URL, which holds a new secret at each start. Each page is
+    an app of its own on the same memory.
     """
     folder = call.folder.absolute()
     if folder.exists() and not folder.is_dir():
         raise InvalidInputError(
-            "is no folder",
+            "is not a folder",
             code=ErrorCode.WRONG_KIND_OF_FILE,
             where=str(folder),
             todo="name the folder of a memory",
@@ -43,7 +43,7 @@ def serve(call: Invocation, /, port: int | None, opens: bool) -> None:
             write_document({"url": url, "home": str(folder)})
         else:
             write_lines([url])
-            write_lines([f"serving {folder} to this machine alone; Ctrl-C ends it"], to_error=True)
+            write_lines([f"serving {folder} to this machine only; ctrl+c stops it"], to_error=True)
         sys.stdout.flush()
         if opens:
             import webbrowser

@@ -166,7 +166,7 @@ def test_undo_takes_back_the_callers_own_change_and_never_anothers(
 def test_the_help_of_every_command_names_as_and_no_default_of_it(nuggets: Any) -> None:
     for args in (("undo",), ("note", "add"), ("--help",)):
         said = " ".join(nuggets.ok(*args, *(() if args == ("--help",) else ("--help",))).split())
-        assert "--as NAME Who makes the change: the name of an agent, or me." in said
+        assert "--as NAME Author of the change: the name of an agent, or me." in said
         assert "as_name" not in said
 
 

@@ -52,7 +52,7 @@ def test_a_due_pass_runs_once(nuggets: Any, home: Path) -> None:
     again = nuggets.json("reflect", "--if-due")
     assert (again["ran"], again["reason"], again["reflection"]) == (False, "not due", None)
     assert set(again) == set(first)
-    assert nuggets.ok("reflect", "--if-due").startswith("Not due: next ")
+    assert nuggets.ok("reflect", "--if-due").startswith("Not due. Next pass: ")
 
 
 def test_what_it_did_is_said_in_a_line(nuggets: Any) -> None:
@@ -84,7 +84,7 @@ def test_what_is_no_folder_is_bad_input_and_not_waited_for(
 ) -> None:
     plain_file = home / "settings.toml"
     before = plain_file.read_bytes()
-    assert "is no folder" in nuggets.fails("--home", str(plain_file), *asked)
+    assert "is not a folder" in nuggets.fails("--home", str(plain_file), *asked)
     assert plain_file.read_bytes() == before
 
 
@@ -92,7 +92,7 @@ def test_what_is_no_folder_is_bad_input_and_not_waited_for(
     "other", [["--dry-run"], ["--limit", "3"], ["--accept", "x"], ["--nugget", "memory"]]
 )
 def test_it_goes_with_no_choice_of_changes(nuggets: Any, other: list[str]) -> None:
-    assert "--if-due: goes with no other option" in nuggets.fails("reflect", "--if-due", *other)
+    assert "--if-due: can be combined with --yes only" in nuggets.fails("reflect", "--if-due", *other)
 
 
 def test_a_pass_that_fails_is_an_error_and_stays_due(nuggets: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +136,7 @@ def test_the_printed_crontab_line_starts_this_memory(nuggets: Any, home: Path) -
     assert line.startswith("0 * * * * ")
     words = shlex.split(line)
     assert words[words.index("--home") :] == ["--home", str(home), "reflect", "--if-due", ">/dev/null"]
-    assert "MEMORY_REFLECTION_HOUR: set here, but not where this will run" in said
+    assert "MEMORY_REFLECTION_HOUR: set in this shell only" in said
     document = nuggets.json("schedule", "print", "--systemd")
     assert [Path(part["path"]).suffix for part in document["parts"]] == [".service", ".timer"]
     assert nuggets.json("schedule", "print", "--launchd")["kind"] == "launchd"

@@ -236,7 +236,7 @@ def test_bytes_that_are_no_text_are_refused_in_any_locale(home: Path, more: dict
     for args in (("note", "add", "t", "caf\udce9"), ("promote", "--memory-dir", "caf\udce9")):
         result = run(home, *args, **more)
         assert result.returncode == 2
-        assert b"no UTF-8 text" in result.stderr
+        assert b"not valid UTF-8 text" in result.stderr
         assert len(result.stderr.splitlines()) == 1
     assert not home.exists()
 
