@@ -41,12 +41,12 @@ _SHOWN = 10
 @click.argument("value", type=TEXT)
 @pass_call
 def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
-    """Store a fact in a nugget; a key that is there gets the new value."""
+    """Store a fact in a nugget. An existing key gets the new value."""
     from core.facts import edits
 
     if not nugget.strip():
         raise InvalidInputError(
-            "an empty text names no nugget",
+            "the name is empty",
             code=ErrorCode.EMPTY_TEXT,
             where="NUGGET",
             kept="nothing was written",
@@ -76,7 +76,7 @@ def remember(call: Invocation, /, nugget: str, key: str, value: str) -> None:
         lambda: [
             ("Remembered ", Span(shorten(made.key, LONGEST), "bold"), f" in {made.nugget_name}."),
             *filter(None, [new_nugget(made.nugget_name, known_names)]),
-            *(f"It was: {value}" for value in former if value != made.content),
+            *(f"Old value: {value}" for value in former if value != made.content),
             *_warning(holder),
         ],
         of_note(call.memory.snapshot.by_id.get(made.id, made)),
@@ -94,8 +94,8 @@ def _warning(holder: Nugget) -> Iterator[Line]:
     epilog=example('nuggets recall "test cmd"', "nuggets recall deploy --nugget project --json"),
 )
 @click.argument("query", type=TEXT, required=False)
-@click.option("--nugget", type=TEXT, metavar="NAME", help="Ask this nugget alone.")
-@click.option("--session", type=TEXT, metavar="ID", help="Session that the recall counts for.")
+@click.option("--nugget", type=TEXT, metavar="NAME", help="Ask only this nugget.")
+@click.option("--session", type=TEXT, metavar="ID", help="Session for which the recall counts.")
 @click.option(
     "--expand", is_flag=True, help="Add the notes linked to the answer, and the conversation it came from."
 )
@@ -112,24 +112,24 @@ def recall(
     syntax: bool,
     explain: str | None,
 ) -> int:
-    """Answer a question: the fact whose key is meant, else the best fact or note.
+    """Answer a question from the fact that it names, else from the best fact or note.
 
-    The whole text is words, quotes and dashes too. Ends with 1 when it is not sure, with up to three notes that may
-    answer, and when nothing does.
+    Everything in the question counts as words, quotes and dashes too. Exit code 1 when nothing answers, or when it is
+    not sure: then it shows up to three notes that may answer.
     """
     from nuggets_tui.cli.session import session_id
 
     query, explain = query_and_note(query, explain)
     if not query.strip():
         raise InvalidInputError(
-            "an empty text asks nothing", where="QUERY", kept="nothing was counted", todo="give a question"
+            "the question is empty", where="QUERY", kept="nothing was counted", todo="give a question"
         )
     # A note that is not there ends the call before a recall is counted.
     named = call.memory.snapshot.resolve(explain).id if explain else ""
     found = call.memory_as_it_is.recall(query, nugget, session_id(session), syntax=syntax)
     explained = [] if explain is None else _explained(call, query, nugget, syntax, found, named)
     if call.memory_as_it_is.uncounted_recalls and not call.as_json:
-        write_error("warning: the recall could not be counted; the answer stands")
+        write_error("warning: the recall could not be counted; the answer is not affected")
     related = _related(call, found.note_id) if expand else []
     talks = _talks(call, found.note_id, related) if expand else ()
     if not call.as_json:
@@ -137,7 +137,7 @@ def recall(
             write_error(f"warning: {line}")
     short = shorten(query, LONGEST)
     if found.judgement == "not sure" and not call.as_json:
-        write_error(f"not sure what answers {short!r}; these may")
+        write_error(f"not sure what answers {short!r}; these notes may")
     elif not found.found and not call.as_json:
         further = f"; to look further: nuggets search {shlex.quote(query)}" if short == query else ""
         write_error(f"nothing found for {short!r}{further}")
@@ -293,7 +293,7 @@ def _recall_lines(found: Recall, related: list[tuple[Note, str]]) -> Iterator[Li
 @click.argument("key", type=TEXT)
 @pass_call
 def forget(call: Invocation, /, nugget: str, key: str) -> int:
-    """Take a fact out of recall; its note is kept hidden, so that `note unhide` brings the fact back."""
+    """Take a fact out of recall. Its note is kept, hidden; `note unhide` brings the fact back."""
     from core.facts import edits
 
     snapshot = call.memory.snapshot
@@ -345,10 +345,10 @@ def _check_fact_file(snapshot: Snapshot, nugget: str) -> None:
         return
     if any(note.is_fact and not note.hidden for note in notes):
         raise NotFoundError(
-            "its fact file is missing, though the notes of its facts stand", remedy=Repair("facts"), where=nugget,
+            "its fact file is missing, but the notes of its facts are there", remedy=Repair("facts"), where=nugget,
             kept="nothing was changed",
         )  # fmt: skip
-    raise NotFoundError("there are notes in this nugget, but no facts", where=nugget)
+    raise NotFoundError("this nugget has notes, but no facts", where=nugget)
 
 
 def _fact_lines(facts: tuple[Fact, ...], nugget: str) -> list[Line]:
@@ -372,7 +372,7 @@ def _fact_lines(facts: tuple[Fact, ...], nugget: str) -> list[Line]:
 @yes_option
 @pass_call
 def clear(call: Invocation, /, nugget: str, yes: bool) -> None:
-    """Forget every fact of a nugget; their notes are kept hidden."""
+    """Forget every fact of a nugget. Their notes are kept, hidden."""
     from core.facts import edits
 
     holder = call.memory.snapshot.by_name.get(nugget)
@@ -388,5 +388,5 @@ def clear(call: Invocation, /, nugget: str, yes: bool) -> None:
     cleared = call.change(f"cleared {nugget}", lambda draft: edits.clear(draft, nugget))
     call.answer(
         lambda: {"cleared": cleared},
-        lambda: [f"Forgot {plural(cleared, 'fact')} of {nugget}. To take it back: nuggets undo"],
+        lambda: [f"Forgot {plural(cleared, 'fact')} of {nugget}. To undo it: nuggets undo"],
     )

@@ -19,8 +19,8 @@ from nuggets_tui.cli.session import named_session
 if TYPE_CHECKING:
     from core.pipeline.records import Conversation, Ingested, PipelineStatus, RawMemory
 
-_NOTHING: Final = "nothing was kept"
-_WHO_WORKS: Final = "Facts are looked for by `nuggets daemon`, or by the app while it is open."
+_NOTHING: Final = "nothing was saved"
+_WHO_WORKS: Final = "`nuggets daemon` extracts the facts, or the app while it is open."
 
 
 @command(
@@ -32,12 +32,12 @@ _WHO_WORKS: Final = "Facts are looked for by `nuggets daemon`, or by the app whi
 )
 @click.argument("file", type=FOLDER, default="-")
 @click.option(
-    "--nugget", type=TEXT, metavar="NAME", help="Where its facts go (else the project's, else memory)."
+    "--nugget", type=TEXT, metavar="NAME", help="Nugget for its facts (default: the project's, else memory)."
 )
-@click.option("--project", type=TEXT, metavar="NAME", help="The project it is about, as a name or a folder.")
-@click.option("--session", type=TEXT, metavar="ID", help="The conversation it is from.")
+@click.option("--project", type=TEXT, metavar="NAME", help="Project it is about, as a name or a folder.")
+@click.option("--session", type=TEXT, metavar="ID", help="Conversation it comes from.")
 @click.option(
-    "--transcript", type=FOLDER, metavar="FILE", help="The whole conversation; kept without credentials."
+    "--transcript", type=FOLDER, metavar="FILE", help="The whole conversation; stored without credentials."
 )
 @pass_call
 def ingest(
@@ -49,10 +49,10 @@ def ingest(
     session: str | None,
     transcript: str | None,
 ) -> None:
-    """Hand in a text (FILE, or - for standard input): it is kept to the letter, and a model looks for facts in it.
+    """Submit a text for fact extraction: FILE, or - for standard input.
 
-    It is safe on disk when this ends, whether a model answers or not. The facts are looked for by `nuggets daemon`, or
-    by the app while it is open.
+    When this command ends, the text is safe on disk to the letter, whether a model answers or not. `nuggets daemon`
+    extracts the facts, or the app while it is open.
     """
     from core.pipeline.service import Pipeline
 
@@ -90,7 +90,7 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
     for name, given in (("FILE", file), ("--transcript", transcript)):
         if given == "":
             raise InvalidInputError(
-                "an empty text names no file",
+                "the name is empty",
                 code=ErrorCode.EMPTY_TEXT,
                 where=name,
                 kept=_NOTHING,
@@ -98,7 +98,7 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
             )
     if nugget is not None and not nugget.strip():
         raise InvalidInputError(
-            "an empty text names no nugget",
+            "the name is empty",
             code=ErrorCode.EMPTY_TEXT,
             where="--nugget",
             kept=_NOTHING,
@@ -106,12 +106,12 @@ def _check(file: str, nugget: str | None, session: str, transcript: str | None) 
         )
     if transcript is not None and not session:
         raise InvalidInputError(
-            "a transcript is found again by its session", where="--transcript", kept=_NOTHING,
+            "a transcript needs a session", where="--transcript", kept=_NOTHING,
             todo="name it with --session",
         )  # fmt: skip
     if file == transcript == "-":
         raise InvalidInputError(
-            "text and transcript cannot both come from there", where="standard input", kept=_NOTHING,
+            "cannot hold both the text and the transcript", where="standard input", kept=_NOTHING,
             todo="give one of them as a file",
         )  # fmt: skip
 
@@ -151,16 +151,16 @@ def _document(done: Ingested, raw: RawMemory) -> dict[str, object]:
 
 def _lines(done: Ingested, raw: RawMemory, hint: str, standing: PipelineStatus | None) -> Iterator[Line]:
     what = {
-        "duplicate": f"; it says what {done.duplicate_of} says, so nothing new is looked for.",
-        "held": "; it is held until the pipeline is no longer frozen.",
+        "duplicate": f"; {done.duplicate_of} says the same, so no facts are extracted again.",
+        "held": "; it waits while the pipeline is frozen (mutationsFrozen).",
     }.get(done.status, f"; facts found in it go to {raw.nugget}.")
-    yield ("Kept as ", Span(done.raw_id, "bold"), what)
+    yield ("Saved as ", Span(done.raw_id, "bold"), what)
     if hint:
         yield hint
     if done.entities:
-        yield ("It names " + ", ".join(done.entities) + ".")
+        yield ("It mentions " + ", ".join(done.entities) + ".")
     if done.protected:
-        yield "It holds a decision."
+        yield "It contains a decision."
     if standing is not None and done.status != "duplicate":
         waits = standing.light in ("off", "paused", "stuck")
         yield Span(f"Pipeline: {standing.why}" if waits else _WHO_WORKS, "warn" if waits else "dim")

@@ -37,16 +37,16 @@ _ENTRIES: Final = {
     "show": Entry(f"{_HERE}:show", "Show a note with its metadata and links."),
     "edit": Entry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
     "hide": Entry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
-    "unhide": Entry(f"{_HERE}:unhide", "Bring hidden notes back."),
-    "tag": Entry(f"{_HERE}:tag", "Give notes tags, and take others off."),
+    "unhide": Entry(f"{_HERE}:unhide", "Show hidden notes again."),
+    "tag": Entry(f"{_HERE}:tag", "Add and remove tags of notes."),
     "move": Entry(f"{_HERE}:move", "Move notes to another scope."),
     "delete": Entry(f"{_HERE}:delete", "Delete a note, its fact and the links to it."),
     "link": Entry(f"{_HERE}:link", "Link two notes, both ways."),
-    "unlink": Entry(f"{_HERE}:unlink", "Take the links between two notes away."),
+    "unlink": Entry(f"{_HERE}:unlink", "Remove the links between two notes."),
     "merge": Entry(f"{_HERE}:merge", "Merge a note into another."),
 }
 NOTHING: Final = "Nothing to change:"
-ID_HELP: Final = "An ID may be shortened as long as it fits one note, or given as the exact title."
+ID_HELP: Final = "ID is a note's id, the unique start of it, or the exact title."
 
 note_group = LazyGroup(
     "note",
@@ -64,9 +64,9 @@ note_group = LazyGroup(
     type=click.Choice(ORDERS),
     default="newest",
     show_default=True,
-    help="Order; care: those that most need a look first.",
+    help="Order; care puts first what most needs a look.",
 )
-@click.option("--limit", type=LIMIT, metavar="N", help="At most so many.")
+@click.option("--limit", type=LIMIT, metavar="N", help="Show at most N.")
 @vectors_option
 @pass_call
 def notes(call: Invocation, /, sort: Order, limit: int | None, **values: Any) -> None:
@@ -92,7 +92,9 @@ def _list_lines(shown: list[Note], found: int) -> list[Line]:
 )
 @click.argument("title", type=TEXT)
 @click.argument("content", type=TEXT)
-@click.option("--nugget", type=TEXT, default="", metavar="NAME", help="Nugget that owns it (else: memory).")
+@click.option(
+    "--nugget", type=TEXT, default="", metavar="NAME", help="Nugget it belongs to (default: memory)."
+)
 @click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="A tag; may be repeated.")
 @metadata_options
 @vectors_option
@@ -100,7 +102,7 @@ def _list_lines(shown: list[Note], found: int) -> list[Line]:
 def add(
     call: Invocation, /, title: str, content: str, nugget: str, tags: Sequence[str], **values: Any
 ) -> None:
-    """Write a new note; CONTENT - reads standard input. Metadata that is not given is inferred."""
+    """Write a new note. CONTENT - reads standard input. Metadata that you leave out is inferred."""
     from core.graph import edits
 
     meta = meta_input(values)
@@ -132,7 +134,9 @@ def show(call: Invocation, /, id: str) -> None:
 @click.option("--content", type=TEXT, metavar="TEXT", help="New content; - reads standard input.")
 @click.option("--title", type=TEXT, metavar="TEXT", help="New title (of a fact: its key).")
 @click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
-@click.option("--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Take a tag off.")
+@click.option(
+    "--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Remove a tag; may be repeated."
+)
 @metadata_options
 @vectors_option
 @pass_call
@@ -146,16 +150,16 @@ def edit(
     untags: Sequence[str],
     **values: Any,
 ) -> None:
-    """Change a note's text, tags or metadata; of a fact note the fact changes with it."""
+    """Change a note's text, tags or metadata. The note of a fact changes the fact, too."""
     from core.graph import edits
 
     meta = meta_input(values)
     if content is None and title is None and not tags and not untags and not meta.given:
         raise InvalidInputError(
-            "nothing to change was given",
+            "no change was given",
             code=ErrorCode.NOTHING_TO_CHANGE,
             where=id,
-            kept="the note is as it was",
+            kept="the note is unchanged",
             todo="see --help",
         )
     note = call.memory.snapshot.resolve(id)
@@ -176,7 +180,7 @@ def edit(
 @vectors_option
 @pass_call
 def hide(call: Invocation, /, ids: Sequence[str]) -> None:
-    """Hide notes from recall and search; a fact leaves its nugget and can come back whole."""
+    """Hide notes from recall and search. A hidden fact leaves its nugget and can come back whole."""
     from core.graph import edits
 
     _each(call, ids, "hid", edits.hide_note)
@@ -187,7 +191,7 @@ def hide(call: Invocation, /, ids: Sequence[str]) -> None:
 @vectors_option
 @pass_call
 def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
-    """Bring hidden notes back; a fact returns to the place it had."""
+    """Show hidden notes again. A fact returns to the place it had."""
     from core.graph import edits
 
     _each(call, ids, "brought back", edits.unhide_note)
@@ -196,11 +200,13 @@ def unhide(call: Invocation, /, ids: Sequence[str]) -> None:
 @command("tag", epilog=example('nuggets note tag "JWT format" "Session store" --tag auth --untag draft'))
 @click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
 @click.option("--tag", "tags", type=TEXT, multiple=True, metavar="TAG", help="Add a tag; may be repeated.")
-@click.option("--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Take a tag off.")
+@click.option(
+    "--untag", "untags", type=TEXT, multiple=True, metavar="TAG", help="Remove a tag; may be repeated."
+)
 @vectors_option
 @pass_call
 def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Sequence[str]) -> None:
-    """Give notes tags, and take others off; as one change, all of them or none. +TAG is short for --tag TAG."""
+    """Add and remove tags of notes, as one change: all of them or none. +TAG is short for --tag TAG."""
     from core.graph.bulk import retag
 
     titles = {note.title for note in call.memory.snapshot.notes}
@@ -211,7 +217,7 @@ def tag(call: Invocation, /, ids: Sequence[str], tags: Sequence[str], untags: Se
         raise InvalidInputError(
             f"no {missing} was given",
             code=ErrorCode.NOTHING_TO_CHANGE,
-            kept="the notes are as they were",
+            kept="the notes are unchanged",
             todo="nuggets note tag ID... --tag TAG --untag TAG",
         )
 
@@ -233,7 +239,7 @@ def _tags(note: Note | None, typed: Sequence[str]) -> list[str]:
 @vectors_option
 @pass_call
 def move(call: Invocation, /, scope: str, ids: Sequence[str]) -> None:
-    """Move notes to another scope; whom they are about and how long they last follow, unless somebody chose them."""
+    """Move notes to another scope. Subject and stability follow, unless somebody chose them."""
     from core.graph.bulk import move_to_scope
 
     _each(call, ids, f"moved to scope {scope}:", partial(move_to_scope, scope=scope))
@@ -260,7 +266,7 @@ def _each(call: Invocation, ids: Sequence[str], done: str, edit_one: Callable[[D
 @yes_option
 @pass_call
 def delete(call: Invocation, /, id: str, yes: bool) -> None:
-    """Delete a note, its fact and the links to it as well; to keep it, hide it. nuggets undo takes it back."""
+    """Delete a note, its fact and the links to it. To keep the note, hide it instead. nuggets undo brings it back."""
     from core.graph import edits
 
     note = call.memory.snapshot.resolve(id)
@@ -270,7 +276,7 @@ def delete(call: Invocation, /, id: str, yes: bool) -> None:
     call.change(f"deleted {note.title!r}", lambda draft: edits.delete_note(draft, note.id))
     call.answer(
         lambda: {"deleted": True, "id": note.id},
-        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}). To take it back: nuggets undo")],
+        lambda: [("Deleted ", Span(note.title, "bold"), f" ({note.id}). To undo it: nuggets undo")],
     )
 
 
@@ -279,7 +285,9 @@ def delete(call: Invocation, /, id: str, yes: bool) -> None:
 )
 @click.argument("a", type=TEXT)
 @click.argument("b", type=TEXT)
-@click.option("--reason", type=TEXT, default="related", show_default=True, metavar="TEXT", help="Why.")
+@click.option(
+    "--reason", type=TEXT, default="related", show_default=True, metavar="TEXT", help="Why they are linked."
+)
 @vectors_option
 @pass_call
 def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
@@ -301,7 +309,7 @@ def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
 @vectors_option
 @pass_call
 def unlink(call: Invocation, /, a: str, b: str, reason: str | None) -> None:
-    """Take the links between two notes away, or the one with a reason."""
+    """Remove the links between two notes, or only the one with a reason."""
     from core.graph import edits
 
     first, second = _pair(call, a, b)
@@ -320,7 +328,7 @@ def _choice(name: str, *, both: bool = False) -> Callable[[Any], Any]:
         type=click.Choice(sides),
         default="both" if both else "survivor",
         show_default=True,
-        help=f"Whose {of} the survivor bears.",
+        help=f"Whose {of} the merged note gets.",
     )
 
 
@@ -334,9 +342,7 @@ def _choice(name: str, *, both: bool = False) -> Callable[[Any], Any]:
 @_choice("type")
 @_choice("stability")
 @_choice("confidence")
-@click.option(
-    "--not-duplicates", is_flag=True, help="Merge nothing; remember that reflection shall not either."
-)
+@click.option("--not-duplicates", is_flag=True, help="Merge nothing, and keep the cleanup from proposing it.")
 @vectors_option
 @pass_call
 def merge(
@@ -347,7 +353,7 @@ def merge(
     not_duplicates: bool,
     **choices: Literal["survivor", "other"],
 ) -> None:
-    """Merge a note into another: the survivor gets every line, tag and link; the other is hidden."""
+    """Merge a note into another. The survivor gets every line, tag and link; the other is hidden."""
     from core.graph.merging import MergeChoices, merge_notes
 
     kept, gone = _pair(call, survivor, other)
@@ -366,7 +372,7 @@ def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
 
     if first.id == second.id:
         raise InvalidInputError(
-            "these are one and the same note",
+            "both are the same note",
             code=ErrorCode.SAME_NOTE,
             where=first.id,
             kept="nothing was changed",
@@ -375,12 +381,12 @@ def _refuse_merge(call: Invocation, first: Note, second: Note) -> None:
     reason = f"{first.title!r} and {second.title!r} are no duplicates"
     if not call.change(reason, lambda draft: refuse(draft, [change])):
         raise InvalidInputError(
-            "a hidden note is merged with none",
+            "a hidden note cannot be merged",
             code=ErrorCode.HIDDEN_NOTE,
             where=f"{first.id}, {second.id}",
             kept="nothing was changed",
         )
-    _answer_pair(call, (first, second), "Kept apart")
+    _answer_pair(call, (first, second), "Marked as no duplicates:")
 
 
 def _pair(call: Invocation, a: str, b: str) -> tuple[Note, Note]:
@@ -469,7 +475,7 @@ def _history(note: Note) -> Iterator[str]:
     if note.updated_at:
         yield f"changed {day(note.updated_at)}"
     if note.created_at:
-        yield f"made {day(note.created_at)}"
+        yield f"created {day(note.created_at)}"
 
 
 def _link_lines(snapshot: Snapshot, note: Note) -> Iterator[Line]:

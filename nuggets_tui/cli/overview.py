@@ -53,7 +53,9 @@ def nugget_rows(snapshot: Snapshot) -> list[dict[str, Any]]:
 
 def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
     if not rows:
-        missing = "" if Path(folder).is_dir() else " (there is no such folder; the first change makes it)"
+        missing = (
+            "" if Path(folder).is_dir() else " (the folder does not exist yet; your first change creates it)"
+        )
         return [f"No nuggets in {folder} yet{missing}. To begin: nuggets remember NUGGET KEY VALUE"]
     head = [Span(name, "dim") for name in ("nugget", "facts", "notes", "hidden", "used", "")]
     body = [
@@ -62,7 +64,7 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
             str(row["factCount"]),
             str(row["noteCount"] - row["hiddenCount"]),
             str(row["hiddenCount"]),
-            f"{row['capacityUsedPct']:g} %",
+            f"{row['capacityUsedPct']:g}%",
             Span(row["capacityWarning"], "warn"),
         )
         for row in rows
@@ -73,7 +75,7 @@ def _nugget_lines(rows: list[dict[str, Any]], folder: str) -> list[Line]:
 @command("status")
 @pass_call
 def status(call: Invocation) -> None:
-    """Show totals, paths and what could not be read."""
+    """Show totals, paths and what cannot be read."""
     document = _status_document(call)
     call.answers_too(call.memory_as_it_is.settings.problems)
     call.answers_too((call.elsewhere,))
@@ -208,7 +210,7 @@ def _last_change(memory: Memory) -> dict[str, str] | None:
 
 
 def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
-    yield Span(document["home"], "bold") if document["exists"] else f"{document['home']} (not there yet)"
+    yield Span(document["home"], "bold") if document["exists"] else f"{document['home']} (does not exist yet)"
     totals = (
         plural(document["nuggetCount"], "nugget"),
         plural(document["factCount"], "fact"),
@@ -230,15 +232,15 @@ def _status_lines(document: dict[str, Any], links: int) -> Iterator[Line]:
         yield Span(said, "dim") if target["there"] else Span(f"{said}; its folder is gone", "warn")
     waiting = document["conflictCount"]
     if waiting:
-        said = plural(waiting, "change waits", "changes wait")
-        yield Span(f"{said} to be settled: nuggets resolve", "warn")
+        said = plural(waiting, "conflict waits", "conflicts wait")
+        yield Span(f"{said} for your decision: nuggets resolve", "warn")
     quarantine, sound = Path(document["home"]) / "quarantine", document["soundSetAsideCount"]
     unread = document["setAsideCount"] - sound
     if unread:
-        yield Span(f"{plural(unread, 'piece')} that could not be read: kept in {quarantine}", "warn")
+        yield Span(f"{plural(unread, 'piece')} could not be read; kept in {quarantine}", "warn")
     if sound:
-        said = plural(sound, "sound file that was set aside", "sound files that were set aside")
-        yield Span(f"{said}: kept in {quarantine}", "dim")
+        said = plural(sound, "readable file was set aside", "readable files were set aside")
+        yield Span(f"{said}; kept in {quarantine}", "dim")
     if document["readOnly"]:
         yield Span(f"read only: {document['readOnly']}", "warn")
     for warning in document["warnings"]:

@@ -38,20 +38,20 @@ def _standing(ctx: click.Context) -> None:
 pipeline_group = LazyGroup(
     "pipeline",
     entries={
-        "status": Entry(f"{_MODULE}:status", "Say how it stands: the light, counts, the model."),
+        "status": Entry(f"{_MODULE}:status", "Show its state, the counts and the model."),
         "jobs": Entry(f"{_MODULE}:jobs", "List jobs, the latest first, with why they failed."),
-        "proposals": Entry(f"{_MODULE}:proposals", "List what waits for your word."),
+        "proposals": Entry(f"{_MODULE}:proposals", "List proposals that wait for you."),
         "accept": Entry(f"{_MODULE}:accept", "Write proposals into the notes."),
-        "refuse": Entry(f"{_MODULE}:refuse", "Settle proposals without writing them."),
+        "refuse": Entry(f"{_MODULE}:refuse", "Refuse proposals; nothing is written."),
         "retry": Entry(f"{_MODULE}:retry", "Try dead jobs again."),
-        "pause": Entry(f"{_MODULE}:pause", "Keep every process from taking another job."),
-        "resume": Entry(f"{_MODULE}:resume", "End a pause."),
+        "pause": Entry(f"{_MODULE}:pause", "Start no more jobs, in any process."),
+        "resume": Entry(f"{_MODULE}:resume", "Go on after a pause."),
     },
     callback=_standing,
     invoke_without_command=True,
-    help="""Say how the work on texts that were handed in stands, and decide on what it proposes.
+    help="""Show how submitted texts are getting on, and decide on the proposals.
 
-The work itself is done by `nuggets daemon`, or by the app while it is open.""",
+`nuggets daemon` does the work, or the app while it is open.""",
     subcommand_metavar="[COMMAND ...]",
     epilog=example("nuggets pipeline", "nuggets pipeline proposals", "nuggets pipeline accept --above 0.8"),
 )
@@ -60,27 +60,27 @@ The work itself is done by `nuggets daemon`, or by the app while it is open.""",
 @command("status", epilog=example("nuggets pipeline status --json"))
 @pass_call
 def status(call: Invocation, /) -> None:
-    """Say how it stands: the light and what it means, jobs and notes in counts, the model, wrong settings."""
+    """Show its state and why, the counts of jobs and notes, the model, and settings that are wrong."""
     _tell_status(call)
 
 
 @command("jobs", epilog=example("nuggets pipeline jobs --status dead"))
-@click.option("--status", "only", type=click.Choice(_STATUSES), help="Only jobs of this status.")
-@click.option("--limit", type=LIMIT, default=50, metavar="N", help="At most N (50).")
+@click.option("--status", "only", type=click.Choice(_STATUSES), help="Only jobs with this status.")
+@click.option("--limit", type=LIMIT, default=50, metavar="N", help="Show at most N (50).")
 @pass_call
 def jobs(call: Invocation, /, only: Any, limit: int) -> None:
-    """List jobs, those that something happened to last first, with why they failed."""
+    """List jobs, the last active first, with why they failed."""
     with _opened(call) as pipeline:
         found = pipeline.jobs(only, limit) if pipeline is not None else ()
     call.answer(lambda: [_document(job) for job in found], lambda: _job_lines(found))
 
 
 @command("proposals", epilog=example("nuggets pipeline proposals", "nuggets pipeline proposals --all --json"))
-@click.option("--all", "settled_too", is_flag=True, help="Those that were settled as well.")
-@click.option("--limit", type=LIMIT, default=50, metavar="N", help="At most N (50).")
+@click.option("--all", "settled_too", is_flag=True, help="Include those already decided.")
+@click.option("--limit", type=LIMIT, default=50, metavar="N", help="Show at most N (50).")
 @pass_call
 def proposals(call: Invocation, /, settled_too: bool, limit: int) -> None:
-    """List proposals that wait for your word, newest first, with the sentence that each comes from."""
+    """List proposals that wait for you, newest first, each with the sentence it comes from."""
     with _opened(call) as pipeline:
         found = pipeline.proposals(all=settled_too, most=limit) if pipeline is not None else ()
         said = {one.id: _sentence(pipeline, one) for one in found} if pipeline is not None else {}
@@ -99,7 +99,7 @@ def proposals(call: Invocation, /, settled_too: bool, limit: int) -> None:
 @click.argument("ids", type=TEXT, nargs=-1, metavar="[ID...]")
 @click.option(
     "--above", type=click.FloatRange(0.0, 1.0), metavar="0..1",
-    help="All additions from this confidence on that nothing is to be said against.",
+    help="All additions with at least this confidence and no objection.",
 )  # fmt: skip
 @dry_run_option
 @yes_option
@@ -107,10 +107,10 @@ def proposals(call: Invocation, /, settled_too: bool, limit: int) -> None:
 def accept(
     call: Invocation, /, ids: tuple[str, ...], above: float | None, dry_run: bool, yes: bool
 ) -> int | None:
-    """Write proposals into the notes, as one entry of the log that undo takes back."""
+    """Write proposals into the notes, as one entry of the history that you can undo."""
     if bool(ids) == (above is not None):
         raise InvalidInputError(
-            "give ids, or --above",
+            "needs either ids or --above",
             code=ErrorCode.BAD_OPTIONS,
             where="pipeline accept",
             kept="nothing was changed",
@@ -136,26 +136,26 @@ def accept(
 @click.argument("ids", type=TEXT, nargs=-1, required=True, metavar="ID...")
 @pass_call
 def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
-    """Settle proposals without writing them. What was refused is not proposed again."""
+    """Refuse proposals. Nothing is written, and they are not proposed again."""
     with _needed(call) as pipeline:
         wanted = pipeline.meant(ids)
         refused = pipeline.refuse(wanted, by=call.author.signature)
     left = len(wanted) - refused
     if left and not call.as_json:
-        write_error(f"{plural(left, 'proposal')} of these waited no longer, or never did")
+        write_error(f"{plural(left, 'proposal')} of these did not wait for a decision")
     call.answer(lambda: {"refused": refused}, lambda: [f"Refused {plural(refused, 'proposal')}."])
     return None if refused else NOT_FOUND
 
 
 @command("retry", epilog=example("nuggets pipeline retry 17", "nuggets pipeline retry --all"))
 @click.argument("ids", type=_ID, nargs=-1, metavar="[ID...]")
-@click.option("--all", "every", is_flag=True, help="All dead jobs.")
+@click.option("--all", "every", is_flag=True, help="Try all dead jobs again.")
 @pass_call
 def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
-    """Try dead jobs again; one that rests after a failure is tried at once."""
+    """Try dead jobs again. A job that waits after a failure is tried at once."""
     if bool(ids) == every:
         raise InvalidInputError(
-            "give ids, or --all",
+            "needs either ids or --all",
             code=ErrorCode.BAD_OPTIONS,
             where="pipeline retry",
             kept="nothing was changed",
@@ -169,25 +169,25 @@ def retry(call: Invocation, /, ids: tuple[int, ...], every: bool) -> None:
 @command("pause", epilog=example("nuggets pipeline pause --wait 60"))
 @click.option(
     "--wait", type=click.FloatRange(0.0, 3600.0), default=30.0, metavar="SECONDS",
-    help="Wait so long for jobs that run (30).",
+    help="Wait this long for running jobs (30).",
 )  # fmt: skip
 @pass_call
 def pause(call: Invocation, /, wait: float) -> None:
-    """Keep every process from taking another job until `resume`; texts are still taken in."""
+    """Start no more jobs until `resume`, in any process. You can still submit texts."""
     with _needed(call) as pipeline:
         left = pipeline.pause(wait)
-    still = f"; {plural(len(left), 'job')} that had begun still run" if left else ""
+    still = f"; {plural(len(left), 'job is', 'jobs are')} still running" if left else ""
     call.answer(lambda: {"running": [_document(job) for job in left]}, lambda: [f"Paused{still}."])
 
 
 @command("resume", epilog=example("nuggets pipeline resume"))
 @pass_call
 def resume(call: Invocation, /) -> None:
-    """End a pause."""
+    """Go on after a pause."""
     with _needed(call) as pipeline:
         was = pipeline.paused
         pipeline.resume()
-    call.answer(lambda: {"resumed": was}, lambda: ["It goes on." if was else "It was not paused."])
+    call.answer(lambda: {"resumed": was}, lambda: ["Resumed." if was else "It was not paused."])
 
 
 def pipeline_document(call: Invocation) -> dict[str, Any] | None:
@@ -232,7 +232,7 @@ def _needed(call: Invocation) -> Iterator[Pipeline]:
     with _opened(call) as pipeline:
         if pipeline is None:
             raise NotFoundError(
-                "nothing was handed in yet", where=str(call.folder), todo="hand in a text with nuggets ingest"
+                "no text was submitted yet", where=str(call.folder), todo="submit one with nuggets ingest"
             )
         yield pipeline
 
@@ -305,10 +305,10 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
 
     yield (Span(f"{found.light.value}  ", _LOOKS.get(found.light, "good")), found.why)
     if found.light == "working" and found.running is None:
-        yield Span("       worked off by `nuggets daemon`, or by the app while it is open", "dim")
+        yield Span("       `nuggets daemon` does the work, or the app while it is open", "dim")
     yield Span(f"mode   {MODES[found.mode]}", "dim")
     yield (
-        f"texts  {found.raw:,} handed in; {plural(found.facts, 'fact')} written;"
+        f"texts  {found.raw:,} submitted; {plural(found.facts, 'fact')} written;"
         f" {plural(found.entities, 'entity', 'entities')} named"
     )
     if counts(found):
@@ -316,7 +316,7 @@ def _status_lines(found: PipelineStatus) -> Iterator[Line]:
     if found.proposals_open:
         yield f"{plural(found.proposals_open, 'proposal')} for you: nuggets pipeline proposals"
     if found.outbox_pending or found.outbox_conflicts:
-        yield f"notes  {found.outbox_pending:,} to be written, {found.outbox_conflicts:,} left alone"
+        yield f"notes  {found.outbox_pending:,} to write, {found.outbox_conflicts:,} in conflict"
     provider = found.provider
     if provider is not None:
         named = " ".join(part for part in (provider.name, provider.model) if part)
@@ -345,14 +345,14 @@ def _job_lines(found: Iterable[Job]) -> Iterator[Line]:
         )
         for job in found
     ]
-    yield from table(rows, right=[0], flexible=3) or ["There are no jobs."]
+    yield from table(rows, right=[0], flexible=3) or ["No jobs."]
 
 
 def _proposal_lines(found: tuple[StoredProposal, ...], said: Mapping[str, str]) -> Iterator[Line]:
     from nuggets_tui.pipeline_words import ACTIONS, STATES, reason_of
 
     if not found:
-        yield "Nothing waits for you."
+        yield "No proposals."
     for one in found:
         sign, _, _ = ACTIONS[one.action]
         yield (f"{sign} ", Span(one.content, "bold"), Span(f"  {one.sure:.2f}  {one.id}", "dim"))
@@ -370,10 +370,12 @@ def _accepted_lines(done: Accepted) -> Iterator[Line]:
         undo = f"  nuggets undo {done.change_set.id}" if done.change_set is not None else ""
         yield (f"Wrote {plural(len(done.written), 'note')}.", Span(undo, "dim"))
     if done.deduped:
-        yield f"{plural(len(done.deduped), 'fact')} stood there already."
+        yield f"{plural(len(done.deduped), 'fact')} known already."
     if done.waiting:
-        yield Span(f"{plural(len(done.waiting), 'note')} could not be written yet and will follow.", "warn")
+        yield Span(
+            f"{plural(len(done.waiting), 'note')} could not be written yet; to be tried again.", "warn"
+        )
     for each, why in done.skipped:
         yield Span(f"{each}: {why}", "warn")
     if not (done.written or done.deduped or done.waiting or done.skipped):
-        yield "There was nothing to accept."
+        yield "Nothing to accept."

@@ -30,14 +30,14 @@ NOT_FOUND = 1
 
 
 _LANGUAGE = """\b
-The query may hold, beside words:
-  "exact words"   come first     `code`   the same, nothing in it is read
+Besides words, a query may have:
+  "exact words"   come first     `code`   the same, taken literally
   +word   +"exact words"   must be there     -word   -"exact words"   must not
   tag:auth        tag:a,b is either, tag:a tag:b is both, -tag:a is not
   nugget:web   scope:project   type:preference   subject:login   title:jwt
   is:hidden  is:pinned  is:new  is:fact  is:note   has:links  has:tags
   hits:>3   updated:<30d   updated:>1y   created:>2026-01-31
-What cannot be read like that is words. Options and conditions must all hold.
+Everything else counts as words. A note must meet all options and conditions.
 
 """
 
@@ -53,14 +53,14 @@ What cannot be read like that is words. Options and conditions must all hold.
     ),
 )
 @click.argument("query", type=TEXT, required=False)
-@click.option("--limit", type=LIMIT, default=10, show_default=True, metavar="N", help="At most so many.")
+@click.option("--limit", type=LIMIT, default=10, show_default=True, metavar="N", help="Show at most N.")
 @listing_options
 @explain_option
 @pass_call
 def search(call: Invocation, /, query: str | None, limit: int, explain: str | None, **values: Any) -> int:
-    """Search the notes; best first. After a blank line comes what is less likely.
+    """Search the notes, best first. Less likely ones follow after a blank line.
 
-    Ends with 1 when nothing is likely to be what was asked for, whatever words it shares.
+    Exit code 1 when no note is likely to answer, whatever words it shares.
     """
     query, explain = query_and_note(query, explain)
     memory = call.memory
@@ -81,7 +81,7 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
         )
         return status
     if found.judgement != "found":
-        write_lines([f"note: nothing is sure to be meant by {shorten(query, LONGEST)!r}"], to_error=True)
+        write_lines([f"note: no note is a sure answer to {shorten(query, LONGEST)!r}"], to_error=True)
     call.answer(lambda: [_document(hit) for hit in found.hits], lambda: _listed(found.hits))
     # After the answer: the next search of a large memory need not read it again.
     memory.keep_index()
@@ -104,7 +104,7 @@ def _listed(hits: tuple[Hit, ...]) -> Iterator[Line]:
 @click.option("--syntax", is_flag=True, help="Read conditions, quotes and exclusions in QUESTION.")
 @pass_call
 def why_command(call: Invocation, /, question: str, note: str, syntax: bool) -> int:
-    """Say why a note answers a question, or why not: NOTE by its id or exact title."""
+    """Explain why a note answers a question, or why not. NOTE is its id or exact title."""
     return _explain(call, question, call.memory.snapshot.resolve(note).id, 10, None, syntax)
 
 
@@ -136,9 +136,7 @@ class Explained:
     ) -> None:
         explanation = call.memory.explain(query, note_id, chosen, shown=limit, syntax=syntax)
         if explanation is None:
-            raise NotFoundError(
-                "its id is borne by another note as well", where=note_id, todo="nuggets verify"
-            )
+            raise NotFoundError("another note has the same id", where=note_id, todo="run nuggets verify")
         self._explanation = explanation
         self._notes = call.memory.snapshot.by_id
         question = read(query, call.memory.index().excludes) if syntax else plain(query)

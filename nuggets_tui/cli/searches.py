@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from core.search.goldens import Verdict
 
 LOST = 1
-_NONE = 'No search is kept yet: nuggets searches keep NAME QUERY, for instance "auth" "token tag:auth".'
+_NONE = 'No saved searches. To save one: nuggets searches keep NAME QUERY, such as "auth" "token tag:auth".'
 
 
 @click.pass_context
@@ -41,15 +41,15 @@ def _list(ctx: click.Context) -> int | None:
 searches_group = LazyGroup(
     "searches",
     entries={
-        "keep": Entry("nuggets_tui.cli.searches:keep", "Keep a search; with --must-find, a golden one."),
-        "drop": Entry("nuggets_tui.cli.searches:drop", "Let kept searches go."),
+        "keep": Entry("nuggets_tui.cli.searches:keep", "Save a search; --must-find makes it a search check."),
+        "drop": Entry("nuggets_tui.cli.searches:drop", "Delete saved searches."),
     },
     callback=_list,
     invoke_without_command=True,
-    help="""List kept searches with their hits, and golden ones with the rank of the note that they must find.
+    help="""List saved searches with their hits, and search checks with the rank of the note that they must find.
 
-Ends with 1 when a golden search is lost: its note is no longer within the first hits it was kept with. So a
-script can tell whether the memory still answers what it must.""",
+Exit code 1 when a search check fails: its note is no longer among the first hits. So a script can guard what
+your agents must be able to find.""",
     subcommand_metavar="[COMMAND ...]",
     epilog=example(
         "nuggets searches",
@@ -63,19 +63,17 @@ script can tell whether the memory still answers what it must.""",
 )
 @click.argument("name", type=TEXT)
 @click.argument("query", type=TEXT)
-@click.option(
-    "--must-find", type=TEXT, metavar="ID", help="The note that it must find, by id or exact title."
-)
-@click.option("--within", type=LIMIT, metavar="N", help=f"Among the first N hits ({WITHIN} when not said).")
-@click.option("--replace", "again", is_flag=True, help="Take the place of the one kept under this name.")
+@click.option("--must-find", type=TEXT, metavar="ID", help="Note that it must find, by id or exact title.")
+@click.option("--within", type=LIMIT, metavar="N", help=f"Among the first N hits (default: {WITHIN}).")
+@click.option("--replace", "again", is_flag=True, help="Replace the search saved under this name.")
 @pass_call
 def keep(
     call: Invocation, /, name: str, query: str, must_find: str | None, within: int | None, again: bool
 ) -> None:
-    """Keep a search under a name, in searches.toml of the memory."""
+    """Save a search under a name, in searches.toml of the memory."""
     if within is not None and must_find is None:
         raise InvalidInputError(
-            "needs --must-find", code=ErrorCode.BAD_OPTIONS, where="--within", kept="nothing was kept"
+            "needs --must-find", code=ErrorCode.BAD_OPTIONS, where="--within", kept="nothing was saved"
         )
     memory = call.memory
     note = memory.snapshot.resolve(must_find) if must_find is not None else None
@@ -90,7 +88,7 @@ def keep(
     (verdict,) = memory.judge_searches([one for one in memory.searches if one.name == " ".join(name.split())])
     call.answer(
         lambda: _document(verdict) | {"changeSet": done.id},
-        lambda: [("Kept ", Span(verdict.search.name, "bold"), f"{_kept_how(verdict)}.")],
+        lambda: [("Saved ", Span(verdict.search.name, "bold"), f"{_kept_how(verdict)}.")],
     )
 
 
@@ -98,18 +96,18 @@ def _kept_how(verdict: Verdict) -> str:
     if not verdict.lost:
         return f": {standing_of(verdict)}"
     reason = standing_of(verdict).removeprefix("lost: ")
-    return f", though it does not find what it must as yet: {reason}"
+    return f", but its check fails: {reason}"
 
 
 @command("drop", epilog=example("nuggets searches drop tokens"))
 @click.argument("names", type=TEXT, nargs=-1, required=True, metavar="NAME...")
 @pass_call
 def drop(call: Invocation, /, names: tuple[str, ...]) -> None:
-    """Let kept searches go. No note is touched, and undo brings them back."""
+    """Delete saved searches. No note is touched, and nuggets undo brings them back."""
     done = call.memory.let_searches_go(names)
     call.answer(
         lambda: {"dropped": list(names), "changeSet": done.id},
-        lambda: [("Let go: ", Span(", ".join(names), "bold"), Span(f"  nuggets undo {done.id}", "dim"))],
+        lambda: [("Deleted ", Span(", ".join(names), "bold"), Span(f"  nuggets undo {done.id}", "dim"))],
     )
 
 
@@ -145,4 +143,4 @@ def _lines(verdicts: tuple[Verdict, ...]) -> Iterator[Line]:
     yield from table(rows, flexible=4)
     lost = lost_in_words(verdicts)
     if lost:
-        yield Span(f"{lost}. What stands in its way: nuggets search QUERY --explain ID", "bad")
+        yield Span(f"{lost}. To see why: nuggets search QUERY --explain ID", "bad")

@@ -26,7 +26,9 @@ def test_remember_answers_with_the_fact(nuggets: Any) -> None:
 
 def test_a_value_that_is_replaced_is_said(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    assert nuggets.ok("remember", "project", "test cmd", "pytest -x").splitlines()[1] == "It was: pytest -q"
+    assert (
+        nuggets.ok("remember", "project", "test cmd", "pytest -x").splitlines()[1] == "Old value: pytest -q"
+    )
     assert "It was" not in nuggets.ok("remember", "project", "test cmd", "pytest -x")
 
 
@@ -215,6 +217,6 @@ def test_a_mistyped_nugget_or_key_is_answered_with_the_nearest(nuggets: Any) -> 
 def test_a_recall_of_nothing_is_bad_input(nuggets: Any, asked: str) -> None:
     nuggets.ok("remember", "project", "k", "v")
     before = nuggets.bytes()
-    assert "asks nothing" in nuggets.fails("recall", asked)
+    assert "the question is empty" in nuggets.fails("recall", asked)
     assert nuggets("recall", asked, "--json").exit_code == 2
     assert nuggets.bytes() == before

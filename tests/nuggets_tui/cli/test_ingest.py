@@ -46,9 +46,9 @@ def test_a_text_from_a_file_is_kept(nuggets: Any, tmp_path: Path) -> None:
     file = tmp_path / "summary.md"
     file.write_bytes(f"# Größe\r\n\r\n{SAID}".encode())
     lines = nuggets.ok("ingest", str(file)).splitlines()
-    assert lines[0].startswith("Kept as raw-")
+    assert lines[0].startswith("Saved as raw-")
     assert lines[0].endswith("facts found in it go to memory.")
-    assert lines[1:3] == ["It names Caroline, PostgreSQL, MongoDB.", "It holds a decision."]
+    assert lines[1:3] == ["It mentions Caroline, PostgreSQL, MongoDB.", "It contains a decision."]
     assert "nuggets daemon" in lines[3]
     with Pipeline.open(nuggets.home) as pipeline:
         raw = pipeline.raw(lines[0].split()[2].rstrip(";"))
@@ -59,12 +59,12 @@ def test_a_repetition_is_said(nuggets: Any) -> None:
     first = nuggets.json("ingest", "-", input=SAID)["id"]
     again = nuggets.json("ingest", "-", input=SAID.upper())
     assert (again["status"], again["duplicateOf"], again["jobId"]) == ("duplicate", first, None)
-    assert f"it says what {first} says" in nuggets.ok("ingest", input=f"  {SAID}")
+    assert f"{first} says the same" in nuggets.ok("ingest", input=f"  {SAID}")
 
 
 def test_a_nugget_that_is_new_is_said(nuggets: Any) -> None:
     nuggets.ok("remember", "project", "test cmd", "pytest -q")
-    assert "there is one called project" in nuggets.ok("ingest", "--nugget", "projekt", input=SAID)
+    assert "there is also project" in nuggets.ok("ingest", "--nugget", "projekt", input=SAID)
     assert nuggets.json("ingest", "--nugget", "Project", input="We use tabs")["nuggetName"] == "project"
 
 
@@ -78,7 +78,7 @@ def test_the_session_of_the_environment_is_taken(nuggets: Any, monkeypatch: pyte
 def test_a_frozen_pipeline_keeps_and_holds(nuggets: Any) -> None:
     nuggets.home.mkdir(exist_ok=True)
     (nuggets.home / "settings.toml").write_text("[pipeline]\nmutationsFrozen = true\n")
-    assert "it is held until" in nuggets.ok("ingest", input=SAID)
+    assert "it waits while the pipeline is frozen" in nuggets.ok("ingest", input=SAID)
 
 
 @pytest.mark.parametrize(
@@ -89,11 +89,11 @@ def test_a_frozen_pipeline_keeps_and_holds(nuggets: Any) -> None:
         (["--nugget", " "], SAID, "--nugget"),
         (["--nugget", "a/b"], SAID, "not a name for a nugget"),
         (["--transcript", "talk.txt"], SAID, "name it with --session"),
-        (["--session", "s", "--transcript", "-"], SAID, "cannot both"),
+        (["--session", "s", "--transcript", "-"], SAID, "cannot hold both"),
         (["--session", "s", "--transcript", "no/such/file"], SAID, "No such file"),
         (["no/such/file"], SAID, "No such file"),
         (["/"], SAID, "directory"),
-        ([""], SAID, "FILE: an empty text"),
+        ([""], SAID, "FILE: the name is empty"),
     ],
 )
 def test_what_cannot_be_kept_is_refused_before_anything_is(
@@ -115,7 +115,7 @@ def test_a_text_that_does_not_end_is_refused_before_it_fills_the_machine(
         endless.write_text("a" * 1_001)
     for arguments in ((str(endless),), ("-", "--session", "s1", "--transcript", str(endless))):
         told = nuggets.fails("ingest", *arguments, input=SAID)
-        assert "is longer than 1,000 bytes; nothing was kept; hand it in in parts" in told
+        assert "is longer than 1,000 bytes; nothing was saved; split it into parts" in told
     assert "is longer than 1,000 bytes" in nuggets.fails("ingest", input="a" * 1_001)
     assert not Pipeline.exists(nuggets.home)
 

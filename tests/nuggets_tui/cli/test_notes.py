@@ -101,7 +101,7 @@ def test_an_edit_of_a_fact_note_reaches_the_fact(nuggets: Any) -> None:
 
 def test_an_edit_of_nothing_is_refused(nuggets: Any) -> None:
     made = add(nuggets, "One")
-    assert "nothing" in nuggets.fails("note", "edit", made["id"])
+    assert "no change was given" in nuggets.fails("note", "edit", made["id"])
 
 
 def test_a_fact_renamed_to_an_existing_key_is_a_conflict(nuggets: Any) -> None:
@@ -239,7 +239,7 @@ def test_two_notes_can_be_told_apart_for_good(nuggets: Any) -> None:
     for title in ("Twin", "Twin two"):
         nuggets.ok("note", "add", title, text, "--nugget", "p")
     assert nuggets.json("reflect", "--dry-run")["merged"] == 1
-    assert "Kept apart" in nuggets.ok("note", "merge", "Twin", "Twin two", "--not-duplicates")
+    assert "Marked as no duplicates" in nuggets.ok("note", "merge", "Twin", "Twin two", "--not-duplicates")
     assert nuggets.json("reflect", "--dry-run")["merged"] == 0
     assert not any(note["hidden"] for note in nuggets.notes())
     nuggets.fails("note", "merge", "Twin", "Twin", "--not-duplicates")
@@ -316,7 +316,7 @@ def test_show_names_the_nugget_and_add_says_when_it_is_a_new_one(nuggets: Any) -
     assert "new nugget" not in nuggets.ok("note", "add", "Two", "x", "--nugget", "project")
     assert "nugget project" in nuggets.ok("note", "show", "Two")
     said = nuggets.ok("note", "add", "Three", "x", "--nugget", "projcet")
-    assert "projcet is a new nugget; there is one called project." in said
+    assert "projcet is a new nugget; there is also project." in said
 
 
 def test_json_of_notes_leaves_out_vectors_unless_they_are_asked_for(nuggets: Any) -> None:

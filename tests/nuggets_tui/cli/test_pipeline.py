@@ -40,7 +40,7 @@ def contents(nuggets: Any) -> list[str]:
 def test_where_nothing_was_handed_in_it_says_how_to_start_and_makes_nothing(nuggets: Any) -> None:
     assert "nuggets ingest" in nuggets.ok("pipeline")
     assert nuggets.json("pipeline", "jobs") == nuggets.json("pipeline", "proposals") == []
-    assert "nothing was handed in yet" in nuggets.fails("pipeline", "accept", "x", code=1)
+    assert "no text was submitted yet" in nuggets.fails("pipeline", "accept", "x", code=1)
     assert not Pipeline.exists(nuggets.home)
 
 
@@ -106,7 +106,7 @@ def test_all_above_a_confidence_are_accepted_at_once_and_can_be_looked_at_before
     assert contents(nuggets) == []
     assert nuggets.ok("pipeline", "accept", "--above", "0.8").startswith("Wrote 1 note.")
     assert contents(nuggets) == [FIRST]
-    assert nuggets.ok("pipeline", "accept", "--above", "0.8") == "There was nothing to accept.\n"
+    assert nuggets.ok("pipeline", "accept", "--above", "0.8") == "Nothing to accept.\n"
 
 
 def test_what_was_refused_waits_no_longer_and_is_not_written(nuggets: Any, worked: Worked) -> None:

@@ -190,7 +190,7 @@ def test_notes_that_may_answer_are_offered_with_what_they_hold_and_lack(filled: 
     assert 0 < offered["likelihood"] < 0.5
     result = filled("recall", UNSURE)
     assert result.exit_code == 1
-    assert result.stderr.splitlines() == [f"nuggets: not sure what answers '{UNSURE}'; these may"]
+    assert result.stderr.splitlines() == [f"nuggets: not sure what answers '{UNSURE}'; these notes may"]
     assert result.stdout.splitlines() == [
         f"Rollback  {offered['id']}",
         "  Roll back with make rollback; ask Anna first",
