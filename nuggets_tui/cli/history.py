@@ -49,30 +49,26 @@ _AUTHORS: Final = {"me": "person", "you": "person", "another program": "program"
 )
 @click.option(
     "--author", type=TEXT, metavar="A",
-    help="Only by this author: person (or me), agent, reflection, pipeline, program, or a name.",
+    help="Only changes by this author: person (or me), agent, reflection, pipeline, program, or a name.",
 )  # fmt: skip
-@click.option(
-    "--note", type=TEXT, metavar="ID", help="Only what touched this note; also one that was deleted."
-)
+@click.option("--note", type=TEXT, metavar="ID", help="Only changes of this note; a deleted one too.")
 @click.option(
     "--kind", "kinds", type=click.Choice([deeds.name for deeds in DEEDS]), multiple=True, metavar="K",
-    help=f"Only what was done so, any of several: {', '.join(deeds.name for deeds in DEEDS)} (a recall).",
+    help=f"Only these kinds, may be repeated: {', '.join(deeds.name for deeds in DEEDS)} (a recall).",
 )  # fmt: skip
+@click.option("--run", type=TEXT, metavar="ID", help="Only this entry, such as a cleanup, and its undo.")
 @click.option(
-    "--run", type=TEXT, metavar="ID", help="Only this entry, such as a reflection run, and its undoing."
-)
-@click.option(
-    "--words", type=TEXT, metavar="W", help="Only with all these words in reason, title, key or path."
+    "--words", type=TEXT, metavar="W", help="Only entries with all these words in reason, title, key or path."
 )
 @click.option(
     "--since", type=TEXT, metavar="T",
-    help='Only since then: 2026-11-20, "2026-11-20 14:30", 2h, 3d, yesterday. On the local clock.',
+    help='Only since this local time: 2026-11-20, "2026-11-20 14:30", 2h, 3d or yesterday.',
 )  # fmt: skip
-@click.option("--until", type=TEXT, metavar="T", help="Only until then; a day is meant to its end.")
+@click.option("--until", type=TEXT, metavar="T", help="Only until this time; a day counts to its end.")
 @click.option(
-    "--limit", type=LIMIT, default=_SHOWN, show_default=True, metavar="N", help="At most so many, the newest."
+    "--limit", type=LIMIT, default=_SHOWN, show_default=True, metavar="N", help="Show the newest N."
 )
-@click.option("-v", "--verbose", is_flag=True, help="Each change in full, what went and what came.")
+@click.option("-v", "--verbose", is_flag=True, help="Show each change in full, before and after.")
 @pass_call
 def log(
     call: Invocation,
@@ -87,9 +83,9 @@ def log(
     limit: int,
     verbose: bool,
 ) -> None:
-    """Show everything that ever changed, by whomever: newest first.
+    """Show the history: every change, whoever made it, newest first.
 
-    Each entry has an id, and each thing in it one as well (--verbose shows them): nuggets undo takes either back.
+    Each entry has an id, and so has each change in it (--verbose shows them). nuggets undo accepts both.
     """
     memory = call.memory_with_log
     wanted = _author(author)
@@ -114,7 +110,7 @@ def _author(given: str | None) -> str | None:
         return None
     if not given.strip():
         raise InvalidInputError(
-            "an empty text names no author",
+            "the name is empty",
             code=ErrorCode.EMPTY_TEXT,
             where="--author",
             todo="give a kind or a name",
@@ -130,7 +126,7 @@ def _moment(given: str | None, *, end_of_day: bool = False) -> str | None:
 
 def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bool) -> Iterator[Line]:
     if not entries:
-        yield "Nothing of that kind is in the log." if memory.log(limit=1) else "Nothing is in the log yet."
+        yield "No entry of the history matches." if memory.log(limit=1) else "The history is empty."
     elif verbose:
         yield from verbose_lines(entries, memory.taken_back(), titles(memory.snapshot))
     else:
@@ -158,12 +154,14 @@ def known_note(memory: Memory, wanted: str) -> str:
     found = dict.fromkeys(note.id for note in _logged_notes(memory) if _is_meant(note, wanted))
     if not found:
         raise NotFoundError(
-            "no note has this id or title, and none in the log had it", code=ErrorCode.NO_SUCH_NOTE,
-            where=wanted, todo="nuggets notes lists those there are",
+            "no note has this id or title, and none in the history had it", code=ErrorCode.NO_SUCH_NOTE,
+            where=wanted, todo="nuggets notes lists all notes",
         )  # fmt: skip
     if len(found) > 1:
         few = few_of(list(found))
-        raise AmbiguousError(f"fits {len(found)} notes of the log: {few}", where=wanted, todo="give the id")
+        raise AmbiguousError(
+            f"matches {len(found)} notes in the history: {few}", where=wanted, todo="give the id"
+        )
     return next(iter(found))
 
 
@@ -189,10 +187,10 @@ def _logged_notes(memory: Memory) -> Iterator[Note]:
 @click.argument("id", type=TEXT, required=False)
 @pass_call
 def undo(call: Invocation, /, id: str | None) -> None:
-    """Take back a change: by default your own last one, by ID that of any author.
+    """Undo a change: your own last one, or with ID any change of any author.
 
-    nuggets log shows the ids; ID.2 names the second change of an entry alone. What came later stays, unless it
-    stands in the way: then nothing is changed, and what does is named.
+    nuggets log shows the ids; ID.2 names only the second change of an entry. Later changes stay. If one is in the way,
+    nothing is changed, and the error names it.
     """
     _answer_turn(call, call.memory.undo(id))
 
@@ -201,7 +199,7 @@ def undo(call: Invocation, /, id: str | None) -> None:
 @click.argument("id", type=TEXT, required=False)
 @pass_call
 def redo(call: Invocation, /, id: str | None) -> None:
-    """Do again what was taken back: by default what you took back last, by ID any change that is taken back."""
+    """Redo a change that was undone: the one you undid last, or with ID any."""
     _answer_turn(call, call.memory.redo(id))
 
 
@@ -227,13 +225,13 @@ def applied_document(memory: Memory, done: ChangeSet) -> dict[str, Any]:
 
 def _turn_lines(done: ChangeSet) -> Iterator[Line]:
     if done.empty:
-        yield "Nothing was changed: all of it is like that already."
+        yield "Nothing was changed: it is like that already."
         return
     told = deed(done)
     yield (f"{told.verb.capitalize()} ", Span(shorten(told.what, LONGEST), "bold"))
     if done.mends:
-        yield Span("To mend it again: nuggets verify --repair", "dim")
+        yield Span("To repair it again: nuggets verify --repair", "dim")
     elif done.kind == "undo":
-        yield Span(f"To do it again: nuggets redo {done.about}", "dim")
+        yield Span(f"To redo it: nuggets redo {done.about}", "dim")
     else:
-        yield Span(f"To take it back again: nuggets undo {done.about}", "dim")
+        yield Span(f"To undo it again: nuggets undo {done.about}", "dim")

@@ -197,13 +197,13 @@ def _cells(entry: Entry, taken_back: Collection[str]) -> tuple[Span, ...]:
 
 def _mark(entry: Entry, taken_back: Collection[str]) -> Span:
     if entry.state == "conflict":
-        return Span("conflict: not written, waits", "warn")
+        return Span("conflict: waits for you", "warn")
     if entry.state == "settled":
-        return Span("conflict, settled", "dim")
+        return Span("conflict: decided", "dim")
     if entry.undone:
-        return Span("taken back", "warn")
+        return Span("undone", "warn")
     some = sum(id.startswith(f"{entry.id}.") for id in taken_back)
-    return Span(f"{some} taken back" if some else "", "warn")
+    return Span(f"{some} undone" if some else "", "warn")
 
 
 def verbose_lines(entries: Sequence[Entry], taken_back: Collection[str], title_of: TitleOf) -> Iterator[Line]:
@@ -268,15 +268,15 @@ def waiting_lines(conflicts: Sequence[Entry], *, whole: bool = False) -> Iterato
     """Conflicts that wait for a person, and how to settle one. whole: with their versions."""
     if not conflicts:
         return
-    said = plural(len(conflicts), "change waits", "changes wait")
-    yield Span(f"{said} for you, since something was changed in two ways:", "warn")
+    said = plural(len(conflicts), "conflict waits", "conflicts wait")
+    yield Span(f"{said} for your decision:", "warn")
     for entry in conflicts:
         told = deed(entry.change_set)
         yield ("  ", Span(entry.id, "bold"), f"  {entry.change_set.author}: {told.verb} {told.what}")
         if whole and entry.conflict is not None:
             yield from _indented(_indented(conflict_lines(entry.conflict)))
     name = conflicts[0].id if len(conflicts) == 1 else "ID"
-    yield f"To see one and settle it: nuggets resolve {name}"
+    yield f"To see and decide it: nuggets resolve {name}"
 
 
 def preview_lines(change_set: ChangeSet) -> list[Line]:

@@ -31,9 +31,9 @@ To let git merge the files of a memory, put this into .gitattributes:
   graph.json     merge=nuggets
   *.nugget.json  merge=nuggets
   *.donna.json   merge=nuggets
-and tell git once what it means:
+and run once:
   git config merge.nuggets.driver "nuggets merge-file %O %A %B"
-The history, submitted texts and backups belong to one machine; into .gitignore:
+History, submitted texts and backups belong to one machine. Put these into .gitignore:
   ledger.*
   ledger-archive/
   pipeline.db*
@@ -51,8 +51,8 @@ The history, submitted texts and backups belong to one machine; into .gitignore:
 def merge_file(call: Invocation, /, base: str, ours: str, theirs: str) -> int:
     """Merge what THEIRS changed since BASE into OURS: three versions of one graph.json or fact file.
 
-    Different notes, and different fields of one note, merge by themselves. Where one thing was changed in two ways,
-    ours stays, the conflict is listed, and the exit code is 3.
+    Different notes, and different fields of one note, merge by themselves. What was changed in two ways is a conflict:
+    OURS keeps its version, the conflict is listed, and the exit code is 3.
     """
     from core.memory import merge_file as merge
 
@@ -88,7 +88,7 @@ def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
     for conflict in result.conflicts:
         yield from conflict_lines(conflict)
     if result.conflicts:
-        yield f"{plural(len(result.conflicts), 'conflict')}: there {ours} keeps what it had."
+        yield f"{plural(len(result.conflicts), 'conflict')}: {ours} keeps its version there."
 
 
 @command(
@@ -102,14 +102,12 @@ def _merge_conflict_lines(result: MergeResult, ours: str) -> Iterator[Line]:
     ),
 )
 @click.argument("id", type=TEXT, required=False)
-@click.option("--ours", is_flag=True, help="Write the change that had to wait.")
-@click.option("--theirs", is_flag=True, help="Leave what stands in the files.")
+@click.option("--ours", is_flag=True, help="Write the change that waits.")
+@click.option("--theirs", is_flag=True, help="Keep what the files hold.")
 @click.option(
-    "--text", type=TEXT, metavar="TEXT", help="Write this in place of both; - reads standard input."
+    "--text", type=TEXT, metavar="TEXT", help="Write this text instead of both; - reads standard input."
 )
-@click.option(
-    "--all", "every", is_flag=True, help="Settle every conflict that waits, with --ours or --theirs."
-)
+@click.option("--all", "every", is_flag=True, help="Decide all conflicts, with --ours or --theirs.")
 @dry_run_option
 @pass_call
 def resolve(
@@ -122,23 +120,24 @@ def resolve(
     every: bool,
     dry_run: bool,
 ) -> int:
-    """Join the conflict copies that sync tools leave, and settle changes that met another one.
+    """Merge the conflict copies that sync tools leave, and decide conflicts.
 
-    Without ID it brings what stands in copies beside graph.json and the fact files into the memory, keeps each copy,
-    and lists what waits in the log; exit code 3 when something does, else 1 when a copy could not be joined. With ID
-    it settles that conflict, or shows it when nobody can be asked; ours is the change that had to wait, theirs what
-    the files hold. With --all it settles every one that waits.
+    Without ID it merges the copies beside graph.json and the fact files into the memory, keeps each copy, and lists
+    the conflicts. Exit code 3 when a conflict waits, else 1 when a copy could not be merged.
+
+    With ID you decide that conflict: ours is the change that waits, theirs is what the files hold. Without a terminal
+    it only shows the conflict. --all decides every conflict.
     """
     if sum((ours, theirs, text is not None)) > 1:
         raise InvalidInputError(
-            "only one of --ours, --theirs, --text can be taken", code=ErrorCode.BAD_OPTIONS, where="resolve"
+            "only one of --ours, --theirs and --text is allowed", code=ErrorCode.BAD_OPTIONS, where="resolve"
         )
     if every:
         return _settle_all(call, id, ours, theirs, dry_run)
     if id is None:
         if ours or theirs or text is not None:
             raise InvalidInputError(
-                "which conflict is not said",
+                "no conflict is named",
                 code=ErrorCode.BAD_OPTIONS,
                 where="resolve",
                 todo="give its ID; nuggets resolve lists them",
@@ -192,19 +191,19 @@ def _join_lines(result: Resolved, waiting: Sequence[Entry], dry_run: bool) -> It
             yield Span(f"{copy.path}: {copy.problem}; left as it is", "bad")
             continue
         yield (
-            "Would join " if dry_run else "Joined ",
+            "Would merge " if dry_run else "Merged ",
             Span(copy.path.name, "bold"),
             f" into {copy.original.name}.",
         )
         if copy.kept is not None:
             yield Span(f"  The copy is kept: {copy.kept}", "dim")
         for what in copy.left_out:
-            yield Span(f"  Not taken over: {what}", "bad")
+            yield Span(f"  Not merged: {what}", "bad")
     if not result.copies:
-        yield "No conflict copy lies beside the files."
+        yield "No conflict copies found."
     bad = sum(1 for copy in result.copies if copy.problem)
     if bad:
-        yield Span(f"{plural(bad, 'copy', 'copies')} could not be joined.", "bad")
+        yield Span(f"{plural(bad, 'copy', 'copies')} could not be merged.", "bad")
     if result.change_set is not None and not (result.change_set.empty and result.conflicts):
         yield _counted_line(result.change_set, dry_run)
     known = [] if dry_run else [entry.conflict for entry in waiting]
@@ -216,7 +215,7 @@ def _join_lines(result: Resolved, waiting: Sequence[Entry], dry_run: bool) -> It
 
 def _counted_line(done: ChangeSet, dry_run: bool) -> Line:
     if done.empty:
-        return "There was nothing new in them." if not dry_run else "There is nothing new in them."
+        return "They held nothing new." if not dry_run else "They hold nothing new."
     if dry_run:
         return f"Would change {things(done)}: {counted(done)}."
     return (
@@ -230,7 +229,7 @@ def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_
     entry = memory.entry(id)
     if entry.state != "conflict":
         raise InvalidInputError(
-            "is no conflict that waits",
+            "is not an open conflict",
             code=ErrorCode.NO_WAITING_CONFLICT,
             remedy=Resolve(what="list"),
             where=entry.id,
@@ -258,18 +257,18 @@ def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_
 def _settle_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_run: bool) -> int:
     if id is not None or not (ours or theirs):
         raise InvalidInputError(
-            "--all goes with --ours or --theirs, and with no ID",
+            "--all needs --ours or --theirs, and takes no ID",
             code=ErrorCode.BAD_OPTIONS,
             where="resolve",
             kept="nothing was written",
-            todo="nuggets resolve --all --ours writes every change that had to wait",
+            todo="nuggets resolve --all --ours writes every change that waits",
         )
     memory = call.memory
     waiting = memory.conflicts()
     if dry_run:
         call.answer(
             lambda: _document(memory, waiting=waiting),
-            lambda: [f"Would settle {plural(len(waiting), 'conflict')}."],
+            lambda: [f"Would decide {plural(len(waiting), 'conflict')}."],
         )
         return _CONFLICT if waiting else 0
     done = memory.settle_all_conflicts("ours" if ours else "theirs")
@@ -278,7 +277,7 @@ def _settle_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_
             _document(memory, waiting=memory.conflicts())
             | {"changeSets": [applied_document(memory, change_set) for change_set in done]}
         ),
-        lambda: [f"Settled {plural(len(done), 'conflict')}."],
+        lambda: [f"Decided {plural(len(done), 'conflict')}."],
     )
     return 0
 
@@ -286,8 +285,8 @@ def _settle_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_
 def _check_text(entry: Entry, text: str | None) -> None:
     if text is not None and not _is_textual(entry):
         raise InvalidInputError(
-            "this conflict is about no text", where=entry.id, kept="nothing was written",
-            todo="take --ours or --theirs",
+            "this conflict is not about a text", where=entry.id, kept="nothing was written",
+            todo="pass --ours or --theirs",
         )  # fmt: skip
 
 
@@ -295,7 +294,7 @@ def _words(text: str) -> str:
     words = read_text(text)
     if not words.strip():
         raise InvalidInputError(
-            "an empty text settles nothing",
+            "the text is empty",
             code=ErrorCode.EMPTY_TEXT,
             where="--text",
             kept="nothing was written",
@@ -314,15 +313,18 @@ def _settling_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
     if entry.conflict is not None:
         yield from conflict_lines(entry.conflict)
     if ways:
-        text = ", or --text TEXT to write something else" if _is_textual(entry) else ""
-        yield f"To settle it: nuggets resolve {entry.id} --ours to write ours, --theirs to leave theirs{text}."
+        text = " or --text TEXT (write that)" if _is_textual(entry) else ""
+        yield f"To decide it: nuggets resolve {entry.id} with --ours (write it), --theirs (keep the files){text}"
 
 
 def _asked(call: Invocation, entry: Entry) -> Side | None:
     """What the person at the keyboard chooses; None to leave it."""
     call.preview(_settling_lines(entry))
     chosen = click.prompt(
-        "Which shall stand?", type=click.Choice(["ours", "theirs", "neither"]), default="neither", err=True
+        "Which version do you want?",
+        type=click.Choice(["ours", "theirs", "neither"]),
+        default="neither",
+        err=True,
     )
     sides: dict[str, Side] = {"ours": "ours", "theirs": "theirs"}
     return sides.get(chosen)
@@ -331,11 +333,11 @@ def _asked(call: Invocation, entry: Entry) -> Side | None:
 def _settled_lines(done: ChangeSet, side: Side) -> Iterator[Line]:
     if done.empty:
         yield (
-            "Settled: what stands in the files stays."
+            "Decided: the files stay as they are."
             if side == "theirs"
-            else "Settled: nothing had to be written."
+            else "Decided: nothing had to be written."
         )
         return
     told = deed(done)
-    yield (f"Settled: {told.verb} ", Span(told.what, "bold"))
-    yield Span(f"To take it back: nuggets undo {done.id}", "dim")
+    yield (f"Decided: {told.verb} ", Span(told.what, "bold"))
+    yield Span(f"To undo it: nuggets undo {done.id}", "dim")

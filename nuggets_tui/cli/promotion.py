@@ -29,21 +29,19 @@ _LOOKS: Final[dict[str, Look]] = {"new": "good", "updated": "good", "removed": "
 @dry_run_option
 @yes_option
 @click.option("--memory-dir", type=FOLDER, metavar="DIR", help="Folder of the MEMORY.md to write.")
-@click.option(
-    "--accept", type=TEXT, metavar="ID,...", help="Of the entries that a dry run shows, only these."
-)
+@click.option("--accept", type=TEXT, metavar="ID,...", help="Only these entries of the dry run.")
 @click.option(
     "--refuse",
     type=TEXT,
     metavar="ID,...",
-    help="Never propose these again, unless a text of theirs changes.",
+    help="Do not propose these again until their text changes.",
 )
 @click.option(
     "--automatic",
     type=click.Choice(["project", "always", "never", "ask"]),
-    help="Only say whether the daily pass promotes: to this MEMORY.md, to every one promoted to, or not.",
+    help="Only set whether the daily pass promotes: for this project, always, never, or after asking.",
 )
-@click.option("--all", "everywhere", is_flag=True, help="Every MEMORY.md that was promoted to before.")
+@click.option("--all", "everywhere", is_flag=True, help="Every MEMORY.md that you promoted to before.")
 @pass_call
 def promote(
     call: Invocation,
@@ -56,11 +54,11 @@ def promote(
     everywhere: bool,
     automatic: str | None,
 ) -> None:
-    """Write what is often recalled into MEMORY.md, leaving everything else in that file as it is.
+    """Write often recalled notes into MEMORY.md. Everything else in that file stays as it is.
 
-    On a terminal it shows what it would write and asks; elsewhere it acts. The file is the one in --memory-dir, else
-    in the memory folder of the present project under ~/.claude/projects, else in promotion.memory_dir of settings.toml.
-    A bullet that a person edited stays as it is unless --accept names it.
+    On a terminal it shows what it would write and asks; elsewhere it writes at once. The file is the one in
+    --memory-dir, else in the memory folder of the current project under ~/.claude/projects, else in
+    promotion.memory_dir of settings.toml. A bullet that you edited stays as it is unless --accept names it.
     """
     if automatic is not None:
         _remember_automatic(
@@ -70,7 +68,7 @@ def promote(
     if everywhere:
         if memory_dir is not None or accept is not None or refuse is not None:
             raise InvalidInputError(
-                "--all goes with no --memory-dir, --accept or --refuse",
+                "cannot be combined with --memory-dir, --accept or --refuse",
                 code=ErrorCode.BAD_OPTIONS,
                 where="--all",
                 kept="nothing was written",
@@ -94,7 +92,7 @@ def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *
 
     if not alone:
         raise InvalidInputError(
-            "goes with no other option than --memory-dir",
+            "can be combined with --memory-dir only",
             code=ErrorCode.BAD_OPTIONS,
             where="--automatic",
             kept="nothing was changed",
@@ -104,7 +102,7 @@ def _remember_automatic(call: Invocation, answer: str, memory_dir: str | None, *
     done = answer_promotion(call.memory, answer, path)
     settings = call.memory.settings.promotion
     document = {"automatic": settings.automatic, "projects": list(settings.projects), "entry": done.id}
-    call.answer(lambda: document, lambda: [f"The daily pass promotes: {settings.automatic}."])
+    call.answer(lambda: document, lambda: [f"Promotion by the daily pass: {settings.automatic}."])
 
 
 def _promoted(
@@ -122,7 +120,7 @@ def _promoted(
     proposed = memory.promote(dry_run=True, memory_dir=memory_dir, accept=wanted, refuse=refused)
     if proposed.unknown:
         raise NotFoundError(
-            f"this promotion proposes no entry {', '.join(proposed.unknown)}",
+            f"there is no proposed entry {', '.join(proposed.unknown)}",
             where=unknown_where(proposed.unknown, wanted or (), refused),
             kept="nothing was written", todo="nuggets promote --dry-run lists them",
         )  # fmt: skip
@@ -132,7 +130,7 @@ def _promoted(
         call.preview(_lines(proposed, dry_run=True))
         folder = Path(proposed.path).parent
         if not folder.exists():
-            call.preview([Span(f"There is no folder {folder} yet; it would be made.", "warn")])
+            call.preview([Span(f"The folder {folder} does not exist yet and will be created.", "warn")])
         if not call.confirm(f"Write {proposed.path}?"):
             return proposed, False
     # Only what was proposed and agreed to, also when somebody changed the memory meanwhile.
@@ -144,15 +142,19 @@ def _promote_everywhere(call: Invocation, dry_run: bool, yes: bool) -> None:
     targets = call.memory.promotion_targets()
     if not targets:
         raise NotFoundError(
-            "no MEMORY.md was promoted to yet", code=ErrorCode.NO_MEMORY_PAGE,
-            where="--all", kept="nothing was written", todo="name the first folder (--memory-dir)",
+            "nothing was promoted yet", code=ErrorCode.NO_MEMORY_PAGE,
+            where="--all", kept="nothing was written", todo="name a folder with --memory-dir",
         )  # fmt: skip
     gone = [target for target in targets if not target.there]
     folders = [str(Path(target.path).parent) for target in targets if target.there]
     answered: list[tuple[PromotionResult, bool]] = []
     for folder in folders:
         written = sum(bool(result.change_set.files) for result, agreed in answered if agreed and not dry_run)
-        with partly_done(f"{plural(written, 'page')} before it stands written") if written else nullcontext():
+        with (
+            partly_done(f"{plural(written, 'page is', 'pages are')} written already")
+            if written
+            else nullcontext()
+        ):
             answered.append(_promoted(call, folder, dry_run, yes))
     done = [result for result, agreed in answered if agreed]
     document: dict[str, Any] = {
@@ -168,7 +170,7 @@ def _everywhere_lines(
     for result in done:
         yield from _lines(result, dry_run)
     for target in gone:
-        yield Span(f"Left out, since its folder is gone: {target.path}", "warn")
+        yield Span(f"Skipped, its folder is gone: {target.path}", "warn")
 
 
 def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
@@ -180,7 +182,7 @@ def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
         done = "Would write" if dry_run else "Wrote"
         yield f"{done} {result.path}: {said}." if said else f"{done} {result.path}."
     else:
-        nothing = "has nothing to hold yet: no note was recalled often enough"
+        nothing = "gets nothing yet, for no note was recalled often enough"
         held = "is up to date" if result.entries or result.refused else nothing
         yield f"Nothing to do: {result.path} {held}."
     yield from _beside_lines(result)
@@ -200,7 +202,7 @@ def _row(entry: Entry) -> tuple[Any, ...]:
 def _beside_lines(result: PromotionResult) -> Iterator[Line]:
     """What is not written, and why; and whether agents read all of the page."""
     for entry in result.edited:
-        what = "replaces it" if entry.text else "takes it out"
+        what = "replaces it" if entry.text else "removes it"
         yield Span(f"Left as it is, {entry.reason}: {entry.title} (--accept {entry.id} {what})", "warn")
     if result.refused:
         named = ", ".join(f"{entry.title} ({entry.id})" for entry in result.refused)
@@ -216,7 +218,7 @@ def _beside_lines(result: PromotionResult) -> Iterator[Line]:
     if length.over:
         hidden = ", ".join(entry.title for entry in result.unread[:5]) or "none of these entries"
         yield Span(
-            f"{plural(length.after, 'line')}, and agents read the first {length.limit}; below that: {hidden}",
+            f"{plural(length.after, 'line')}, but agents read only the first {length.limit}; not read: {hidden}",
             "warn",
         )
 

@@ -34,14 +34,14 @@ _UNSOUND = 1
 
 
 @command("verify", epilog=example("nuggets verify", "nuggets verify --json", "nuggets verify --repair --yes"))
-@click.option("--repair", is_flag=True, help="Mend what can be mended, as one change that can be taken back.")
+@click.option("--repair", is_flag=True, help="Repair what can be repaired, as one change that you can undo.")
 @yes_option
 @pass_call
 def verify(call: Invocation, /, repair: bool, yes: bool) -> int:
-    """Check facts against notes, links, tags, ids and files; exit code 1 when something is wrong.
+    """Check that facts, notes, links, tags, ids and files agree. Exit code 1 when something is wrong.
 
-    With --repair it shows on a terminal what it would do and asks; elsewhere it acts. What only a person can decide
-    stays, and says how to mend it.
+    On a terminal, --repair shows what it would do and asks; elsewhere it repairs at once. What only you can decide
+    stays, with advice.
     """
     memory = call.memory_as_it_is
     workspace = Workspace(memory)
@@ -104,7 +104,7 @@ def _repair_lines(done: ChangeSet, repaired: int, left: Sequence[Finding]) -> It
     told = f": {said}." if said else "."
     yield (Span(f"Repaired {plural(repaired, 'finding')}", "bold"), told)
     if not done.empty:
-        yield Span(f"To take it back: nuggets undo {done.id}", "dim")
+        yield Span(f"To undo it: nuggets undo {done.id}", "dim")
     if left:
         yield ""
         yield from _finding_lines(left)
@@ -124,23 +124,21 @@ def _repair_lines(done: ChangeSet, repaired: int, left: Sequence[Finding]) -> It
     ),
 )
 @click.argument("when", type=TEXT, required=False)
-@click.option(
-    "--note", type=TEXT, metavar="ID", help="Only this note and its fact; also one that was deleted."
-)
+@click.option("--note", type=TEXT, metavar="ID", help="Only this note and its fact; a deleted one too.")
 @dry_run_option
 @yes_option
 @pass_call
 def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bool, yes: bool) -> None:
-    """Bring the memory, or one note, back to what it was; without WHEN, list what there is to go back to.
+    """Restore the memory, or one note, to an earlier state. Without WHEN, list what you can restore.
 
-    WHEN is the name of a backup or its beginning, a day (its end), a time, or an age such as 2h or 3d, on the local
-    clock. What would change is shown before anything is written, and nuggets undo takes a restoration back.
+    WHEN is the name of a backup or the start of it, a day (its end), a local time, or an age such as 2h or 3d. You see
+    what would change before anything is written, and nuggets undo undoes it.
     """
     memory = call.memory_as_it_is if when is None else call.memory
     if when is None:
         if note is not None or dry_run or yes:
             raise InvalidInputError(
-                "to when is not said",
+                "no time is given",
                 code=ErrorCode.BAD_OPTIONS,
                 where="restore",
                 todo="give WHEN; see --help",
@@ -180,16 +178,18 @@ def _goal(backups: Sequence[Backup], when: str) -> str:
             return wanted if wanted in named else named[0]
         if named:
             raise AmbiguousError(
-                f"fits {len(named)} backups: {few_of(named)}", remedy=NameIt("more of the name"), where=when
+                f"matches {len(named)} backups: {few_of(named)}",
+                remedy=NameIt("more of the name"),
+                where=when,
             )
     now = datetime.now().astimezone()
     found = moment(when, now, end_of_day=True)
     if found > now:
         raise InvalidInputError(
-            "is still to come",
+            "is in the future",
             code=ErrorCode.BAD_TIME,
             where=repr(when[:80]),
-            todo="give a time that is past",
+            todo="give a time in the past",
         )
     return iso(found)
 
@@ -217,9 +217,9 @@ def _choice_lines(memory: Memory) -> Iterator[Line]:
     if memory.log_problem is not None:
         yield Span(memory.log_problem.message, "warn")
     if first:
-        yield f"Since {local_time(first)} every change is in the log: any moment from then on can be restored."
+        yield f"You can restore any moment since {local_time(first)}, when the history begins."
     if not rows and not first and memory.log_problem is None:
-        yield "There is nothing to go back to yet: the first change of this memory begins its log."
+        yield "There is nothing to restore yet. The history begins with your first change."
     elif rows or first:
         yield Span("To see what would change: nuggets restore WHEN --dry-run", "dim")
 
@@ -242,7 +242,7 @@ def _first_entry(memory: Memory) -> str:
 
 def _would_lines(change_set: ChangeSet, when: str) -> Iterator[Line]:
     if change_set.empty:
-        yield f"Nothing to do: all of it is as it was ({when})."
+        yield f"Nothing to do: everything is as it was then ({when})."
         return
     yield from preview_lines(change_set)
     yield f"Would change {things(change_set)}: {counted(change_set)}."
@@ -250,7 +250,7 @@ def _would_lines(change_set: ChangeSet, when: str) -> Iterator[Line]:
 
 def _restored_lines(done: ChangeSet) -> Iterator[Line]:
     if done.empty:
-        yield "Nothing was changed: all of it is like that already."
+        yield "Nothing was changed: it is like that already."
         return
     yield (Span(f"Restored {things(done)}", "bold"), f": {counted(done)}.")
-    yield Span(f"To take it back: nuggets undo {done.id}", "dim")
+    yield Span(f"To undo it: nuggets undo {done.id}", "dim")

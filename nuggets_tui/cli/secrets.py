@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from core.memory import Holder, Left, Masking
 
 _SOUND = (
-    "No note or fact looks as if it held a secret, nor a text that was handed in; former texts in the log are not "
-    "looked through."
+    "No note, fact or submitted text looks like it holds a credential. Earlier versions in the history are not "
+    "searched."
 )
 _WORDS = {
-    "file": "in {0}", "log": "in {0} of the log", "archive": "in the log's archive {1}", "backup": "in the backup {1}",
-    "quarantine": "in the quarantine, {1}", "copy": "in {1}", "pipeline": "in {0} of the pipeline",
+    "file": "in {0}", "log": "in {0} of the history", "archive": "in the archive {1}", "backup": "in the backup {1}",
+    "quarantine": "in the quarantined {1}", "copy": "in {1}", "pipeline": "in {0} of the pipeline",
 }  # fmt: skip
 _PARTS = {
-    "raw_memories": ("text handed in", "texts handed in"), "proposals": ("proposal",), "facts": ("fact",),
+    "raw_memories": ("submitted text",), "proposals": ("proposal",), "facts": ("fact",),
     "history": ("entry of the history", "entries of the history"), "transcripts": ("transcript",),
     "graph_outbox": ("accepted change",), "attributes": ("statement",), "entities": ("entity", "entities"),
 }  # fmt: skip
@@ -38,21 +38,25 @@ _PARTS = {
     epilog=example("nuggets secrets", "nuggets secrets --mask", "nuggets secrets --none note-web-1a2b3c4d"),
 )
 @click.argument("ids", type=TEXT, nargs=-1, metavar="[ID]...")
-@click.option("--mask", is_flag=True, help="Mask them for good, in the log and the backups too.")
-@click.option("--none", "none", is_flag=True, help="Remember that what these hold now is no secret.")
+@click.option("--mask", is_flag=True, help="Mask them for good, in the history and backups too.")
+@click.option("--none", "none", is_flag=True, help="Mark what these hold now as no credential.")
 @yes_option
 @pass_call
 def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, yes: bool) -> int:
-    """List notes, facts and texts handed in that look as if they held a credential; none is ever shown.
+    """List notes, facts and submitted texts that look like they hold a credential. The credential is never shown.
 
-    ID is a note's id, "nugget: key" for a fact without a note, or what the list shows for a text. With --mask the value
-    is replaced wherever it stands: notes, facts, the log of changes, backups, quarantine, promoted lines, and all that
-    the pipeline keeps. That cannot be undone. Then every file is looked through: exit code 1, with the files named,
-    when one holds a value after all or cannot be looked into.
+    ID is a note's id, "nugget: key" for a fact without a note, or what the list shows for a text.
+
+    --mask replaces the credential wherever it is stored: notes, facts, history, backups, quarantine, promoted lines and
+    the pipeline. You cannot undo that. Then it searches every file of the memory. Exit code 1 when a file still holds
+    the credential or cannot be read; the output names the file.
     """
     if mask and none:
         raise InvalidInputError(
-            "go one at a time", code=ErrorCode.BAD_OPTIONS, where="--mask, --none", kept="nothing was changed"
+            "cannot be combined",
+            code=ErrorCode.BAD_OPTIONS,
+            where="--mask, --none",
+            kept="nothing was changed",
         )
     workspace = Workspace(call.memory)
     wanted = _resolved(workspace, ids)
@@ -76,7 +80,7 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     if asks(yes=yes):
         call.preview(_lines(plan))
     many = counted_holders(plan.holders)
-    if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? It cannot be undone."):
+    if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? You cannot undo this."):
         call.answer(lambda: _document(plan, None), lambda: ["Nothing was masked."])
         return 0
     entry = workspace.mask_secrets(plan)
@@ -113,11 +117,12 @@ def _lines(plan: Masking) -> Iterator[Line]:
     said = [_where(place.what, place.count, place.path.name, place.part) for place in plan.rewritten]
     said += [f"in {path}" for path in plan.pages]
     if said:
-        yield f"It stands {', '.join(said)}."
+        yield f"Stored {', '.join(said)}."
     yield from _untouched(plan)
     if plan.holders:
         yield Span(
-            "To mask it all for good: nuggets secrets --mask. What is none: nuggets secrets --none ID", "dim"
+            "To mask all of it for good: nuggets secrets --mask. To allow one: nuggets secrets --none ID",
+            "dim",
         )
 
 
@@ -139,24 +144,24 @@ def _where(what: str, count: int, name: str, part: str) -> str:
 def _untouched(plan: Masking) -> Iterator[Line]:
     if plan.untouched:
         named = ", ".join(str(path) for path in plan.untouched)
-        yield Span(f"Left alone, look yourself: {named}", "warn")
+        yield Span(f"Not masked, check yourself: {named}", "warn")
 
 
 def _none_lines(ids: Sequence[str], entry: str) -> Iterator[Line]:
-    yield f"{plural(len(ids), 'note or fact', 'notes and facts')} said to hold no secret, until the text changes."
+    yield f"Marked {plural(len(ids), 'note or fact', 'notes and facts')} as no credential, until the text changes."
     if entry:
-        yield Span(f"To take it back: nuggets undo {entry}", "dim")
+        yield Span(f"To undo it: nuggets undo {entry}", "dim")
 
 
 def _done_lines(many: str, left: Sequence[Left]) -> Iterator[Line]:
-    yield (Span(f"Masked {many}", "bold"), ", in the log and all else that was kept as well.")
+    yield (Span(f"Masked {many}", "bold"), ", also in the history and everything else that is stored.")
     if not left:
-        yield "Looked through all files of the memory, its cache and unsaved texts: none holds it any more."
+        yield "Searched all files of the memory, its cache and unsaved texts: none holds it any more."
     for why, said in (
-        ("holds", "It still stands in"),
-        ("unreadable", "Cannot be looked into, look yourself:"),
+        ("holds", "Still stored in"),
+        ("unreadable", "Cannot be read, check yourself:"),
     ):
         named = ", ".join(str(one.path) for one in left if one.why == why)
         if named:
             yield Span(f"{said} {named}", "warn")
-    yield "Whoever has the credential still has it: change it where it is used, too."
+    yield "Whoever has seen the credential still has it. Replace it where it is used, too."

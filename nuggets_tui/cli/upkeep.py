@@ -35,18 +35,18 @@ _UNBOUNDED: Final = 1_000_000_000
 )
 @dry_run_option
 @yes_option
-@click.option(
-    "--accept", type=TEXT, metavar="ID,...", help="Of the changes that a dry run shows, only these."
-)
+@click.option("--accept", type=TEXT, metavar="ID,...", help="Only these changes of the dry run.")
 @click.option(
     "--refuse",
     type=TEXT,
     metavar="ID,...",
-    help="Never propose these again, unless a text of theirs changes; with --accept do the others.",
+    help="Do not propose these again until their text changes; make only what --accept names.",
 )
-@click.option("--limit", type=LIMIT, metavar="N", help="Look at so many notes at most.")
-@click.option("--all", "everything", is_flag=True, help="All notes, however much is archived or merged.")
-@click.option("--if-due", is_flag=True, help="The daily pass, if it is due; for cron and systemd.")
+@click.option("--limit", type=LIMIT, metavar="N", help="Look at no more than N notes.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Look at all notes, with no limit on archiving and merging."
+)
+@click.option("--if-due", is_flag=True, help="Run the daily pass if it is due; for cron and systemd.")
 @filter_options
 @pass_call
 def reflect(
@@ -61,11 +61,11 @@ def reflect(
     if_due: bool,
     **values: Any,
 ) -> None:
-    """Clean up: merge near-duplicates, hide what is worthless, tidy text, tags and links.
+    """Clean up: merge near-duplicates, hide worthless notes, tidy text, tags and links.
 
-    On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts. Links on little
-    ground are shown by --dry-run and made only when --accept names them. A pass looks at the ten notes most in need
-    (--limit changes that), archives five at most and merges five (--all lifts that).
+    On a terminal it shows what it would do and asks; elsewhere, as in a scheduled job, it acts at once. --dry-run also
+    lists uncertain links; they are made only when --accept names them. A pass looks at the ten notes that most need it
+    (--limit changes that), and archives and merges at most five each (--all lifts both).
     """
     if if_due:
         others = (dry_run, accept, refuse, limit, everything, *values.values())
@@ -92,7 +92,7 @@ def reflect(
     proposed = memory.reflect(dry_run=True, accept=wanted, refuse=refused, sure=wanted is None, **where)
     if proposed.unknown:
         raise NotFoundError(
-            f"this pass proposes no change {', '.join(proposed.unknown)}",
+            f"there is no proposed change {', '.join(proposed.unknown)}",
             where=unknown_where(proposed.unknown, wanted or (), refused),
             kept="nothing was changed",
             todo="nuggets reflect --dry-run lists them",
@@ -153,8 +153,8 @@ def _reflection_lines(
     done = "Would change" if dry_run else "Changed"
     yield f"{looked}. {done}: {said}." if said else f"{looked}. Nothing to do."
     if doubtful:
-        links = plural(doubtful, "link")
-        yield Span(f"{links} on little ground (link?): made only when --accept names them", "dim")
+        links = plural(doubtful, "uncertain link")
+        yield Span(f"{links} (link?), made only when --accept names them", "dim")
     left = left_for_later(result)
     if left:
         yield Span(f"{left} To do all at once: nuggets reflect --all", "dim")

@@ -121,7 +121,7 @@ def test_the_log_of_a_deleted_note_is_found_by_id_beginning_and_title(told: Any)
     assert told.json("log", "--note", id.rpartition("-")[2]) == expected
     assert "nowhere" in told.fails("log", "--note", "nowhere", code=1)
     told.ok("note", "delete", "JWT format", "--yes")
-    assert "fits" in told.fails("log", "--note", "note-")
+    assert "matches 2 notes" in told.fails("log", "--note", "note-")
 
 
 def test_people_see_a_line_for_each_entry(told: Any) -> None:
@@ -144,10 +144,10 @@ def test_people_see_what_went_and_came_on_demand(told: Any) -> None:
 
 def test_an_empty_log_says_so(nuggets: Any) -> None:
     assert nuggets.json("log") == []
-    assert "Nothing is in the log yet" in nuggets.ok("log")
+    assert "The history is empty" in nuggets.ok("log")
     assert not nuggets.home.exists()
     nuggets.ok("note", "add", "One", "Text")
-    assert "Nothing of that kind" in nuggets.ok("log", "--author", "pipeline")
+    assert "No entry of the history matches" in nuggets.ok("log", "--author", "pipeline")
 
 
 @pytest.mark.parametrize(
@@ -203,12 +203,12 @@ def test_undo_goes_further_back_each_time(told: Any) -> None:
 def test_people_are_told_how_to_have_it_again(told: Any) -> None:
     id = told.json("log")[0]["id"]
     said = told.ok("undo").splitlines()
-    assert said == ["Took back: hid JWT format", f"To do it again: nuggets redo {id}"]
+    assert said == ["Took back: hid JWT format", f"To redo it: nuggets redo {id}"]
     said = told.ok("redo", id).splitlines()
-    assert said == ["Did again: hid JWT format", f"To take it back again: nuggets undo {id}"]
-    assert "taken back" not in told.ok("log")
+    assert said == ["Did again: hid JWT format", f"To undo it again: nuggets undo {id}"]
+    assert "undone" not in told.ok("log")
     told.ok("undo", id[:5])
-    assert "taken back" in told.ok("log")
+    assert "undone" in told.ok("log")
 
 
 def test_an_older_change_is_taken_back_by_its_id_and_what_came_later_stays(told: Any) -> None:
@@ -232,7 +232,7 @@ def test_one_change_of_an_entry_is_taken_back_alone(told: Any) -> None:
     assert entry["changes"][1]["noteId"] in hidden
     entry = told.json("log")[1]
     assert (entry["undone"], [change["undone"] for change in entry["changes"]]) == (False, [True, False])
-    assert "1 taken back" in told.ok("log")
+    assert "1 undone" in told.ok("log")
     assert first["id"] in told.ok("log", "-v")
     told.ok("redo", first["id"])
     assert first["noteId"] in {note["id"] for note in told.notes() if note["hidden"]}

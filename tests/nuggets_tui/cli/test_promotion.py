@@ -80,7 +80,7 @@ def test_a_bullet_edited_by_hand_is_named_with_how_to_replace_it(recalled: Any, 
 def test_lines_that_agents_do_not_read_are_told(recalled: Any, tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("mine\n" * 250)
     shown = recalled.ok("promote", "--dry-run", "--memory-dir", str(tmp_path))
-    assert "agents read the first 200; below that: deploy cmd, test cmd" in shown.replace(
+    assert "agents read only the first 200; not read: deploy cmd, test cmd" in shown.replace(
         "test cmd, deploy cmd", "deploy cmd, test cmd"
     )
 

@@ -58,7 +58,7 @@ def test_a_second_file_that_repair_sets_aside_is_told_as_sound_and_comes_back_by
     second = write_nugget(nuggets.home, "x", [fact_object("b", "second")])
     assert "1 file set aside" in nuggets.ok("verify", "--repair", "--yes")
     said = nuggets.ok("status")
-    assert "1 sound file that was set aside: kept in" in said
+    assert "1 readable file was set aside; kept in" in said
     assert "could not be read" not in said
     nuggets.ok("undo")
     assert "second" in second.read_text(encoding="utf-8")
@@ -69,7 +69,7 @@ def test_a_repair_of_the_note_graph_is_undone_before_what_came_earlier(nuggets: 
     nuggets.ok("note", "add", "Mine", "my own text")
     nuggets.graph.write_bytes(nuggets.graph.read_bytes()[:-30])
     broken = nuggets.graph.read_bytes()
-    assert "To take it back: nuggets undo" in nuggets.ok("verify", "--repair", "--yes")
+    assert "To undo it: nuggets undo" in nuggets.ok("verify", "--repair", "--yes")
     [entry] = nuggets.json("log", "--limit", "1")
     assert entry["author"] == "command line"
     [change] = entry["changes"]
@@ -168,7 +168,7 @@ def test_backups_are_listed_newest_first(earlier: tuple[Any, str]) -> None:
 
 def test_with_nothing_to_go_back_to_it_says_so(nuggets: Any) -> None:
     assert nuggets.json("restore") == []
-    assert "nothing to go back to" in nuggets.ok("restore")
+    assert "nothing to restore yet" in nuggets.ok("restore")
     assert not nuggets.home.exists()
 
 

@@ -98,15 +98,15 @@ def test_a_conflict_is_settled_by_either_side_or_a_text(
     states = {entry["id"]: entry["state"] for entry in nuggets.json("log")}
     assert states[id] == "settled"
     assert nuggets.json("resolve")["conflicts"] == []
-    assert "no conflict" in nuggets.fails("resolve", id, "--ours")
+    assert "not an open conflict" in nuggets.fails("resolve", id, "--ours")
 
 
 def test_the_text_may_come_from_standard_input(waiting: tuple[Any, str]) -> None:
     nuggets, id = waiting
     said = nuggets.ok("resolve", id, "--text", "-", input="From\na file\n")
-    assert said.startswith("Settled: edited Deploy day")
+    assert said.startswith("Decided: edited Deploy day")
     assert content(nuggets) == "From\na file"
-    assert "Settled" not in nuggets.ok("resolve")
+    assert "Decided" not in nuggets.ok("resolve")
 
 
 def test_an_empty_text_settles_nothing(waiting: tuple[Any, str]) -> None:
@@ -130,7 +130,7 @@ def test_a_person_is_asked_which_shall_stand(waiting: tuple[Any, str], at_keyboa
     assert "Monday" in left.output
     assert "Nothing was changed" in left.stdout
     assert content(nuggets) == "Sunday"
-    assert "stays" in nuggets("resolve", id, input="theirs\n").stdout
+    assert "the files stay" in nuggets("resolve", id, input="theirs\n").stdout
     assert nuggets.json("resolve")["conflicts"] == []
 
 
@@ -155,7 +155,7 @@ def test_half_a_choice_or_two_are_refused(waiting: tuple[Any, str], args: tuple[
 def test_what_is_no_conflict_cannot_be_settled(waiting: tuple[Any, str]) -> None:
     nuggets, _ = waiting
     edit = nuggets.json("log", "--limit", "5")[-1]["id"]
-    assert "no conflict" in nuggets.fails("resolve", edit, "--ours")
+    assert "not an open conflict" in nuggets.fails("resolve", edit, "--ours")
     nuggets.fails("resolve", "fffffffff", "--ours", code=1)
 
 
@@ -193,12 +193,12 @@ def test_conflict_copies_are_joined_and_kept(nuggets: Any, copied: Path) -> None
 
 def test_people_read_what_was_joined(nuggets: Any, copied: Path) -> None:
     would = nuggets.ok("resolve", "--dry-run")
-    assert f"Would join {copied.name} into graph.json." in would
+    assert f"Would merge {copied.name} into graph.json." in would
     assert "Would change 1 thing: 1 note added." in would
     said = nuggets.ok("resolve")
-    assert f"Joined {copied.name} into graph.json." in said
+    assert f"Merged {copied.name} into graph.json." in said
     assert "1 note added" in said
-    assert "No conflict copy" in nuggets.ok("resolve")
+    assert "No conflict copies" in nuggets.ok("resolve")
 
 
 def test_what_a_copy_says_otherwise_waits_as_ours(nuggets: Any, copied: Path) -> None:
@@ -254,7 +254,7 @@ def test_copies_that_cannot_be_joined_do_not_keep_back_the_others(nuggets: Any, 
     assert all(problems.values())
     said = nuggets("resolve")
     assert said.exit_code == 1
-    assert "2 copies could not be joined." in said.stdout
+    assert "2 copies could not be merged." in said.stdout
     assert sorted(path.name for path in nuggets.graph.parent.glob("graph ?.json")) == sorted(broken)
 
 
@@ -273,7 +273,7 @@ def test_a_field_of_the_file_that_only_a_copy_has_is_named_and_kept(nuggets: Any
     (one,) = nuggets.json("resolve", "--dry-run")["joined"]
     assert one["leftOut"] == ["the file's field theirOwn"]
     said = nuggets.ok("resolve")
-    assert "Not taken over: the file's field theirOwn" in said
+    assert "Not merged: the file's field theirOwn" in said
     assert "The copy is kept" in said
 
 
@@ -380,7 +380,7 @@ def test_a_merge_of_conflicts_alone_names_the_file_that_keeps_its_own(nuggets: A
         for name, value in (("base", "pytest"), ("ours", "pytest -q"), ("theirs", "pytest -x"))
     ]
     result = nuggets("merge-file", *map(str, paths))
-    assert f"1 conflict: there {paths[1]} keeps what it had." in result.stderr
+    assert f"1 conflict: {paths[1]} keeps its version there." in result.stderr
     assert "Nothing to merge" not in result.stdout
 
 
@@ -393,7 +393,7 @@ def test_all_conflicts_that_wait_are_settled_at_once(
 ) -> None:
     nuggets, _ = waiting
     assert len(nuggets.json("resolve", code=3)["conflicts"]) == 1
-    assert "Would settle 1 conflict." in nuggets("resolve", "--all", side, "--dry-run").stdout
+    assert "Would decide 1 conflict." in nuggets("resolve", "--all", side, "--dry-run").stdout
     done = nuggets.json("resolve", "--all", side)
     assert (done["conflicts"], len(done["changeSets"])) == ([], 1)
     assert nuggets.notes()[0]["content"] == content

@@ -47,7 +47,7 @@ def test_masked_it_stands_nowhere_any_more(leaky: Any) -> None:
         assert not path.is_file() or VALUE.encode() not in path.read_bytes()
     assert VALUE not in leaky.ok("log", "--json")
     assert "final" in leaky.fails("undo", done["changeSet"])
-    assert "no note or fact" in leaky.ok("secrets").lower()
+    assert "no note, fact or submitted text" in leaky.ok("secrets").lower()
 
 
 @pytest.mark.slow
@@ -74,7 +74,7 @@ def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it
     shown = nuggets.ok("secrets")
     assert handed in shown
     assert "[masked: password]" in shown
-    assert "in 1 text handed in of the pipeline" in shown
+    assert "in 1 submitted text of the pipeline" in shown
     assert VALUE not in shown
     document = nuggets.json("secrets", handed)
     assert document["secrets"][0] == {"id": handed, "noteId": None, "nugget": "memory", "kinds": ["password"]}
@@ -87,7 +87,7 @@ def test_a_text_that_was_handed_in_is_listed_and_masked_with_all_that_came_of_it
     assert done["changeSet"] is None
     for path in nuggets.home.rglob("*"):
         assert not path.is_file() or VALUE.encode() not in path.read_bytes()
-    assert "no note or fact" in nuggets.ok("secrets").lower()
+    assert "no note, fact or submitted text" in nuggets.ok("secrets").lower()
 
 
 @pytest.mark.slow
@@ -103,7 +103,7 @@ def test_a_text_that_holds_none_is_said_once(nuggets: Any) -> None:
     handed = nuggets.json("ingest", input=f"The staging password is {VALUE} for now.")["id"]
     assert nuggets.json("secrets", "--none", handed) == {"notSecret": [handed], "changeSet": None}
     assert nuggets.json("secrets")["secrets"] == []
-    assert "1 text handed in" not in nuggets.ok("secrets")
+    assert "1 submitted text" not in nuggets.ok("secrets")
 
 
 @pytest.mark.slow

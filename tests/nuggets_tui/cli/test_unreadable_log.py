@@ -28,7 +28,7 @@ def written(nuggets: Any) -> Any:
 def test_the_log_is_shown_whatever_became_of_the_note_graph(written: Any, data: bytes) -> None:
     written.graph.write_bytes(data)
     assert len(written.json("log")) == 3
-    assert "every change is in the log" in written.ok("restore")
+    assert "restore any moment since" in written.ok("restore")
     assert "graph.json" in written.fails("undo")
 
 

@@ -185,7 +185,7 @@ def test_a_doubtful_link_is_listed_and_made_only_when_it_is_named(nuggets: Any) 
     assert link["doubtful"]
     shown = nuggets.ok("reflect", "--dry-run")
     assert "link?" in shown
-    assert "1 link on little ground" in shown
+    assert "1 uncertain link" in shown
     assert nuggets.json("reflect")["linked"] == 0
     assert nuggets.json("reflect", "--accept", link["id"])["linked"] == 1
 
@@ -196,6 +196,6 @@ def test_a_folder_that_promotion_would_make_is_said_before_it_asks(
     at_keyboard()
     folder = tmp_path / "typo"
     said = recalled("promote", "--memory-dir", str(folder), input="n\n")
-    assert f"There is no folder {folder} yet; it would be made." in said.output.replace("\n", " ")
+    assert f"The folder {folder} does not exist yet and will be created." in said.output.replace("\n", " ")
     assert not folder.exists()
     assert recalled.json("status")["promotedTo"] == []
