@@ -8,7 +8,7 @@ from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError
 
-FORMS: Final = 'a date (2026-11-20), a time ("2026-11-20 14:30"), an age (2h, 3d), yesterday'
+FORMS: Final = 'a date (2026-11-20), a time ("2026-11-20 14:30"), an age (2h, 3d) or yesterday'
 _AGE: Final = re.compile(r"(\d{1,6})\s*([a-z]+)(?:\s+ago)?")
 _CLOCK: Final = re.compile(r"(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _DAY: Final = 86_400.0
