@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
+from core.pipeline.extra import install_command
 from nuggets_tui.pipeline_words import (
     ACTIONS,
     JOB_TYPES,
@@ -107,7 +108,10 @@ def proposal_lines(
     lines = [
         Content.assemble((f"{sign} {told}", f"bold {style}"), (done, colour)),
         _muted(
-            f"{proposal.type} · {proposal.fact_confidence:.0%} sure of it, {proposal.confidence:.0%} of what to do"
+            (
+                f"{proposal.type} · {proposal.fact_confidence:.0%} sure of the fact, "
+                f"{proposal.confidence:.0%} of the change"
+            )
             + (f" · {proposal.nugget}" if proposal.nugget else "")
         ),
     ]
@@ -153,8 +157,8 @@ def job_lines(
     lines = [
         content(JOB_TYPES.get(job.type, job.type), "bold"),
         _muted(
-            f"{'done ' if job.status == 'completed' else ''}{job_state(job, now)}"
-            f" · {job.attempts} of {job.max_attempts} tries · handed in {age(job.created_at, now)}"
+            f"{'done ' if job.status == 'completed' else ''}{job_state(job, now)} · {job.attempts} of "
+            f"{job.max_attempts} tries · submitted {age(job.created_at, now)}"
         ),
     ]
     if job.status == "leased" and job.leased_by:
@@ -164,10 +168,10 @@ def job_lines(
         lines += [*_heading("What went wrong"), Content.styled(safe_block(job.error, _LINE), style)]
         lines += [_muted(job.error_class)] if job.error_class else []
     if job.status == "dead":
-        lines += [Content(""), Content.assemble(("r", "bold $text-accent"), (" gives it another try", MUTED))]
+        lines += [Content(""), Content.assemble(("r", "bold $text-accent"), (" retries it", MUTED))]
     came = outcomes(history)
     if came:
-        lines += _heading("What came of it")
+        lines += _heading("Result")
         lines += [
             Content.assemble(
                 ("✓ " if written else "– ", "$text-success" if written else MUTED),
@@ -177,7 +181,7 @@ def job_lines(
             for said, became, written in came[:_MOST]
         ]
     elif job.status == "completed" and job.type == "extract":
-        lines += [*_heading("What came of it"), _muted("nothing worth keeping was found in it")]
+        lines += [*_heading("Result"), _muted("no facts found in it")]
     if raw is not None:
         lines += [*_heading("The text"), _muted(handed_in(raw, now)), _block(raw.content)]
     return wrapped(lines, width)
@@ -187,7 +191,7 @@ def entity_lines(page: EntityPage, now: datetime, width: int) -> Lines:
     """What is said of an entity, what it has to do with others, and where it is named."""
     entity = page.entity
     also = f" · also {', '.join(entity.aliases[:8])}" if entity.aliases else ""
-    kind = "kind not known" if entity.type == "extracted" else entity.type
+    kind = "unknown kind" if entity.type == "extracted" else entity.type
     lines = [
         Content.assemble(
             ("★ " if entity.pinned else "", "$text-accent"), content(safe_line(entity.name, _LINE), "bold")
@@ -199,12 +203,12 @@ def entity_lines(page: EntityPage, now: datetime, width: int) -> Lines:
         waits = Content.assemble(
             (f"! {plural(entity.review, 'statement')} may be outdated: ", "$text-warning"),
             ("s", "bold $text-accent"),
-            (" settles", MUTED),
+            (" decides", MUTED),
         )
         lines.append(waits)
     by_aspect: dict[str, list[EntityAttribute]] = {}
     for attribute in page.attributes[:_MOST]:
-        by_aspect.setdefault(attribute.aspect or "not sorted yet", []).append(attribute)
+        by_aspect.setdefault(attribute.aspect or "not grouped yet", []).append(attribute)
     for aspect, attributes in by_aspect.items():
         lines += _heading(safe_line(aspect, 80))
         lines += [part for one in attributes for part in _attribute_lines(one, said)]
@@ -220,7 +224,7 @@ def entity_lines(page: EntityPage, now: datetime, width: int) -> Lines:
             for one in page.relations[:_MOST]
         ]
     if page.mentions:
-        lines += _heading("Named in")
+        lines += _heading("Mentioned in")
         lines += [
             Content.assemble(content(safe_line(one.preview, _LINE)), (f"  {age(one.created_at, now)}", MUTED))
             for one in page.mentions[:_MOST]
@@ -238,7 +242,7 @@ def _attribute_lines(attribute: EntityAttribute, said_of: dict[int, str]) -> Lin
     lines = [Content.assemble((sign, MUTED), said, (f"  {attribute.confidence:.0%}", MUTED))]
     if attribute.review_needed:
         newer = said_of.get(attribute.superseded_by or 0, "")
-        why = f"  ! may be outdated: {newer or attribute.superseded_why or 'look closely'}"
+        why = f"  ! may be outdated: {newer or attribute.superseded_why or 'check it'}"
         lines.append(content(safe_line(why, _LINE), "$text-warning"))
     return lines
 
@@ -249,9 +253,11 @@ def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
     lines.append(_muted(MODES.get(str(status.mode), str(status.mode))))
     if status.frozen:
         lines.append(
-            content("Frozen (mutationsFrozen): what is handed in is held until that is off.", "$text-warning")
+            content(
+                "Frozen (mutationsFrozen): submitted texts wait until you turn that off.", "$text-warning"
+            )
         )
-    lines += _heading("Kept here")
+    lines += _heading("Stored")
     lines.append(
         _muted(
             f"{plural(status.raw, 'text')} · {plural(status.facts, 'fact')} written · "
@@ -260,16 +266,16 @@ def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
         )
     )
     if status.outbox_conflicts:
-        said = f"{plural(status.outbox_conflicts, 'note')} left as a person changed them: nothing is written over that."
+        said = f"{plural(status.outbox_conflicts, 'note')} not overwritten, because somebody changed them."
         lines.append(content(said, "$text-warning"))
     provider = status.provider
     if provider is not None:
         lines += _heading("Model")
-        lines.append(_muted(f"{provider.name} · {provider.model or 'its own choice'}"))
+        lines.append(_muted(f"{provider.name} · {provider.model or 'default model'}"))
         lines.append(_muted(model_state(provider, now)))
         if provider.state == "open" and status.jobs.get("pending"):
             lines.append(
-                Content.assemble(("r", "bold $text-accent"), (" on a text in Work asks it now", MUTED))
+                Content.assemble(("r", "bold $text-accent"), (" on a text in Jobs asks it now", MUTED))
             )
         if provider.last_ok_at is not None:
             lines.append(_muted(f"last answer {age(provider.last_ok_at, now)}"))
@@ -278,7 +284,7 @@ def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
         lines += _heading("Today")
         spent = f"{provider.calls_today:,} of {provider.budget:,} calls · {provider.tokens_today:,} tokens"
         if provider.median_latency_ms is not None:
-            spent += f" · {provider.median_latency_ms / 1000:.1f} s a call at the median"
+            spent += f" · median {provider.median_latency_ms / 1000:.1f} s a call"
         if provider.fallbacks_today:
             spent += f" · {plural(provider.fallbacks_today, 'call')} answered by the fallback"
         lines.append(_muted(spent))
@@ -295,7 +301,7 @@ def warning_lines(warning: ConfigurationWarning, width: int) -> Lines:
             content(safe_line(warning.name, _LINE), "bold"),
             Content(safe_block(warning.message, _LINE)),
             Content(""),
-            _muted("What is there still works; change it in the file, and this goes."),
+            _muted("A default is used instead. Correct the value in the file, and this warning disappears."),
         ],
         width,
     )
@@ -316,26 +322,26 @@ def beginning_lines(status: PipelineStatus, width: int) -> Lines:
     if name in ("ollama", "none"):
         wanted = provider.model if provider is not None and name == "ollama" else ""
         # What asks it is an extra: httpx2 comes with it.
-        extra = [] if find_spec("httpx2") else [shell("pip install 'nuggets-tui[pipeline]'")]
+        extra = [] if find_spec("httpx2") else [shell(safe_line(install_command(), 400))]
         model = [
             Content("1  A model on this machine, with Ollama (ollama.com):"),
             *extra,
             shell(f"ollama pull {safe_line(wanted or _USUAL_MODEL, 80)}"),
         ]
     else:
-        model = [content(f"1  The model is {name}, as the configuration names it.")]
+        model = [content(f"1  The model is {name}, as configured.")]
     lines: Sequence[Content] = [
-        Content.styled("Drop a text in; a model finds in it what is worth a note.", "bold"),
+        Content.styled("Submit a text; a model extracts facts and writes them as notes.", "bold"),
         Content(""),
         *([said_with_commands(status.why, "$text-warning"), Content("")] if status.light == "off" else []),
         *model,
         Content(""),
-        Content.assemble("2  A text to hand in: ", ("n", "bold $text-accent"), " here, or"),
+        Content.assemble("2  A text to submit: ", ("n", "bold $text-accent"), " here, or"),
         shell("nuggets ingest notes.md"),
         Content(""),
-        Content("3  What is new in it becomes notes while this app is open, or with"),
+        Content("3  New facts become notes while this app is open, or with"),
         shell("nuggets daemon"),
-        Content("   Each has a trail back to its sentence."),
+        Content("   Each note links back to its sentence."),
         Content(""),
         Content.styled("To see each note before it is written, in settings.toml:", MUTED),
         shell("[pipeline]"),
@@ -438,10 +444,10 @@ def health_rows(status: PipelineStatus, now: datetime) -> list[Row]:
     written = age(status.last_written_at, now) or "never"
     rows.append(_health("written", "Last written", written, ""))
     if status.outbox_pending:
-        rows.append(_health("outbox", "On their way", plural(status.outbox_pending, "note"), ""))
+        rows.append(_health("outbox", "To be written", plural(status.outbox_pending, "note"), ""))
     if status.outbox_conflicts:
         rows.append(
-            _health("conflicts", "Left alone", plural(status.outbox_conflicts, "note"), "$text-warning")
+            _health("conflicts", "Not overwritten", plural(status.outbox_conflicts, "note"), "$text-warning")
         )
     for number, warning in enumerate(status.warnings):
         head = Content.assemble(("! ", "bold $text-warning"), content(safe_line(warning.name, _ROW_LINE)))

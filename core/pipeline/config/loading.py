@@ -14,10 +14,10 @@ from core.pipeline.config.candidates import Table, without_effect
 from core.pipeline.config.parts import PipelineConfiguration
 from core.pipeline.config.reading import read_tables, tables_of
 from core.pipeline.config.warnings import ConfigurationWarning, Why
+from core.pipeline.extra import install_command
 from core.settings import SETTINGS_FILE
 
 ORIGINAL_FILE: Final = "agent.yaml"
-LIBRARY: Final = "pip install 'nuggets-tui[pipeline]'"
 _LARGEST: Final = 1_000_000
 # What tells one version of a file from another; None for no file.
 Seen = tuple[tuple[Path, tuple[int, ...] | None], ...]
@@ -154,7 +154,7 @@ def _yaml(path: Path) -> Any:
     try:
         import yaml
     except ImportError:
-        raise _UnreadableError(f"PyYAML is not installed: {LIBRARY}") from None
+        raise _UnreadableError(f"PyYAML is not installed: {install_command()}") from None
     try:
         return yaml.safe_load(text) or {}
     except (yaml.YAMLError, ValueError) as error:

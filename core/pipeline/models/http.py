@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from core.pipeline.extra import install_command
 from core.pipeline.models.provider import (
     ModelHttpError,
     ModelTimeoutError,
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 LARGEST_REPLY: Final = 16_000_000
 CONNECT_SECONDS: Final = 5.0
 MORE_TIME: Final = "give it more time (extraction.timeout) or choose a smaller model"
-INSTALL: Final = "pip install 'nuggets-tui[pipeline]'"
 
 # Calls that are under way at most, those that nobody waits for any more among them.
 MOST_AT_ONCE: Final = 8
@@ -79,7 +79,9 @@ def request(
     try:
         import httpx2
     except ImportError:
-        error = ModelUnavailableError(f"{who} needs the library httpx2", todo=f"install it with {INSTALL}")
+        error = ModelUnavailableError(
+            f"{who} needs the library httpx2", todo=f"install it with {install_command()}"
+        )
         error.library_missing = True
         raise error from None
     # ASCII only, since half of a surrogate pair has no UTF-8.

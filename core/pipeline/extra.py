@@ -1,0 +1,21 @@
+"""How the libraries that only the pipeline needs are added to this installation."""
+
+from __future__ import annotations
+
+import importlib.util
+import shlex
+import sys
+from pathlib import Path
+from typing import Final
+
+_LIBRARIES: Final = "httpx2 pyyaml"
+
+
+def install_command() -> str:
+    """The command that works here: pipx and uv keep environments of their own, some of them without pip."""
+    prefix, python = Path(sys.prefix), shlex.quote(sys.executable)
+    if (prefix / "pipx_metadata.json").exists():
+        return f"pipx inject nuggets-tui {_LIBRARIES}"
+    if (prefix / "uv-receipt.toml").exists() or importlib.util.find_spec("pip") is None:
+        return f"uv pip install --python {python} {_LIBRARIES}"
+    return f"{python} -m pip install 'nuggets-tui[pipeline]'"
