@@ -98,10 +98,10 @@ _THERE: Final[dict[Needs, Callable[[View], bool]]] = {
     "search": _opened,
 }
 
-FIND: Final = "Find and look"
-CHANGE: Final = "Change the note shown in Note, or those selected"
-MAKE: Final = "Make"
-CLEAN: Final = "Clean up and take back"
+FIND: Final = "Find"
+CHANGE: Final = "Change the note shown, or the selected notes"
+MAKE: Final = "Create"
+CLEAN: Final = "Clean up and undo"
 VIEW: Final = "View"
 APP: Final = "The app"
 
@@ -111,39 +111,41 @@ def _commands() -> tuple[Command, ...]:
     return (
         Command("search", "slash", "search", "Search notes and facts", FIND,
                 lambda main: main.search.focus(), "memory", 1, at_once=True),
-        Command("open", "enter", "open", "Open what the cursor is on", FIND,
+        Command("open", "enter", "open", "Open the row under the cursor", FIND,
                 lambda main: main.open_under_cursor(), "memory"),
-        Command("why", "w", "why", "Why is the note here, or why not: its score in this search", FIND,
+        Command("why", "w", "why", "Why this note is a hit or not: its score in this search", FIND,
                 lambda main: main.search.why(), "search", 2,
                 when=lambda view: view.found is not None and view.note is not None, explains=_always),
-        Command("why_not", "W", "why not", "Why is a note not among the results? Choose one", FIND,
+        Command("why_not", "W", "why not", "Why a note is missing from the results: choose it", FIND,
                 lambda main: main.search.why_not(), "search", 3,
                 when=lambda view: view.found is not None, explains=_always),
-        Command("keep_search", "K", "keep", "Keep this search under a name, or make it a golden one", FIND,
+        Command("keep_search", "K", "save", "Save this search, or make it a search check", FIND,
                 lambda main: main.searches.keep(), "search", 20,
                 when=lambda view: view.found is not None, explains=_always),
-        Command("searches", "Q", "searches", "Kept and golden searches: run, change, let go", FIND,
+        Command("searches", "Q", "searches", "Saved searches and search checks: run, change, delete", FIND,
                 lambda main: main.searches.open(), "memory"),
-        Command("tune", "percent_sign", "weights", "Weights of the search: turn them, see what moves", FIND,
+        Command("tune", "percent_sign", "weights", "Search weights: adjust them and watch the hits "
+                                                   "move", FIND,
                 lambda main: main.searches.tune(), "memory"),
-        Command("back", "backspace", "back", "Go back to the note before", FIND,
+        Command("back", "backspace", "back", "Go back to the previous note", FIND,
                 lambda main: main.reading.back(), "memory"),
-        Command("select", "space", "select", "Select the note, or let it go; with shift and arrows a range", CHANGE,
+        Command("select", "space", "select", "Select or deselect the note; shift+↑↓ selects a range", CHANGE,
                 lambda main: main.selection.toggle(), "note", 4),
-        Command("select_all", "ctrl+a", "all", "Select all notes of the list, or let them go", CHANGE,
+        Command("select_all", "ctrl+a", "all", "Select or deselect all notes in the list", CHANGE,
                 lambda main: main.selection.select_all(), "memory"),
-        Command("let_go", "", "let go", "Let the selection go (esc)", CHANGE,
+        Command("let_go", "", "deselect", "Clear the selection (esc)", CHANGE,
                 lambda main: main.selection.clear(), "note", when=lambda view: bool(view.selected)),
-        Command("memories", "C", "memories", "Memories on this machine: Claude Code's to read, others to open", FIND,
+        Command("memories", "C", "memories", "Memories on this machine: read Claude Code's, open "
+                                             "others", FIND,
                 lambda main: main.memories.choose(), "", 20),
-        Command("edit", "e", "edit", "Edit title, text, tags and metadata", CHANGE,
+        Command("edit", "e", "edit", "Edit the title, text, tags and metadata", CHANGE,
                 lambda main: main.unsaved.edit(), "note", 3),
         Command("edit_outside", "E", "editor", "Edit the text in $EDITOR", CHANGE,
                 lambda main: main.notes.edit_outside(), "note"),
         Command("tags", "t", "tags", "Change the tags", CHANGE, lambda main: main.notes.tags(), "note", 14),
-        Command("pin", "P", "pin", "Pin or unpin: reflection leaves a pinned note alone", CHANGE,
+        Command("pin", "P", "pin", "Pin or unpin: reflection leaves pinned notes alone", CHANGE,
                 lambda main: main.notes.pin(), "note"),
-        Command("hide", "x", "hide", "Hide, or bring back what is hidden", CHANGE,
+        Command("hide", "x", "hide", "Hide, or bring back a hidden note", CHANGE,
                 lambda main: main.notes.hide(), "note", 6),
         Command("delete", "X", "delete", "Delete for good (asks first)", CHANGE,
                 lambda main: main.notes.delete(), "note"),
@@ -151,11 +153,11 @@ def _commands() -> tuple[Command, ...]:
         Command("merge", "m", "merge", "Merge another note into this one, or the two selected", CHANGE,
                 lambda main: main.notes.merge(), "note", 8),
         Command("move", "M", "move", "Move to another scope", CHANGE, lambda main: main.notes.move(), "note"),
-        Command("accept", "plus", "accept", "Make the suggested link under the cursor", CHANGE,
+        Command("accept", "plus", "accept", "Accept the suggested link under the cursor", CHANGE,
                 lambda main: main.notes.accept(), "suggestion"),
         Command("copy", "y", "copy", "Copy the text to the clipboard", CHANGE,
                 lambda main: main.files.copy(), "note"),
-        Command("copy_reference", "Y", "copy id", "Copy id and title to the clipboard", CHANGE,
+        Command("copy_reference", "Y", "copy id", "Copy the id and title to the clipboard", CHANGE,
                 lambda main: main.files.copy_reference(), "note"),
         Command("open_file", "o", "open file", "Open the file named in the note in $EDITOR", CHANGE,
                 lambda main: main.files.open_named(), "note", 20,
@@ -163,30 +165,30 @@ def _commands() -> tuple[Command, ...]:
         Command("new_note", "n", "note", "Write a new note", MAKE, lambda main: main.notes.new_note(), "opened", 4),
         Command("new_fact", "f", "fact", "Remember a new fact", MAKE,
                 lambda main: main.notes.new_fact(), "opened", 5),
-        Command("unsaved", "", "unsaved", "Go on with an unsaved text", MAKE,
+        Command("unsaved", "", "unsaved", "Continue an unsaved text", MAKE,
                 lambda main: main.unsaved.choose(), "memory"),
         Command("reflect", "r", "reflect", "Reflect: propose a cleanup and review it", CLEAN,
                 lambda main: main.maintenance.reflect(), "memory", 9),
         Command("promote", "p", "promote", "Promote: propose lines for MEMORY.md and review them", CLEAN,
                 lambda main: main.promotion.promote(), "memory", 10),
-        Command("automatic", "D", "daily promotion", "Say whether the daily pass writes MEMORY.md", CLEAN,
+        Command("automatic", "D", "daily promotion", "Choose whether the daily pass writes MEMORY.md", CLEAN,
                 lambda main: main.promotion.ask_again(), "memory"),
-        Command("undo", "u", "undo", "Undo: take back my last change", CLEAN,
+        Command("undo", "u", "undo", "Undo your last change", CLEAN,
                 lambda main: main.history.undo(), "history", 11),
-        Command("redo", "U", "redo", "Redo: do again what I took back", CLEAN,
+        Command("redo", "U", "redo", "Redo what you undid last", CLEAN,
                 lambda main: main.history.redo(), "history", 18),
-        Command("conflicts", "c", "conflict", "Settle a conflict that waits", CLEAN,
+        Command("conflicts", "c", "conflict", "Resolve a waiting conflict", CLEAN,
                 lambda main: main.history.settle_newest(), "memory", 3, when=lambda view: bool(view.log.waiting),
                 explains=lambda view: view.log.loaded),
         Command("open_broken", "o", "open file", "Open the broken file in $EDITOR", CLEAN,
                 lambda main: main.maintenance.open_broken(), "", 3, when=lambda view: bool(view.trouble)),
-        Command("problems", "exclamation_mark", "unreadable", "What could not be read", CLEAN,
+        Command("problems", "exclamation_mark", "unreadable", "List what could not be read", CLEAN,
                 lambda main: main.maintenance.show_problems(), "memory", 3,
                 when=lambda view: bool(view.snapshot.problems or view.trouble), explains=_always),
-        Command("verify", "V", "check", "Check the memory, and review repairs", CLEAN,
+        Command("verify", "V", "check", "Check the memory and review repairs", CLEAN,
                 lambda main: main.maintenance.verify(), "memory", 19,
                 when=lambda view: bool(view.trouble) or _holds_something(view), explains=_always),
-        Command("secrets", "S", "secrets", "Secrets: review what looks like one, mask it", CLEAN,
+        Command("secrets", "S", "secrets", "Credentials: review and mask what looks like one", CLEAN,
                 lambda main: main.maintenance.find_secrets(), "memory"),
         Command("restore", "B", "restore", "Go back to a backup", CLEAN,
                 lambda main: main.maintenance.restore(), "history", explains=_always),
@@ -194,37 +196,41 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.arrangement.show_hidden(), "memory", 15),
         Command("sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW,
                 lambda main: main.arrangement.sort(), "memory", 16),
-        Command("graph", "g", "graph", "The graph over the whole screen, and back", VIEW,
+        Command("graph", "g", "graph", "Graph: full screen, and back", VIEW,
                 lambda main: main.arrangement.graph(), "memory", 12),
         Command("overview", "G", "overview",
-                "Overview: the whole memory as points, over the whole screen, and back", VIEW,
+                "Overview: the whole memory as points, full screen, and back", VIEW,
                 lambda main: main.arrangement.overview(), "memory"),
         Command("audit", "a", "log", "Go to the audit log", VIEW, lambda main: main.audit.go(), "memory", 13),
-        Command("log_of_note", "A", "log of note", "Audit log: this note alone, or everything", VIEW,
+        Command("log_of_note", "A", "log of note", "Audit log: this note only, or everything", VIEW,
                 lambda main: main.audit.show_note_alone(), "memory"),
-        Command("log_recalls", "R", "recalls", "Audit log: recalls too, or leave them out", VIEW,
+        Command("log_recalls", "R", "recalls", "Audit log: show recalls, or leave them out", VIEW,
                 lambda main: main.audit.show_recalls(), "memory"),
-        Command("log_filter", "F", "filter", "Audit log: by author, kind, note, run, words, days; or all", VIEW,
+        Command("log_filter", "F", "filter", "Audit log: filter by author, kind, note, run, words or "
+                                             "days", VIEW,
                 lambda main: main.audit.filter(), "memory"),
-        Command("time", "T", "time", "Time: the whole memory as it was at any moment", VIEW,
+        Command("time", "T", "time", "Time travel: the whole memory as it was at any moment", VIEW,
                 lambda main: main.time_travel.look_back(), "memory", 20),
-        Command("pipeline", "i", "pipeline", "Pipeline: texts handed in, proposals, work, entities, health", VIEW,
+        Command("pipeline", "i", "pipeline", "Pipeline: submitted texts, proposals, jobs, entities, "
+                                             "health", VIEW,
                 lambda main: main.pipeline.open(), "opened", 20),
-        Command("origin", "O", "origin", "Where the note came from: the text and its sentence, what was decided", VIEW,
+        Command("origin", "O", "origin", "Where the note came from: its text, its sentence, the "
+                                         "decision", VIEW,
                 lambda main: main.pipeline.show_origin(), "note"),
-        Command("zoom", "z", "zoom", "Maximise the pane with the cursor, and back", VIEW,
+        Command("zoom", "z", "zoom", "Maximise the current pane, and back", VIEW,
                 lambda main: main.arrangement.zoom(), "memory", 17),
-        Command("wider", "greater_than_sign", "wider", "The pane with the cursor wider (or pull its frame)", VIEW,
+        Command("wider", "greater_than_sign", "wider", "Make the current pane wider (or drag its "
+                                                       "frame)", VIEW,
                 lambda main: main.arrangement.wider(1), "memory"),
-        Command("narrower", "less_than_sign", "narrower", "The pane with the cursor narrower", VIEW,
+        Command("narrower", "less_than_sign", "narrower", "Make the current pane narrower", VIEW,
                 lambda main: main.arrangement.wider(-1), "memory"),
-        Command("higher", "right_curly_bracket", "higher", "The pane with the cursor higher", VIEW,
+        Command("higher", "right_curly_bracket", "higher", "Make the current pane higher", VIEW,
                 lambda main: main.arrangement.higher(1), "memory"),
-        Command("lower", "left_curly_bracket", "lower", "The pane with the cursor lower", VIEW,
+        Command("lower", "left_curly_bracket", "lower", "Make the current pane lower", VIEW,
                 lambda main: main.arrangement.higher(-1), "memory"),
-        Command("usual_panes", "", "usual panes", "All panes as large as they were at first", VIEW,
+        Command("usual_panes", "", "usual panes", "Reset the sizes of all panes", VIEW,
                 lambda main: main.arrangement.as_usual(), "memory"),
-        Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop less", VIEW,
+        Command("fewer_hops", "left_square_bracket", "nearer", "Graph: one hop fewer", VIEW,
                 lambda main: main.arrangement.fewer_hops(), "graph"),
         Command("more_hops", "right_square_bracket", "farther", "Graph: one hop more", VIEW,
                 lambda main: main.arrangement.more_hops(), "graph"),
@@ -239,13 +245,14 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.go_to("audit"), "memory"),
         Command("theme", "", "theme", "Switch between the dark and the light theme", VIEW,
                 lambda main: main.theme.toggle()),
-        Command("themes", "", "themes", "Theme: choose one, each is shown while the cursor is on it", VIEW,
+        Command("themes", "", "themes", "Choose a theme, with a preview of each", VIEW,
                 lambda main: main.theme.choose()),
         Command("demo", "d", "demo", "Open a copy of the demo memory (only in an empty memory)", APP,
                 lambda main: main.opening.open_demo(), when=lambda view: view.empty),
-        Command("help", "question_mark,f1", "help", "Keys, words and signs; first those of the pane in use", APP,
+        Command("help", "question_mark,f1", "help", "Keys, words and signs; the current pane comes "
+                                                    "first", APP,
                 lambda main: main.context.app.action_help(), "", 2),
-        Command("quit", "q", "quit", "Leave", APP, lambda main: main.leave(), "", 2),
+        Command("quit", "q", "quit", "Quit", APP, lambda main: main.leave(), "", 2),
     )
     # fmt: on
 
@@ -254,7 +261,7 @@ COMMANDS: Final = _commands()
 BY_NAME: Final = {command.name: command for command in COMMANDS}
 GROUPS: Final = (FIND, CHANGE, MAKE, CLEAN, VIEW, APP)
 # The palette's own key belongs to Textual; footer and help name it beside the commands.
-PALETTE_KEY: Final = ("^p", "all commands")
+PALETTE_KEY: Final = ("ctrl+p", "commands")
 
 
 def unbound(name: str) -> str:
@@ -282,8 +289,8 @@ _LONGEST: Final = ("search", "help", "quit")
 _SHORTER: Final = {"log_of_note": "note"}
 # Keys of the picture itself.
 _OF_PICTURE: Final = (
-    Command("larger", "plus", "more", "Notes drawn larger", VIEW, lambda main: None),
-    Command("smaller", "minus", "less", "Notes drawn smaller", VIEW, lambda main: None),
+    Command("larger", "plus", "more", "Draw notes larger", VIEW, lambda main: None),
+    Command("smaller", "minus", "less", "Draw notes smaller", VIEW, lambda main: None),
 )
 
 

@@ -50,7 +50,7 @@ class KeyMap(msgspec.Struct, frozen=True, eq=False, dict=True):
         return next(iter(command.shown_keys), f"{PALETTE_KEY[0]} {command.label}")
 
     def filled(self, text: str) -> str:
-        """A text of ours with a command's key in place of its name in braces: "{undo} takes it back"."""
+        """A text of ours with a command's key in place of its name in braces: "{undo} undoes it"."""
         return _PLACE.sub(lambda found: self.key(found[1]) if found[1] in self.by_name else found[0], text)
 
     @property
@@ -101,7 +101,7 @@ def _wanted(name: str, text: str | None, standard: Mapping[str, str], vim: bool)
         raise WrongKeyError(f'There is no command "{name[:_NAMED]}"', near)
     stays = f"; {_stays(name, standard)}"
     if text is None:
-        raise WrongKeyError(f'{name} must be a text such as "k" or "k,ctrl+k"{stays}')
+        raise WrongKeyError(f'{name} must be a string such as "k" or "k,ctrl+k"{stays}')
     try:
         keys = read_keys(text[:1000])
     except WrongKeyError as error:
@@ -109,7 +109,7 @@ def _wanted(name: str, text: str | None, standard: Mapping[str, str], vim: bool)
     fixed = (_FIXED | _FIXED_BY_VIM if vim else _FIXED) - set(standard[name].split(","))
     taken = next((key for key in keys if key in fixed), "")
     if taken:
-        raise WrongKeyError(f"{name}: {shown_key(taken)} has its own use in lists and fields{stays}")
+        raise WrongKeyError(f"{name}: {shown_key(taken)} is reserved for lists and fields{stays}")
     return ",".join(keys)
 
 
@@ -118,7 +118,7 @@ def _settle_doubles(wanted: dict[str, str], standard: Mapping[str, str]) -> list
     wrong = []
     while (found := _double(wanted, standard)) is not None:
         key, loser, owner = found
-        wrong.append(f"{loser}: {shown_key(key)} is the key of {owner} already; {_stays(loser, standard)}.")
+        wrong.append(f"{loser}: {shown_key(key)} is already the key of {owner}; {_stays(loser, standard)}.")
         del wanted[loser]
     return wrong
 

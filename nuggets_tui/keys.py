@@ -41,9 +41,9 @@ class WrongKeyError(ValueError):
 
 
 def shown_key(key: str) -> str:
-    """A key as a person reads it: "/", "^k", "⏎", "shift+↑"."""
+    """A key as a person reads it: "/", "ctrl+k", "⏎", "shift+↑"."""
     modifiers, _, base = key.rpartition("+")
-    return (modifiers + "+" if modifiers else "").replace("ctrl+", "^") + format_key(base)
+    return (modifiers + "+" if modifiers else "") + format_key(base)
 
 
 def read_keys(text: str) -> tuple[str, ...]:
@@ -59,17 +59,17 @@ def _read_key(text: str) -> str:
     modifiers = [part.strip().lower() for part in head.split("+") if part.strip()]
     unknown = next((part for part in modifiers if part not in _MODIFIERS), "")
     if unknown:
-        raise WrongKeyError(f'"{text}" is no key', nearest(unknown, _MODIFIERS))
+        raise WrongKeyError(f'"{text}" is not a key', nearest(unknown, _MODIFIERS))
     if len(base) == 1:
         base = _of_character(base, modifiers)
         modifiers = [part for part in modifiers if part != "shift"] if base.isupper() else modifiers
     else:
         base = _OTHER_NAMES.get(base.lower(), base.lower())
         if base not in _names():
-            raise WrongKeyError(f'"{text}" is no key', nearest(base, _names()))
+            raise WrongKeyError(f'"{text}" is not a key', nearest(base, _names()))
     key = "+".join([*(name for name in _MODIFIERS if name in modifiers), base])
     if key in _SENT_AS:
-        raise WrongKeyError(f'"{text}" cannot be told from {_SENT_AS[key]} in a terminal')
+        raise WrongKeyError(f'a terminal sends "{text}" as {_SENT_AS[key]}')
     return key
 
 
@@ -80,7 +80,7 @@ def _split(text: str) -> tuple[str, str]:
 
 def _of_character(character: str, modifiers: list[str]) -> str:
     if not character.isprintable():
-        raise WrongKeyError("a control character is no key")
+        raise WrongKeyError("a control character is not a key")
     if character.isalpha() and modifiers:
         return character.upper() if modifiers == ["shift"] else character.lower()
     return next(iter(Binding.make_bindings([Binding(character, "")]))).key

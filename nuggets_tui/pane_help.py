@@ -27,91 +27,91 @@ class Here:
 PLACES: Final = {
     "search": Here(
         "Search",
-        "Searches as you type, in words as you remember them: other forms, misspelt and unfinished words are read as "
-        "those that the memory knows. The frame says how it was read. Below, “In the search box” lists what else "
-        "may be typed.",
+        "Searches as you type. Other word forms, misspelt and unfinished words match too; the frame "
+        "says how each was read. “In the search box” below lists what else you can type.",
         (
-            ("⏎ or ↓", "to the first hit"),
-            ("tab", "take what is offered"),
-            ("↑", "offer another"),
-            ("esc", "leave; what was found stays. Once more clears the search"),
+            ("⏎ or ↓", "go to the first hit"),
+            ("tab", "accept the suggestion"),
+            ("↑", "show another suggestion"),
+            ("esc", "leave the box and keep the results; again clears the search"),
         ),
     ),
     "facts": Here(
         "Facts",
-        "Short answers that agents recall by a key, under the nugget that holds them with a bar for how full it is. "
-        "×3 behind a fact: recalled in three sessions.",
+        "Short answers that agents recall by a key, grouped by nugget. The bar says how full the "
+        "nugget is. ×3 behind a fact: recalled in three sessions.",
         (
-            ("⏎", "the recall behind the fact: which key matched, how, how sure, and the runners-up"),
-            ("{new_fact}", "remember a new fact in the nugget under the cursor"),
+            ("⏎", "what an agent gets for this key: the match, how sure it is, and the runners-up"),
+            ("{new_fact}", "add a fact to the nugget under the cursor"),
             ("{edit}", "edit the fact"),
             ("{hide}", "forget the fact, or bring it back"),
             (
                 "{select}  shift+↑↓",
-                "select facts, by the notes that mirror them: commands act on all of them",
+                "select several facts; commands act on all of them",
             ),
         ),
     ),
     "notes": Here(
-        "Notes, or Results while something is searched",
-        "All notes in the order that the title names; while something is searched, the answer an agent would get, then "
-        "the hits with the parts of their score as bars. The note under the cursor is shown in Note.",
+        "Notes, or Results while you search",
+        "All notes, in the order named in the title. While you search: the answer an agent would "
+        "get, then the hits, with bars for the parts of their score. Note shows the note under the "
+        "cursor.",
         (
             ("⏎", "read it in Note"),
-            ("{sort}", "another order"),
-            ("{show_hidden}", "hidden notes too"),
-            ("{why} {why_not}", "while searching: why the note is here, or why another is not"),
-            ("{select}", "select the note, or let it go; in the gutter a click does, and with ctrl"),
-            ("shift+↑↓", "select a range; so with page up and down, home, end, and a click"),
-            ("{select_all}", "select all that the list shows, or let them go; esc lets all go"),
+            ("{sort}", "change the order"),
+            ("{show_hidden}", "show hidden notes too"),
+            ("{why} {why_not}", "while you search: why the note is here, or why another is missing"),
+            ("{select}", "select or deselect the note; so does a click in the gutter or ctrl+click"),
+            ("shift+↑↓", "select a range; shift also works with page up, page down, home, end and a click"),
+            ("{select_all}", "select or deselect all in the list; esc deselects all"),
         ),
     ),
     "note": Here(
         "Note",
-        "The text of one note, and what is known of it: nugget, kind, how sure, from whom, how often recalled, tags, "
-        "when it was made, changed and read, and by whom or in which session where that is known.",
+        "The text of one note with its nugget, type, confidence, source, recalls and tags. Below: "
+        "when it was created, changed and read, and by whom, where that is known.",
         (
             ("↑ ↓", "scroll"),
             ("{edit} {edit_outside}", "edit it here, or in $EDITOR"),
             ("{tags} {pin} {hide}", "tags; pin; hide or bring back"),
-            ("{back}", "back to the note before"),
+            ("{back}", "back to the previous note"),
         ),
     ),
     "neighbours": Here(
         "Neighbours",
-        "Links out of the note (→), links into it (←) with the reason and age of each, and suggested links (+).",
+        "Links from the note (→) and to it (←), each with its reason and age, and suggested links (+).",
         (
             ("⏎", "go to the other note"),
-            ("{back}", "come back"),
-            ("{accept}", "make the suggested link under the cursor"),
+            ("{back}", "go back"),
+            ("{accept}", "accept the suggested link under the cursor"),
             ("{link}", "link to a note of your choice"),
         ),
     ),
     "graph": Here(
         "Graph",
-        "The notes around the one shown in Note, up to three links away. The line by which the cursor came is heavy, "
-        "and words at the line and below say why that link is there. Or the whole memory as points, in discs of what "
-        "belongs together by nugget, tags and links (• a note, ◆ a fact, ● several, ○ hidden, where there is room).",
+        "The notes around the one shown in Note, up to three links away. The heavy line is the link "
+        "to the note under the cursor, with its reason. The overview shows the whole memory as "
+        "points, grouped by nugget, tags and links (• a note, ◆ a fact, ● several, ○ hidden).",
         (
-            ("← →", "walk along a link"),
-            ("↑ ↓", "to the next note of the column"),
+            ("← →", "follow a link"),
+            ("↑ ↓", "go to the next note of the column"),
             ("⏎", "put the note under the cursor in the middle"),
-            ("{fewer_hops} {more_hops}", "one link less, one link more"),
-            ("+ -", "nearer and farther away: titles, boxes, boxes with tags and first line"),
+            ("{fewer_hops} {more_hops}", "one hop fewer, one hop more"),
+            ("+ -", "zoom in and out: titles, boxes, boxes with tags and first line"),
             ("{graph}", "fill the screen, and back"),
-            ("{overview}", "the whole memory as points, and back"),
-            ("shift+arrows n", "there: to the next community; this nugget alone"),
+            ("{overview}", "the overview, and back"),
+            ("shift+arrows n", "in the overview: go to the next community; show this nugget only"),
         ),
     ),
     "audit": Here(
         "Audit log",
-        "Everything that ever changed, newest first: when, who, what, and what became of it. Recalls are left out.",
+        "Every change, newest first: when, who, what, and whether it was undone. Recalls are left out.",
         (
-            ("⏎", "open the entry: what changed line by line, and taking it back"),
-            ("{log_of_note}", "only what concerns the note shown, or everything"),
-            ("{log_recalls}", "recalls too"),
-            ("{log_filter}", "by author, kind, note, run, words and days; esc lets that go"),
-            ("{conflicts}", "settle a conflict that waits"),
+            ("⏎", "open the entry: see what changed line by line, and undo it"),
+            ("{log_of_note}", "show this note's entries only, or everything"),
+            ("{log_recalls}", "show recalls too"),
+            ("{log_filter}", "filter by author, kind, note, run, words and days; esc clears it"),
+            ("{conflicts}", "resolve a waiting conflict"),
         ),
     ),
 }

@@ -20,85 +20,90 @@ from nuggets_tui.widgets.line_view import LineView
 
 # What the words of the app mean, and whether the thing can be taken back.
 WORDS: Final = (
-    ("forget (a fact)", "out of recall, its note hidden", "can be taken back"),
-    ("hide, bring back", "out of search and recall, kept in the file", "can be taken back"),
+    ("forget (a fact)", "take it out of recall; its hidden note keeps it", "you can undo it"),
+    (
+        "hide, bring back",
+        "take a note out of search and recall, and back; the file keeps it",
+        "you can undo it",
+    ),
     (
         "merge",
-        "one note keeps every line of both, the other is hidden with a link to it",
-        "can be taken back",
+        "make one note of two: it keeps every line of both, the other is hidden with a link to it",
+        "you can undo it",
     ),
-    ("delete", "out of the files; the audit log still has it", "can be taken back from there"),
-    ("recalled 7×", "in how many sessions an agent was answered with it", ""),
-    ("nugget", "a named part of the memory, such as a project", ""),
-    ("reflect", "propose a cleanup of the notes; nothing happens before you accept", "can be taken back"),
+    ("delete", "remove a note from the files; the audit log keeps it", "you can undo it from there"),
+    ("recalled 7×", "in how many sessions an agent got it as an answer", ""),
+    ("nugget", "a named collection of facts and notes, usually one for each project", ""),
+    ("reflect", "propose a cleanup of the notes; nothing changes until you accept it", "you can undo it"),
     (
         "conflict",
-        "a change that met another one of the same text; it waits in the audit log and nothing of it is lost",
-        "{conflicts} settles it",
+        "a text that was changed in two ways; it waits in the audit log, and both versions are kept",
+        "{conflicts} resolves it",
     ),
-    ("promote", "propose lines for MEMORY.md from what was recalled often", "can be taken back"),
+    ("promote", "propose lines for MEMORY.md from often recalled notes", "you can undo it"),
     (
         "score",
-        "of a hit: the sum of its parts, words + vector + boost + like (≈) + link (→); {why} explains it",
+        "how well a hit fits: words + vector + boost + like (≈) + link (→); {why} explains it",
         "",
     ),
     (
-        "golden search",
-        "a kept search with the note that it must find among its first hits; {searches} shows whether it does",
+        "search check",
+        "a saved search that must find a certain note among its first hits; {searches} shows whether it does",
         "",
     ),
     (
         "pipeline",
-        "makes notes of texts that are handed in, with a model; {pipeline} shows it, {origin} a note's own text",
-        "can be taken back",
+        "turns submitted texts into notes, with a model; {pipeline} opens it, {origin} shows the "
+        "text of a note",
+        "you can undo it",
     ),
     (
         "proposal",
-        "what the pipeline found and does not write by itself; nothing happens before you accept",
+        "a change that the pipeline does not write without you; nothing changes until you accept it",
         "",
     ),
-    ("entity", "a name in the texts handed in, with what was said of it", ""),
-    ("sure", "how far the best answer stands above noise, 0 to 1", ""),
+    ("entity", "a name found in submitted texts, with what they say about it", ""),
+    ("sure", "how far the best answer is above noise, from 0 to 1", ""),
 )
 # What can be typed into the search box.
 FILTERS: Final = (
-    ("words", "notes that hold them, or are near them in meaning, best first"),
-    ('"exact words"', "notes with just these words come first"),
-    ("+token", 'this word must be there; so too +"two words"; `code` is one phrase'),
-    ("-staging", 'not with this word; so too -"two words" and -tag:old'),
-    ("tag:auth", "with this tag; tag:a,b with either, tag:a tag:b with both"),
+    ("words", "notes that hold these words or similar ones, best first"),
+    ('"exact words"', "notes with exactly these words come first"),
+    ("+token", 'must have this word; also +"two words"; `code` is one phrase'),
+    ("-staging", 'must not have this word; also -"two words" and -tag:old'),
+    ("tag:auth", "with this tag; tag:a,b means either, tag:a tag:b means both"),
     ("title:jwt", 'with these words in the title; title:"two words"'),
-    ("nugget:web", "in this nugget; scope:project, type:preference, subject:login likewise"),
-    ("is:new", "new or changed since you were here before; what others did so bears the word new in Notes"),
-    ("is:hidden", "hidden notes alone; is:pinned, is:fact, is:note (mirrors no fact) likewise"),
+    ("nugget:web", "in this nugget; also scope:project, type:preference, subject:login"),
+    ("is:new", "new or changed since your last visit; Notes marks what others wrote as new"),
+    ("is:hidden", "hidden notes only; also is:pinned, is:fact, is:note (no fact)"),
     ("is:secret", "seems to hold a credential"),
-    ("has:links", "with links; has:tags, has:recalls likewise"),
-    ("hits:>3", "recalled more often than that; hits:0 never"),
-    ("updated:<30d", "changed in the last 30 days; h d w mo y; >1y longer ago; created: likewise"),
-    ("updated:>2026-01", "changed after that month; a year or a day such as 2026-01-31 will do, or today"),
-    ("tab  →", "take what is offered; ↑ offers another; the frame says how it was read"),
-    ("↑", "in the empty box: what was searched before, again an older one"),
+    ("has:links", "with links; also has:tags, has:recalls"),
+    ("hits:>3", "recalled more than three times; hits:0 means never"),
+    ("updated:<30d", "changed in the last 30 days; units h d w mo y; >1y means longer ago; also created:"),
+    ("updated:>2026-01", "changed after that month; also a year, a day such as 2026-01-31, or today"),
+    ("tab  →", "accept the suggestion; ↑ shows another; the frame says how the query was read"),
+    ("↑", "in the empty box: your last search; again for older ones"),
 )
 SIGNS: Final = (
-    ("●  ◌", "live: files are watched; hollow: they cannot be read just now"),
-    ("→  ←  +", "link out, link in, suggested link"),
-    ("◆", "a fact, or the note that mirrors one"),
+    ("●  ◌", "live: the app watches the files; hollow: the files cannot be read now"),
+    ("→  ←  +", "link from the note, link to it, suggested link"),
+    ("◆", "a fact, or its note"),
     ("★", "pinned"),
-    ("•  new", "changed just now, for a moment; made or changed by others since you were here before"),
-    ("✓", "before a row: selected"),
+    ("•  new", "changed a moment ago; written by others since your last visit"),
+    ("✓", "a selected row"),
     ("⚿", "seems to hold a credential; {secrets} reviews and masks it"),
     ("⊘", "hidden"),
-    ("a→b  b~", "in the results: a was typed and read as b; b~ where there is little room"),
-    ("✓  ✗", "a golden search finds its note; lost: it does not"),
+    ("a→b  b~", "in the results: you typed a, it was read as b; b~ where space is short"),
+    ("✓  ✗", "a search check finds its note, or no longer finds it"),
     ("×3", "recalled in three sessions"),
-    ("↶", "taken back, wholly or in part"),
-    ("◈", "in the audit log: a run of reflection, with what it did"),
-    ("◷", "the past, read only: {time} begins to look back, esc comes back to now"),
+    ("↶", "undone, in whole or in part"),
+    ("◈", "in the audit log: a reflection run"),
+    ("◷", "time travel, read only: {time} starts it, esc returns to now"),
     (
         "○ ● ◔ ‖ ✗",
-        "the pipeline: off or nothing handed in yet, all done, at work, paused, stuck; {pipeline} opens it",
+        "the pipeline: off or unused, all done, working, paused, stuck; {pipeline} opens it",
     ),
-    ("!", "waits for you"),
+    ("!", "needs your decision"),
 )
 
 
@@ -133,10 +138,10 @@ class HelpScreen(Dialog[None]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("question_mark,f1", "close", "close", show=False, id="help"),
         Binding("q", "close", "close", show=False),
-        Binding("slash", "look", "look for", show=False, id="search"),
+        Binding("slash", "look", "find", show=False, id="search"),
     ]
     heading = "Keys, words and signs"
-    keys = "{search}  look for a word · ↑↓  scroll · esc  close"
+    keys = "{search}  find a word · ↑↓  scroll · esc  close"
 
     def __init__(self, here: Here | None = None) -> None:
         super().__init__(classes="large")
@@ -215,30 +220,30 @@ def _moving(keys: KeyMap) -> tuple[tuple[str, str], ...]:
     panes = [keys.key(command.name) for command in keys.commands if command.name.startswith("pane_")]
     known = panes == [str(number) for number in range(1, len(panes) + 1)]
     moves = (
-        (("h j k l", "move as the arrow keys do"), ("^d ^u", "half a page down, up"))
+        (("h j k l", "move as the arrow keys do"), ("ctrl+d ctrl+u", "half a page down, up"))
         if keys.vim
         else (("j k", "move down, up"),)
     )
     return (
-        (f"1 – {len(panes)}" if known else " ".join(panes), "to a pane"),
-        ("← → tab", "to the pane before and the next one"),
-        ("↑ ↓", "move; in the graph all four arrow keys walk along links"),
+        (f"1 – {len(panes)}" if known else " ".join(panes), "go to a pane"),
+        ("← → tab", "previous and next pane"),
+        ("↑ ↓", "move; in the graph, all four arrow keys follow links"),
         *moves,
         (
             "esc",
-            "leave a field; then clear the search, or leave a pane that fills the screen; close a dialog",
+            "leave a field, clear the search, leave full screen, close a dialog",
         ),
-        ("^s", "save, apply"),
-        (f"{keys.key('help')} f1", "help about the pane or dialog in use, then all; in a field f1"),
-        (PALETTE_KEY[0], PALETTE_KEY[1] + ": type a part of the name"),
-        ("^q", "leave, at once"),
+        ("ctrl+s", "save, apply"),
+        (f"{keys.key('help')} f1", "help on the current pane or dialog, then everything else; f1 in a field"),
+        (PALETTE_KEY[0], PALETTE_KEY[1] + ": type part of a name"),
+        ("ctrl+q", "quit at once"),
     )
 
 
 def section_lines(sections: Sequence[Section], width: int) -> list[Content]:
     """Parts of the help as lines of at most `width` cells."""
     if not sections:
-        return [Content.styled("Nothing in the help holds these words.", _MUTED)]
+        return [Content.styled("The help does not mention these words.", _MUTED)]
     lines: list[Content] = []
     for section in sections:
         lines += [Content("")] if lines else []

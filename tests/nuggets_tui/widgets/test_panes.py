@@ -76,7 +76,7 @@ def test_the_key_line_begins_with_what_the_pane_is_for_and_names_what_no_other_p
         "i pipeline",
         "/ search",
         "? help",
-        "^p all commands",
+        "ctrl+p commands",
         "q quit",
     ):
         assert key in line, line
