@@ -108,7 +108,7 @@ def deleting(notes: Sequence[Note]) -> BulkEdit:
         f"Delete {_count(notes)} for good",
         "deleted",
         "delete",
-        question="They leave the files, and links to them go too; from the audit log they can be brought back.",
+        question="This deletes the notes and all links to them. You can undo it from the audit log.",
     )
 
 
@@ -129,7 +129,7 @@ def tagging(notes: Sequence[Note], add: Iterable[str], remove: Iterable[str]) ->
     return BulkEdit(
         _ids(notes),
         partial(retag, add=add, remove=remove),
-        f"Tags of {_count(notes)}",
+        f"Change the tags of {_count(notes)}",
         "tagged",
         "tags",
         detail=_tags_that_differ,

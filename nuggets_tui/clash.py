@@ -177,4 +177,4 @@ def in_the_way(error: ConflictError, snapshot: Snapshot, keys: KeyMap = DEFAULT)
     note = snapshot.by_id.get(error.where)
     where = f"“{note.title}”" if note is not None else error.where
     said = "; ".join(part for part in (error.what, step(error, keys)) if part)
-    return f"{where}: {said}. Nothing was written."
+    return f"{where}: {said}. Nothing was changed."

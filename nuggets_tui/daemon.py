@@ -97,9 +97,12 @@ class Daemon:
             now = self._clock()
             state = daily_state(self.home, now, self._zone)
             if not state.daemon_applies:
-                trouble = "schedule.daemon_applies is off in settings.toml: nothing is run until it is on"
+                trouble = (
+                    "schedule.daemon_applies is off in settings.toml: the daily pass does not "
+                    "run until you turn it on"
+                )
             elif state.unsure:
-                trouble = f"{'; '.join(state.unsure)}; nothing is run until that is mended"
+                trouble = f"{'; '.join(state.unsure)}; the daily pass does not run until this is fixed"
             elif state.due:
                 trouble = self._pass()
             else:
@@ -113,7 +116,7 @@ class Daemon:
         if trouble and trouble != self._trouble:
             self._say(trouble)
         elif self._trouble and not trouble:
-            self._say("all is well again")
+            self._say("the problem is over")
         self._trouble = trouble
         return seconds
 
@@ -268,5 +271,5 @@ def _done(read: int, written: int, pipeline: Pipeline) -> str:
     with contextlib.suppress(NuggetsError):
         waiting = pipeline.status().proposals_open
         if waiting:
-            said += f"; {plural(waiting, 'proposal')} for you: nuggets pipeline proposals"
+            said += f"; {plural(waiting, 'proposal')} to decide: nuggets pipeline proposals"
     return said

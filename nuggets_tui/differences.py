@@ -69,7 +69,9 @@ def note_lines(
     if len(lines) == 1 and before.hits != after.hits:
         lines.append(_recalls_line(before, after))
     if wanted is None and refuses_more(before, after):
-        lines.append(DiffLine("~", "a change that reflection proposed is refused and not proposed again"))
+        lines.append(
+            DiffLine("~", "a change proposed by reflection is refused and will not be proposed again")
+        )
     return lines
 
 
@@ -109,7 +111,7 @@ def fact_lines(change: FactChange) -> list[DiffLine]:
 
 def _recalls_line(before: Note | Fact, after: Note | Fact) -> DiffLine:
     return DiffLine(
-        "+" if after.hits > before.hits else "-", f"recalled {after.hits}×, before {before.hits}×"
+        "+" if after.hits > before.hits else "-", f"recalled {after.hits}×, {before.hits}× before"
     )
 
 
@@ -122,7 +124,7 @@ def file_lines(change: FileChange) -> list[DiffLine]:
 
 def mend_lines(mend: FileMend, kind: ChangeKind) -> list[DiffLine]:
     """What happened to a file that could not be read: it was made sound, or, kind "undo", put back as it was."""
-    before, after = f"as it was, kept as quarantine/{mend.kept}", "a sound file"
+    before, after = f"as it was; its bytes are in quarantine/{mend.kept}", "a readable file"
     gone, came = (after, before) if kind == "undo" else (before, after)
     return [DiffLine("#", mend.path), DiffLine("-", gone), DiffLine("+", came)]
 
@@ -130,7 +132,7 @@ def mend_lines(mend: FileMend, kind: ChangeKind) -> list[DiffLine]:
 def text_lines(before: str, after: str) -> list[DiffLine]:
     """The lines in which two texts differ, with some around them."""
     if len(before) + len(after) > _LONGEST:
-        return [DiffLine("~", f"text of {len(before):,} characters, now {len(after):,}")]
+        return [DiffLine("~", f"{len(before):,} characters, now {len(after):,}")]
     old, new = (text.split("\n") if text else [] for text in (before, after))
     return unified_lines(list(difflib.unified_diff(old, new, lineterm="", n=_CONTEXT))[2:])
 

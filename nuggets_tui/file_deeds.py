@@ -41,8 +41,8 @@ def _searches(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[F
         return
     for name in dict.fromkeys([*new, *old]):
         if old.get(name) != new.get(name):
-            verb = "kept" if name not in old else "let go" if name not in new else "changed"
-            yield FileDeed(verb, f"the search {name}", "search")
+            verb = "saved" if name not in old else "deleted" if name not in new else "changed"
+            yield FileDeed(verb, f"the search “{name}”", "search")
 
 
 def _settings(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FileDeed]:

@@ -105,7 +105,7 @@ def tell_wrong_settings(node: DOMNode, wrong: Sequence[str]) -> None:
         # The last one takes no more room than to say that there is one more.
         most = len(wrong) if len(wrong) <= _MOST_WRONG + 1 else _MOST_WRONG
         more = len(wrong) - most
-        rest = [f"{more} more: the command nuggets status lists all {len(wrong)}."] if more else []
+        rest = [f"{more} more: run `nuggets status` to list all {len(wrong)}."] if more else []
         lines = "\n".join([*wrong[:most], *rest])
         _tell(node, safe_block(lines, _LONGEST_WARNING), "warning", SETTINGS_FILE)
 
@@ -130,7 +130,7 @@ def told_error(error: Exception, typed: str = "", keys: KeyMap = DEFAULT) -> tup
     said = [
         safe_line(f"{type(error).__name__}: {error}", 300),
         typed,
-        "Nothing else was changed. Trying again may help.",
+        "Nothing else changed. Try again.",
     ]
     return "Something went wrong inside the app.", "\n".join(line for line in said if line)
 

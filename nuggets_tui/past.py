@@ -169,7 +169,7 @@ def told_moment(past: Past, now: datetime) -> str:
     """The moment in words: "as it was on 14 Nov 09:41, 3 d ago · read only · 12 changes before now"."""
     changes = plural(past.changes_after, "change")
     if not past.position:
-        return "now · read only while you look back"
+        return "now · read only during time travel"
     moment = parse_iso(past.at)
     if moment is None:
         since = "before the log began" if past.begins else "before the oldest entry read so far"

@@ -37,7 +37,7 @@ class PipelineSign(msgspec.Struct, frozen=True):
 
 # What each light means, in the words of the Pipeline screen.
 WORDS: Final = {
-    "off": "off", "idle": "all done", "working": "at work", "review": "waits for you", "paused": "rests",
+    "off": "off", "idle": "all done", "working": "working", "review": "waits for you", "paused": "paused",
     "stuck": "stuck",
 }  # fmt: skip
 # Before anything was handed in; nothing had to be read for it.

@@ -27,26 +27,28 @@ ACTIONS: Final = {
     "add": ("+", "$text-success", "add a note"),
     "update": ("~", "$text-secondary", "change a note"),
     "delete": ("⊘", "$text-warning", "hide a note"),
-    "none": ("=", "$text-muted", "nothing: it is known"),
+    "none": ("=", "$text-muted", "add nothing: it is known"),
 }
 # Why a proposal was not written, or not yet, by the names of `core.pipeline.records.Reason`.
 REASONS: Final = {
     "": "",
     "shadow": "shadow mode: nothing is written before you accept it",
-    "low_fact_confidence": "too unsure to be written by itself",
-    "empty_fact_content": "it says nothing",
-    "duplicate_content": "a note says the same already",
-    "ungrounded": "no sentence of the text says this: look closely",
-    "instruction": "it tells somebody what to do, or what they may or like: look closely",
-    "destructive_mutations_disabled": "changing and hiding notes is not allowed (allowUpdateDelete)",
-    "destructive_review": "it changes what is there: a person decides",
+    "low_fact_confidence": "not sure enough to be written without you",
+    "empty_fact_content": "it is empty",
+    "duplicate_content": "a note already says the same",
+    "ungrounded": "no sentence of the text states this: check it",
+    "instruction": "it is an instruction, permission or preference: check it",
+    "destructive_mutations_disabled": (
+        "the pipeline may not change or hide notes (allowUpdateDelete is off)"
+    ),
+    "destructive_review": "it changes a note: you decide",
     "contradiction": "it contradicts a note",
-    "target_gone": "the note that it is about is gone",
-    "target_changed": "the note that it is about was changed since",
+    "target_gone": "its note no longer exists",
+    "target_changed": "its note has changed since",
     "refused_by_person": "refused",
-    "undecided": "the model gave no usable decision: a person decides",
-    "delete_pinned_requires_force": "the note is pinned: it stays",
-    "nothing_new": "nothing new in it",
+    "undecided": "the model gave no usable decision: you decide",
+    "delete_pinned_requires_force": "the note is pinned, so it stays",
+    "nothing_new": "it holds nothing new",
 }
 _SHORT_REASONS: Final = {
     "low_fact_confidence": "unsure",
@@ -56,7 +58,7 @@ _SHORT_REASONS: Final = {
     "destructive_review": "changes a note",
     "contradiction": "contradicts a note",
     "duplicate_content": "known",
-    "undecided": "not decided",
+    "undecided": "undecided",
     "nothing_new": "known",
 }
 # What is to be said against a proposal comes before these.
@@ -64,15 +66,15 @@ _SAYING_LITTLE: Final = ("", "shadow")
 # What became of a proposal: sign, colour, word.
 STATES: Final = {
     "proposed": ("", "$text-muted", ""),
-    "review": ("!", "$text-warning", "look closely"),
+    "review": ("!", "$text-warning", "check it"),
     "applied": ("✓", "$text-success", "written"),
-    "deduped": ("=", "$text-muted", "known already"),
+    "deduped": ("=", "$text-muted", "already known"),
     "none": ("=", "$text-muted", "nothing new"),
     "rejected": ("✗", "$text-muted", "refused"),
     "blocked": ("⊘", "$text-warning", "blocked"),
     "skipped": ("–", "$text-muted", "left out"),
 }
-JOB_TYPES: Final = {"extract": "extracting facts", "structural_classify": "sorting facts of an entity"}
+JOB_TYPES: Final = {"extract": "extracting facts", "structural_classify": "grouping an entity's facts"}
 _WORK: Final[tuple[tuple[JobStatus, str], ...]] = (
     ("leased", "running"),
     ("pending", "waiting"),
@@ -80,14 +82,14 @@ _WORK: Final[tuple[tuple[JobStatus, str], ...]] = (
     ("dead", "dead"),
 )
 MODES: Final = {
-    "off": "off: texts are kept and wait",
-    "shadow": "shadow: proposes, writes nothing by itself",
-    "controlled-write": "writes what is new by itself",
-    "full": "writes what is new by itself, proposes changes",
+    "off": "off: submitted texts wait",
+    "shadow": "shadow: proposes every change, writes nothing without you",
+    "controlled-write": "writes new notes without asking",
+    "full": "writes new notes without asking, proposes changes",
 }
 # The same where there is little room.
 SHORT_MODES: Final = {
-    "off": "off", "shadow": "shadow", "controlled-write": "writes by itself", "full": "writes by itself",
+    "off": "off", "shadow": "shadow", "controlled-write": "writes notes", "full": "writes notes",
 }  # fmt: skip
 # Events of the audit that say what became of a fact; "": its reason does.
 _OUTCOMES: Final = {"none": "", "accepted": "accepted", "refused": "refused", "created": "written"}
@@ -99,7 +101,7 @@ _STATES_OF_MODEL: Final = {
     "unknown": "not asked yet",
     "healthy": "well",
     "failing": "failing",
-    "open": "rests after failures",
+    "open": "paused after failures",
     "off": "none",
 }
 
@@ -147,7 +149,7 @@ def job_state(job: Job, now: datetime) -> str:
     if job.status == "pending":
         when = until(job.run_after, now)
         tried = f"try {job.attempts + 1} of {job.max_attempts} " if job.attempts else ""
-        return f"{tried}{when}" if when != "now" else f"{tried}waits".strip()
+        return f"{tried}{when}" if when != "now" else f"{tried}waiting".strip()
     if job.status == "dead":
         return f"dead after {plural(job.attempts, 'try', 'tries')}"
     return "held" if job.status == "held" else age(job.completed_at, now) or "done"
@@ -157,7 +159,7 @@ def model_state(provider: ProviderHealth, now: datetime | None = None) -> str:
     """How a model has been; with a time, also when one that rests is asked again."""
     said = _STATES_OF_MODEL.get(provider.state, provider.state)
     if now is not None and provider.state == "open" and provider.open_until:
-        said += f", asked again {until(provider.open_until, now)}"
+        said += f", next try {until(provider.open_until, now)}"
     return said
 
 
@@ -190,7 +192,7 @@ def author_name(signature: str) -> str:
 
 def handed_in(text: RawMemory | Origin, now: datetime) -> str:
     """When and by whom a text was handed in, in which session, about which project."""
-    said = f"handed in {age(text.created_at, now)}"
+    said = f"submitted {age(text.created_at, now)}"
     said += f" by {author_name(text.author)}" if text.author else ""
     said += f" · session {text.source_id}" if text.source_id else ""
     project = getattr(text, "project", "")

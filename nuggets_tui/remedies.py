@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 _REPAIR = {
     "": "{verify} checks and repairs it",
-    "or-copy": "{verify} checks and repairs it, or put back a good copy of it",
-    "facts": "{verify} brings the facts back",
-    "again": "{verify} makes the file sound again",
-    "go-on": "{verify} goes on with it",
+    "or-copy": "{verify} checks and repairs it, or restore a good copy of it",
+    "facts": "{verify} restores the facts",
+    "again": "{verify} repairs the file",
+    "go-on": "{verify} continues it",
 }
 _RESOLVE = {
-    "settle": "{conflicts} settles it",
-    "once-more": "{conflicts} settles it once more",
-    "list": "{conflicts} shows those that do",
-    "waits": "your change waits in the log: {conflicts} settles it",
+    "settle": "{conflicts} resolves it",
+    "once-more": "{conflicts} resolves it again",
+    "list": "{conflicts} lists the waiting conflicts",
+    "waits": "your change waits in the audit log: {conflicts} resolves it",
 }
 
 
@@ -79,31 +79,26 @@ def _in_words(remedy: Remedy) -> str | None:
     """A remedy with names of the app's commands in place of their keys; None where a shell is told the same."""
     match remedy:
         case Verify(mendable):
-            return "{verify} says " + ("whether it can be mended" if mendable else "what to do")
+            return "{verify} shows " + ("whether it can be repaired" if mendable else "what to do")
         case Repair(what):
             return _REPAIR[what]
         case Restore("copy"):
-            return "mend it, or put back a good copy with {restore}"
+            return "repair it, or restore a good copy with {restore}"
         case Restore():
             return "{restore} lists the backups"
         case ShowLog(others):
-            more = "; there, enter and then {undo} takes one back" if others else ""
+            more = "; open one with enter, then {undo} undoes it" if others else ""
             return "the audit log lists them ({audit})" + more
         case Undo(_, go_on):
-            return "in its entry of the audit log, {undo} " + (
-                "goes on with it" if go_on else "takes it back"
-            )
+            return "open its entry in the audit log; {undo} " + ("continues it" if go_on else "undoes it")
         case Redo(""):
-            return (
-                "a change that was taken back before the last new one is done again from its entry of the audit log, "
-                "with {redo}"
-            )
+            return "a new change came since; open the older entry in the audit log, then {redo} redoes it"
         case Redo():
-            return "in its entry of the audit log, {redo} does it again"
+            return "open its entry in the audit log; {redo} redoes it"
         case Resolve(_, what):
             return _RESOLVE.get(what)
         case ListThings("notes" | "note-ids", unread):
-            more = "; notes that cannot be read are not among them: {verify}" if unread else ""
-            return "the list of notes shows what there is" + more
+            more = "; unreadable notes are not in it: {verify} checks them" if unread else ""
+            return "choose one in the list of notes" + more
         case _:
             return None

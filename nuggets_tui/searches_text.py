@@ -29,22 +29,27 @@ def standing_of(verdict: Verdict) -> str:
     hits = plural(verdict.total, "hit")
     if not verdict.search.golden:
         return hits
-    within = verdict.search.within
-    if verdict.trouble == "deleted":
-        return "lost: its note was deleted"
-    if verdict.trouble == "hidden":
-        return "lost: its note is hidden"
-    if verdict.trouble == "no hit":
-        return f"lost: its note is none of {hits}"
-    stands = "the note it was merged into" if verdict.merged else "its note"
     if verdict.trouble:
-        first = "first" if within == 1 else f"in the first {within}"
-        return f"lost: {stands} is {rank_of(verdict)}, must be {first}"
-    through = f" through {stands}" if verdict.merged else ""
+        return f"failed: {why_failed(verdict)}"
+    through = " through the note it was merged into" if verdict.merged else ""
     return f"found at {rank_of(verdict)} of {hits}{through}"
+
+
+def why_failed(verdict: Verdict) -> str:
+    """Why a search check failed, in a clause; of one with trouble."""
+    if verdict.trouble == "deleted":
+        return "its note was deleted"
+    if verdict.trouble == "hidden":
+        return "its note is hidden"
+    if verdict.trouble == "no hit":
+        return f"its note is not among {plural(verdict.total, 'hit')}"
+    within = verdict.search.within
+    note = "the note it was merged into" if verdict.merged else "its note"
+    first = "first" if within == 1 else f"in the first {within}"
+    return f"{note} is {rank_of(verdict)}, expected {first}"
 
 
 def lost_in_words(verdicts: Sequence[Verdict]) -> str:
     """How many golden searches are lost; "" for none."""
     lost = sum(verdict.lost for verdict in verdicts)
-    return f"{plural(lost, 'golden search', 'golden searches')} lost" if lost else ""
+    return f"{plural(lost, 'search check', 'search checks')} failed" if lost else ""

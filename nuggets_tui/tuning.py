@@ -76,8 +76,8 @@ WEIGHTS: Final = (
     Weight(
         "text_weight",
         "words",
-        "How much the words themselves count: how rare those are that a note shares with the query, "
-        "and how many of the query's words it holds.",
+        "How much shared words count: how many of the query's words a note holds, and how rare they "
+        "are.",
         0.05,
         0.01,
         1.0,
@@ -85,7 +85,8 @@ WEIGHTS: Final = (
     Weight(
         "vector_weight",
         "vector",
-        "How much likeness as a whole counts: words, likely readings and neighbouring pairs, compared as one vector.",
+        "How much overall similarity counts: words, similar readings and word pairs, compared as one "
+        "vector.",
         0.05,
         0.01,
         1.0,
@@ -93,19 +94,19 @@ WEIGHTS: Final = (
     Weight(
         "associative_weight",
         "like",
-        "How much a note gains by being like the best hits, though it may share few words with the query.",
+        "How much a note gains if it is similar to the best hits, even with few words of the query.",
         0.05,
         0.01,
         1.0,
     ),
     Weight("link_weight", "link", "How much a note gains when a good hit links to it.", 0.02, 0.005, 0.5),
-    Weight("durable_boost", "durable", "What a note gains that is meant to last.", 0.01, 0.002, 0.3),
-    Weight("own_boost", "own", "What a note gains that concerns you or the assistant itself.", 0.01, 0.002, 0.3),
-    Weight("confidence_boost", "confidence", "What a note gains for being sure, in proportion.", 0.01, 0.002, 0.3),
+    Weight("durable_boost", "durable", "How much a durable note gains.", 0.01, 0.002, 0.3),
+    Weight("own_boost", "own", "How much a note about you or the assistant gains.", 0.01, 0.002, 0.3),
+    Weight("confidence_boost", "confidence", "How much a note gains with its confidence.", 0.01, 0.002, 0.3),
     Weight(
         "pair_weight",
         "pairs",
-        "How much words in the same order count within the vector part; 0 leaves single words.",
+        "How much word order counts within the vector part; 0 compares single words only.",
         0.1,
         0.02,
         3.0,
@@ -113,7 +114,7 @@ WEIGHTS: Final = (
     Weight(
         "meaning_weight",
         "meaning",
-        "How much words count that mean nearly what you typed, such as remove for delete; 0 leaves your own words.",
+        "How much similar words count, such as “remove” for “delete”; 0 uses your own words only.",
         0.1,
         0.02,
         1.0,
@@ -121,7 +122,7 @@ WEIGHTS: Final = (
     Weight(
         "relevance_floor",
         "floor",
-        "The share of the query that a note must hold to stand above the line. Higher: fewer and surer ones.",
+        "The share of the query that a note must match to be a likely hit. Higher: fewer, surer hits.",
         0.05,
         0.01,
         1.0,
@@ -129,13 +130,14 @@ WEIGHTS: Final = (
     Weight(
         "temperature",
         "temperature",
-        "How evenly the best hits share their score, which agents see. It moves no hit.",
+        "How evenly the best hits share the score that agents see. It moves no hit.",
         0.05,
         0.01,
         2.0,
         0.01,
     ),
-    Weight("softmax_over", "score among", "Among how many of the best hits that score is shared. It moves no hit.",
+    Weight("softmax_over", "score among", "How many of the best hits share that score. It moves no "
+                                          "hit.",
            5, 1, 100, 1),
 )  # fmt: skip
 
@@ -189,7 +191,7 @@ def moves_said(found: Moved) -> str:
         for count, word in ((found.count, "moved"), (found.new, "new"), (found.gone, "gone"))
         if count
     ]
-    return " · ".join(said) or "as before"
+    return " · ".join(said) or "unchanged"
 
 
 Told = Callable[[tuple["Verdict", ...]], None]

@@ -23,12 +23,12 @@ LINES: Final = (
     ("exact", "exact"),
 )
 MEANINGS: Final = (
-    ("words", "how rare the words are that it shares with the query, and how many they are"),
-    ("vector", "words, likely readings and neighbouring pairs, compared as one vector"),
-    ("boost", "for notes that last, concern you, and are sure"),
-    ("like", "how like it is to the best hits"),
+    ("words", "how many words it shares with the query, and how rare they are"),
+    ("vector", "words, similar readings and word pairs, compared as one vector"),
+    ("boost", "for notes that are durable, about you, or confident"),
+    ("like", "how similar it is to the best hits"),
     ("link", "a good hit links to it"),
-    ("exact", "it holds exact words that were asked for, so that it comes first"),
+    ("exact", "it holds the exact words you asked for, so it comes first"),
 )
 # From here on two decimals say what a number is.
 _SMALL: Final = 0.0095
@@ -102,24 +102,26 @@ def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
     """Whether the note is a hit, and what puts it there or keeps it out."""
     hit, obstacle = explanation.hit, explanation.obstacle
     if not obstacle and not asked.question.words:
-        return True, "It meets every condition. Without words there is no score: the newest come first."
+        return True, (
+            "It meets every condition. Without words there is no score; the newest notes come first."
+        )
     if not obstacle:
         return True, _place(explanation, asked)
     unfit = unmet(hit.note, asked)
     strange = bool(asked.question.words) and not hit.breakdown.reached
-    also = " Besides, it has nothing in common with the query." if strange else ""
+    also = " It also has nothing in common with the query." if strange else ""
     if _left_out(hit.note, asked):
-        said = "It is hidden, and only a search with is:hidden finds what is hidden."
-        return False, said + (f" Nor does it meet: {'; '.join(unfit)}." if unfit else "") + also
+        said = "It is hidden. Add is:hidden to find hidden notes."
+        return False, said + (f" It also does not meet: {'; '.join(unfit)}." if unfit else "") + also
     if unfit:
         return False, f"It does not meet: {'; '.join(unfit)}.{also}"
     if obstacle == "nothing in common":
-        return False, "It has nothing in common with the query: no word of it, in no form or spelling."
+        return False, "It has nothing in common with the query: no word, form or spelling matches."
     if obstacle == "too little in common":
-        return False, "It holds no word of the query, and its words that mean nearly the same are too few."
+        return False, "It holds no word of the query, and too few words of similar meaning."
     if asked.question.words:
-        return False, "Nothing is asked for: such words stand in nearly every text and rank nothing."
-    return False, "Nothing is asked for."
+        return False, "The query has only common words, which match nearly every text."
+    return False, "The query is empty."
 
 
 def percents(coverage: float, floor: float) -> tuple[str, str]:
@@ -127,7 +129,7 @@ def percents(coverage: float, floor: float) -> tuple[str, str]:
     covered, needed = f"{coverage:.0%}", f"{floor:.0%}"
     if covered == needed and coverage != floor:
         covered, needed = f"{coverage:.1%}", f"{floor:.1%}"
-    return covered.replace("%", " %"), needed.replace("%", " %")
+    return covered, needed
 
 
 def _place(explanation: Explanation, asked: Asked) -> str:
@@ -135,7 +137,7 @@ def _place(explanation: Explanation, asked: Asked) -> str:
     said = "The only hit." if total == 1 else f"Hit {rank:,} of {total:,}."
     if shown and rank > shown:
         needed, blend = number(explanation.needed), number(explanation.hit.breakdown.blend)
-        said += f" The list ends after {shown}, at a score of {needed}; this one has {blend}."
+        said += f" The list shows {shown}; the last one scores {needed}, this one {blend}."
     return said
 
 
@@ -150,17 +152,14 @@ def _told(explanation: Explanation, asked: Asked, is_hit: bool) -> Iterator[str]
         yield _would_stand(parts.blend, explanation, asked)
     if parts.reached and parts.blend:
         covered, needed = percents(parts.reached, explanation.floor)
-        less = " and words that mean the same less" if parts.reached > parts.coverage else ""
-        yield (
-            f"It covers {covered} of the query, rare words counting more{less}; "
-            f"from {needed} on notes stand above the line."
-        )
+        less = " with similar words" if parts.reached > parts.coverage else ""
+        yield (f"Matches {covered} of the query{less} (minimum {needed}).")
     if is_hit and not hit_is_sure(explanation):
         yield _below_the_line(explanation)
     if explanation.missing and parts.reached:
-        yield f"It lacks {_quoted(explanation.missing)}."
+        yield f"Missing words: {_quoted(explanation.missing)}."
     if is_hit and explanation.nowhere and explanation.judgement != "found":
-        yield f"No note holds {_quoted(explanation.nowhere)}: that speaks against every answer."
+        yield f"No note holds {_quoted(explanation.nowhere)}, so every answer is less likely."
 
 
 def _quoted(words: Sequence[str]) -> str:
@@ -178,22 +177,20 @@ def hit_is_sure(explanation: Explanation) -> bool:
 def _below_the_line(explanation: Explanation) -> str:
     """Why a hit is among those that are less likely."""
     if explanation.judgement == "found":
-        return "It stands below the line: it, or a note before it, covers too little."
+        return "It is listed as less likely: it, or a note above it, matches too little."
     from core.search.ranking import FOUND_FROM
 
     best, needed = percents(explanation.best, FOUND_FROM)
-    return (
-        f"It stands below the line, as all hits do: the best one answers with {best}, and {needed} is needed."
-    )
+    return f"All hits are less likely: the best has a likelihood of {best} (minimum {needed})."
 
 
 def _would_stand(blend: float, explanation: Explanation, asked: Asked) -> str:
     better = sum(hit.breakdown.blend > blend for hit in asked.shown)
-    score = f"With its score of {number(blend)} it would"
+    score = f"With a score of {number(blend)} it would"
     if not explanation.total:
         return f"{score} be the only hit."
     if explanation.needed and better >= len(asked.shown):
-        return f"{score} come after the {better} shown, of which the last has {number(explanation.needed)}."
+        return f"{score} come after the {better} shown; the last one scores {number(explanation.needed)}."
     return f"{score} be hit {better + 1} of {explanation.total + 1:,}."
 
 
@@ -244,8 +241,8 @@ def _vector_about(parts: Breakdown) -> str:
     if not parts.vector:
         return ""
     if parts.measured:
-        return f"measured: query and note agree by {number(parts.raw_vector)} of 1"
-    return "expected from its words; its vector is not made yet"
+        return f"measured similarity of query and note: {number(parts.raw_vector)} of 1"
+    return "estimated from its words; its vector is not computed yet"
 
 
 def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
@@ -258,16 +255,16 @@ def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
     words = {
         "word": asked,
         "form": f"{asked} in the form {found}",
-        "beginning": f"{asked} as the beginning of {found}",
+        "beginning": f"{asked} as the start of {found}",
         "spelling": f"{asked} read as {found}",
         "part": f"{asked} as a part of {found}",
         "meaning": f"means: {reason.found} ~ {reason.asked} {number(reason.likeness)}",
-        "pair": f"{asked} side by side",
-        "phrase": "the whole query stands in it, word for word",
-        "title": "the query is its title",
-        "exact": f"{found} stands in it, word for word",
-        "noise": "noise of the vector",
-        "durable": "made to last",
+        "pair": f"{asked} next to each other",
+        "phrase": "it holds the whole query, word for word",
+        "title": "its title is the query",
+        "exact": f"it holds {found}, word for word",
+        "noise": "vector noise",
+        "durable": "durable",
         "scope": f"scope {reason.found}",
         "confidence": f"confidence {reason.found}",
     }

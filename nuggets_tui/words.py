@@ -29,9 +29,9 @@ _STEPS = ((60, 1, "s"), (3600, 60, "min"), (86_400, 3600, "h"), (86_400 * 60, 86
 _MONTH = 86_400 * 30.44
 _PINNED = "pinned"
 # What stands before the deeds of a change set that repeats, restores or mends.
-_PREFIXES = {"redo": "did again:", "restore": "restored:", "repair": "repaired:"}
+_PREFIXES = {"redo": "redid:", "restore": "restored:", "repair": "repaired:"}
 _PARTICIPLES = {
-    "hid": "hidden", "forgot": "forgotten", "wrote": "written", "refused a change of": "kept as it is",
+    "hid": "hidden", "forgot": "forgotten", "wrote": "written", "refused a change of": "kept unchanged",
     "dropped a recall of": "with a recall dropped",
 }  # fmt: skip
 # What is done to facts as well: said of the note of a fact alone, it says so.
@@ -115,16 +115,19 @@ class Deed(msgspec.Struct, frozen=True):
     noun: str = "note"
 
 
-def deed(change_set: ChangeSet) -> Deed:
-    """A whole change set in one line: the one thing it did, or how many things of each kind and some by name."""
+def deed(change_set: ChangeSet, *, quoted: bool = False) -> Deed:
+    """A whole change set in one line: the one thing it did, or how many things of each kind and some by name.
+
+    quoted: with titles and keys in quotation marks, as they stand in a sentence.
+    """
     if change_set.kind == "undo" and not change_set.mends:
-        told = _done(_turned_back(change_set))
-        return Deed("took back:", f"{told.verb} {told.what}", told.note_id)
+        told = _done(_turned_back(change_set), quoted)
+        return Deed("undid:", f"{told.verb} {told.what}", told.note_id)
     deeds = deeds_of(change_set)
     if change_set.kind == "promotion" and deeds:
         goal = next((item for item in deeds if item.noun == "file"), deeds[0])
         return Deed("promoted", f"to {goal.what}", deeds[0].note_id)
-    told = _done(change_set)
+    told = _done(change_set, quoted)
     if change_set.kind == "hit" and change_set.author == OURSELVES:
         # Another program had dropped it.
         return Deed("counted again:", told.what, told.note_id, told.noun)
@@ -145,15 +148,17 @@ def _turned_back(change_set: ChangeSet) -> ChangeSet:
     )
 
 
-def _done(change_set: ChangeSet) -> Deed:
+def _done(change_set: ChangeSet, quoted: bool) -> Deed:
     """A change set in one line, whatever its kind."""
     deeds = deeds_of(change_set)
+    if quoted:
+        deeds = tuple(map(_quoted, deeds))
     if not deeds:
         mended = ", ".join(mend.path for mend in change_set.mends)
         if mended and change_set.kind == "undo":
-            return Deed("took back:", f"made {mended} sound again")
+            return Deed("undid:", f"repaired {mended}")
         if mended:
-            return Deed("made", f"{mended} sound again")
+            return Deed("repaired", mended)
         return Deed("repaired:" if change_set.kind == "repair" else "changed", change_set.reason)
     if len(deeds) == 1:
         return _of_its_fact(change_set, deeds[0])
@@ -163,8 +168,21 @@ def _done(change_set: ChangeSet) -> Deed:
     merged = [item for item in deeds if item.verb == "merged away"]
     whole = change_set.kind in ("edit", "undo", "redo")
     if whole and len(merged) == 1 and _of_one_merge(change_set, merged[0].note_id):
-        return Deed("merged", f"{merged[0].what} into {_survivor(change_set)}", merged[0].note_id)
+        survivor = _survivor(change_set)
+        into = _in_quotes(survivor) if quoted and survivor else survivor or "another note"
+        return Deed("merged", f"{merged[0].what} into {into}", merged[0].note_id)
     return _many(change_set, deeds)
+
+
+def _quoted(told: Deed) -> Deed:
+    """A deed done to a note or a fact, with its name in quotation marks."""
+    if told.noun not in ("note", "fact"):
+        return told
+    return msgspec.structs.replace(told, what=_in_quotes(told.what))
+
+
+def _in_quotes(name: str) -> str:
+    return f"“{safe_line(name, _NAME - 2)}”"
 
 
 def _of_its_fact(change_set: ChangeSet, told: Deed) -> Deed:
@@ -394,7 +412,7 @@ def _survivor(change_set: ChangeSet) -> str:
     for change in change_set.notes:
         if change.id in goals:
             return change.note.title
-    return "another note"
+    return ""
 
 
 def left_for_later(result: ReflectionResult) -> str:
@@ -419,15 +437,15 @@ def waiting_words(result: PromotionResult) -> str:
 def waiting_said(lines: int, path: str) -> str:
     """The same of so many lines of the file at a path."""
     return (
-        f"{plural(lines, 'line')} for {safe_line(path)} wait for your word: "
-        "nuggets promote --automatic project, always or never"
+        f"{plural(lines, 'line')} for {safe_line(path)} wait for your decision: nuggets promote "
+        "--automatic project, always or never"
     )
 
 
 _UNDECODED: Final[Mapping[Undecoded, str]] = {
-    "overfull": "read from the fact file: this nugget holds more facts than its vectors can tell apart",
-    "costly": "read from the fact file: decoding this nugget would take too long",
-    "unsure": "read from the fact file: the vectors of this nugget are not sure of it",
+    "overfull": "read from the fact file: the nugget holds too many facts for its vectors",
+    "costly": "read from the fact file: decoding the nugget would take too long",
+    "unsure": "read from the fact file: the nugget's vectors are not sure",
 }
 
 
@@ -440,7 +458,7 @@ def skipped_lines(found: Recall) -> Iterator[str]:
     """A line for each nugget that was passed over. What cannot be read at all is said elsewhere, at each opening."""
     for one in found.skipped:
         if one.reason == "undecodable":
-            yield f"{one.nugget_name} was passed over: {one.what}"
+            yield f"{one.nugget_name} was skipped: {one.what}"
 
 
 def why_candidate(one: Candidate) -> str:

@@ -13,7 +13,7 @@ from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.cli.output import Line, Span, table
-from nuggets_tui.searches_text import lost_in_words, rank_of, sign_of, standing_of
+from nuggets_tui.searches_text import lost_in_words, rank_of, sign_of, standing_of, why_failed
 
 if TYPE_CHECKING:
     from core.search.goldens import Verdict
@@ -95,8 +95,7 @@ def keep(
 def _kept_how(verdict: Verdict) -> str:
     if not verdict.lost:
         return f": {standing_of(verdict)}"
-    reason = standing_of(verdict).removeprefix("lost: ")
-    return f", but its check fails: {reason}"
+    return f", but its check fails: {why_failed(verdict)}"
 
 
 @command("drop", epilog=example("nuggets searches drop tokens"))

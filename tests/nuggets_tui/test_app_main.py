@@ -224,7 +224,7 @@ async def test_a_file_that_breaks_leaves_the_last_good_state_and_says_so(home: P
         graph.write_bytes(good[: len(good) // 2])
         await app.until(lambda: app.view.trouble, "noticed")
         assert "Auth middleware" in app.text
-        await app.until(lambda: "not readable just now" in app.text)
+        await app.until(lambda: "cannot be read now" in app.text)
         await app.until(lambda: "graph.json" in app.notices)
         graph.write_bytes(good)
         await app.until(lambda: not app.view.trouble, "mended")

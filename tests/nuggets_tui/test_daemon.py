@@ -134,7 +134,7 @@ def test_a_memory_that_is_broken_for_a_while_is_said_once_and_tried_again(rig: R
     assert len([line for line in rig.said if "graph.json" in line]) == 1
     assert days(rig.home) == ["2026-11-21", "2026-11-22"]
     assert any(line.startswith("reflection:") for line in rig.said)
-    assert "all is well again" in rig.said
+    assert "the problem is over" in rig.said
 
 
 def test_a_folder_that_goes_and_comes_back_is_served_again(rig: Rig, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_lines_are_left_out_only_where_some_are() -> None:
 
 
 def test_very_long_texts_are_told_by_their_length() -> None:
-    assert text_lines("x" * 70_000, "") == [DiffLine("~", "text of 70,000 characters, now 0")]
+    assert text_lines("x" * 70_000, "") == [DiffLine("~", "70,000 characters, now 0")]
     many = unified_lines(["+x"] * 3_000)
     assert len(many) == 2_001
     assert many[-1] == DiffLine("~", "… 1,000 more lines")

@@ -21,18 +21,18 @@ def test_the_log_names_what_was_set_and_kept_and_taken_back(tmp_path: Path) -> N
     memory.save_settings({"search.text_weight": 0.3})
     assert said() == "set search.text_weight to 0.3"
     memory.undo()
-    assert said() == "took back: set search.text_weight to 0.3"
+    assert said() == "undid: set search.text_weight to 0.3"
     memory.save_settings({"search.text_weight": 0.3, "search.link_weight": 0.1})
     assert said().startswith("set 2 settings: ")
     memory.save_settings({"search.link_weight": None})
     assert said() == "set search.link_weight to its default"
     memory.keep_search(KeptSearch("one", "alpha"))
-    assert said() == "kept the search one"
+    assert said() == "saved the search “one”"
     memory.keep_search(KeptSearch("one", "beta"), instead_of="one")
-    assert said() == "changed the search one"
+    assert said() == "changed the search “one”"
     memory.keep_search(KeptSearch("two", "beta"))
     memory.let_searches_go(["one", "two"])
-    assert said().startswith("let go 2 searches: ")
+    assert said().startswith("deleted 2 searches: ")
 
 
 def test_what_cannot_be_read_is_told_as_a_file() -> None:

@@ -48,13 +48,13 @@ REMEDIES: list[Remedy] = [
     ("remedy", "key"),
     [
         (Repair(), "V checks and repairs it"),
-        (Repair("or-copy"), "V checks and repairs it, or put back a good copy of it"),
-        (Verify(mendable=True), "V says whether it can be mended"),
+        (Repair("or-copy"), "V checks and repairs it, or restore a good copy of it"),
+        (Verify(mendable=True), "V shows whether it can be repaired"),
         (Restore(), "B lists the backups"),
-        (Restore("copy"), "mend it, or put back a good copy with B"),
-        (Resolve("0a1b"), "c settles it"),
-        (ShowLog(others=True), "the audit log lists them (a); there, enter and then u takes one back"),
-        (Redo("0a1b"), "in its entry of the audit log, U does it again"),
+        (Restore("copy"), "repair it, or restore a good copy with B"),
+        (Resolve("0a1b"), "c resolves it"),
+        (ShowLog(others=True), "the audit log lists them (a); open one with enter, then u undoes it"),
+        (Redo("0a1b"), "open its entry in the audit log; U redoes it"),
         (None, ""),
     ],
 )  # fmt: skip
@@ -92,13 +92,13 @@ def test_an_error_names_the_key() -> None:
 
 @pytest.mark.parametrize(
     ("remedy", "said"),
-    [(ListThings("secrets"), "nuggets secrets lists them."), (Resolve("x"), "c settles it.")],
+    [(ListThings("secrets"), "nuggets secrets lists them."), (Resolve("x"), "c resolves it.")],
 )
 def test_commands_and_keys_are_not_written_with_a_capital_letter(remedy: Remedy, said: str) -> None:
     assert told_error(BrokenFileError("x", remedy=remedy))[1] == said
 
 
-SHORT = "Hid “Auth middleware”. u takes it back-that."
+SHORT = "Hid “Auth middleware”. u undoes it-that."
 LONG = "Moved 12 notes to scope project, 3 were so already. " * 3 + "u takes back-this."
 BROKEN = BrokenFileError("the note graph cannot be read (it ends in the middle of a value)",
                          where="/home/somebody/.nuggets/graph/graph.json", kept="the file was left as it is",

@@ -60,4 +60,4 @@ def test_moves_are_told_against_the_order_before() -> None:
     assert (found.new, found.gone, found.count) == (1, 1, 3)
     assert moves_said(found) == "3 moved · 1 new · 1 gone"
     assert [move_sign(places) for places in (2, -1, 0, None)] == ["↑2", "↓1", "", "new"]
-    assert moves_said(moved(hits("a"), hits("a"))) == "as before"
+    assert moves_said(moved(hits("a"), hits("a"))) == "unchanged"

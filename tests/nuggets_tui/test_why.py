@@ -50,12 +50,12 @@ def test_a_word_that_was_read_as_another_is_told(memory: Memory) -> None:
     answer = ask(memory, "sesion stor", "Session store")
     texts = [given.text for line in answer.lines for given in line.given]
     assert "“sesion” read as “session”" in texts
-    assert "“stor” as the beginning of “store”" in texts
+    assert "“stor” as the start of “store”" in texts
 
 
 def test_the_vector_says_whether_it_was_measured(memory: Memory) -> None:
     vector = next(line for line in ask(memory, "redis", "Session store").lines if line.name == "vector")
-    assert vector.about.startswith(("measured: ", "expected from its words"))
+    assert vector.about.startswith(("measured similarity", "estimated from its words"))
 
 
 def test_a_measured_vector_names_its_noise_and_how_far_the_vectors_agree(memory: Memory) -> None:
@@ -71,15 +71,15 @@ def test_a_measured_vector_names_its_noise_and_how_far_the_vectors_agree(memory:
     explanation = Explanation(hit=hit, total=1, obstacle="", missing=(), floor=0.3, needed=0.0)
     answer = why(explanation, Asked(read("redis"), NOW, shown=(hit,)), str)
     vector = next(line for line in answer.lines if line.name == "vector")
-    assert vector.about == "measured: query and note agree by 0.33 of 1"
-    assert vector.given[-1] == Given("noise of the vector", -0.004, quiet=True)
+    assert vector.about == "measured similarity of query and note: 0.33 of 1"
+    assert vector.given[-1] == Given("vector noise", -0.004, quiet=True)
 
 
 def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
     for query, title, words in (
-        ("scratch", "Old scratch", "It is hidden, and only a search with is:hidden"),
-        ("scratch tag:redis", "Old scratch", "Nor does it meet: tag redis."),
-        ("redis", "Old scratch", "Besides, it has nothing in common with the query."),
+        ("scratch", "Old scratch", "It is hidden. Add is:hidden to find hidden notes."),
+        ("scratch tag:redis", "Old scratch", "It also does not meet: tag redis."),
+        ("redis", "Old scratch", "It also has nothing in common with the query."),
         ("jwt tag:redis", "JWT token format", "It does not meet: tag redis."),
         ("jwt -rs256", "JWT token format", "It does not meet: without “rs256”."),
         ('jwt +"claims aud"', "JWT token format", "It does not meet: with “claims aud”."),
@@ -87,7 +87,7 @@ def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
         ("tag:redis", "JWT token format", "It does not meet: tag redis."),
         ("redis", "Deploy day", "It has nothing in common with the query"),
         ("the of", "Deploy day", "Nothing is asked for"),
-        ("", "Deploy day", "Nothing is asked for."),
+        ("", "Deploy day", "The query is empty."),
         ("is:hidden scratch", "Session store", "It does not meet: hidden."),
     ):
         answer = ask(memory, query, title)
@@ -111,9 +111,7 @@ def test_a_note_that_conditions_alone_admit_has_no_score_to_take_apart(memory: M
 
 def test_a_note_that_is_kept_out_is_told_where_it_would_stand(memory: Memory) -> None:
     out = ask(memory, "jwt tokens -rs256", "JWT token format")
-    assert any(
-        told.startswith("With its score of ") and "it would be hit 1 of 2" in told for told in out.told
-    )
+    assert any(told.startswith("With a score of ") and "it would be hit 1 of 2" in told for told in out.told)
     only = ask(memory, "redis -hour", "Session store")
     assert any("it would be the only hit" in told for told in only.told)
 
@@ -123,9 +121,9 @@ def test_too_little_in_common_says_how_much_is_covered_and_what_is_lacking(memor
     memory.change("more", lambda draft: create_note(draft, "project", "Thin", "Tuesdays, and so on."))
     answer = ask(memory, query, "Thin")
     assert answer.is_hit
-    assert any(told.startswith("It covers 10 % of the query") for told in answer.told)
-    assert any(told.startswith("It stands below the line") for told in answer.told)
-    assert any(told.startswith("It lacks “redis”") for told in answer.told)
+    assert any(told.startswith("Matches 10% of the query") for told in answer.told)
+    assert any(told.startswith("All hits are less likely") for told in answer.told)
+    assert any(told.startswith("Missing words: “redis”") for told in answer.told)
 
 
 def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) -> None:
@@ -137,7 +135,7 @@ def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) 
     last = memory.search("kiwi", 10)[-1].note.title
     answer = ask(memory, "kiwi", last, shown=3)
     assert answer.is_hit
-    assert answer.verdict.startswith("Hit 6 of 6. The list ends after 3, at a score of ")
+    assert answer.verdict.startswith("Hit 6 of 6. The list shows 3; the last one scores ")
 
 
 @pytest.mark.parametrize(
@@ -148,9 +146,9 @@ def test_numbers_are_as_short_as_says_what_they_are(value: float, shown: str) ->
 
 
 def test_what_is_covered_and_what_is_needed_never_look_alike() -> None:
-    assert percents(0.12, 0.2) == ("12 %", "20 %")
-    assert percents(0.298, 0.3) == ("29.8 %", "30.0 %")
-    assert percents(0.3, 0.3) == ("30 %", "30 %")
+    assert percents(0.12, 0.2) == ("12%", "20%")
+    assert percents(0.298, 0.3) == ("29.8%", "30.0%")
+    assert percents(0.3, 0.3) == ("30%", "30%")
 
 
 def test_every_kind_of_reason_has_words_of_its_own() -> None:

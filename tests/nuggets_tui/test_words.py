@@ -113,7 +113,7 @@ def test_many_changes_are_counted(memory: Memory) -> None:
 
 def test_taking_back_and_emptiness_are_said_too(memory: Memory) -> None:
     _, done = memory.change("hid it", partial(hide_note, id=note_id(memory, "Deploy day")))
-    assert said(memory.undo(done)) == "took back: hid Deploy day"
+    assert said(memory.undo(done)) == "undid: hid Deploy day"
     empty = memory.draft().change_set("nothing")
     assert said(empty) == "changed nothing"
 
@@ -123,8 +123,8 @@ def test_a_pin_is_called_a_pin_also_when_it_is_taken_back(memory: Memory) -> Non
     _, done = memory.change("why", partial(edit_note, id=store, add_tags=["pinned"]))
     assert said(done) == "pinned Session store"
     undone = memory.undo(done)
-    assert said(undone) == "took back: pinned Session store"
-    assert said(memory.undo(undone)) == "did again: pinned Session store"
+    assert said(undone) == "undid: pinned Session store"
+    assert said(memory.undo(undone)) == "redid: pinned Session store"
 
 
 def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) -> None:
@@ -141,7 +141,7 @@ def test_both_ends_of_a_link_are_one_pair_and_notes_are_named(memory: Memory) ->
     assert "linked 2 pairs" in words
     assert "hid 1 note" in words
     assert "Session store" in words
-    assert said(memory.undo(done)) == f"took back: {words}"
+    assert said(memory.undo(done)) == f"undid: {words}"
 
 
 def test_what_another_program_deleted_is_counted_and_named(memory: Memory) -> None:
@@ -155,7 +155,7 @@ def test_what_another_program_deleted_is_counted_and_named(memory: Memory) -> No
 def test_what_was_done_again_restored_or_repaired_is_said_so(memory: Memory) -> None:
     _, done = memory.change("why", partial(hide_note, id=note_id(memory, "Deploy day")))
     memory.undo(done)
-    assert said(memory.redo()) == "did again: hid Deploy day"
+    assert said(memory.redo()) == "redid: hid Deploy day"
     for kind, prefix in (("restore", "restored:"), ("repair", "repaired:")):
         _, done = memory.change(
             "why", partial(edit_note, id=note_id(memory, "Session store"), content=kind), kind=kind
@@ -167,7 +167,7 @@ def test_a_merge_done_again_is_still_called_a_merge(memory: Memory) -> None:
     store, day = note_id(memory, "Session store"), note_id(memory, "Deploy day")
     _, done = memory.change("why", partial(merge_notes, survivor_id=store, other_id=day))
     memory.undo(done)
-    assert said(memory.redo()) == "did again: merged Deploy day into Session store"
+    assert said(memory.redo()) == "redid: merged Deploy day into Session store"
 
 
 def test_a_change_set_is_counted_without_names(memory: Memory) -> None:
@@ -201,7 +201,7 @@ def test_a_change_of_a_note_alone_is_no_change_of_its_fact() -> None:
     assert said(alone) == "added note of k"
     assert said(_made([came], kind="repair")) == "repaired: added note of k"
     inverse = alone.inverse(id="u", at=iso(NOW), author=PERSON, reason="undo")
-    assert said(inverse) == "took back: added note of k"
+    assert said(inverse) == "undid: added note of k"
     both = _made([came], [FactChange(nugget="memory", key="k", before=None, after=fact)])
     assert (counted(both), said(both), things(both)) == ("1 fact added", "added k", "1 thing")
 
@@ -242,7 +242,7 @@ def test_a_recall_that_was_dropped_or_counted_again_is_not_called_a_recall() -> 
     for dropped in (_made(notes, facts, kind="hit"), _made(notes, kind="hit"), _made([], facts, kind="hit")):
         assert said(dropped) == "dropped a recall of k"
         lines = [line for lines in change_lines(dropped) for line in lines]
-        assert lines[1:] == [DiffLine("-", "recalled 0×, before 1×")]
+        assert lines[1:] == [DiffLine("-", "recalled 0×, 1× before")]
     again = _made(notes, facts, kind="hit").inverse(
         id="c", at=iso(NOW), author=OURSELVES, reason="why", kind="hit"
     )
@@ -258,12 +258,12 @@ def test_a_time_in_full_is_that_of_the_local_clock() -> None:
 def test_a_repair_of_a_file_alone_says_what_it_did() -> None:
     mend = FileMend(path="graph/graph.json", kept="kept", before="0", after="1")
     change_set = ChangeSet(id="a", at="", author=PERSON, reason="why", kind="repair", mends=(mend,))
-    assert said(change_set) == "made graph/graph.json sound again"
+    assert said(change_set) == "repaired graph/graph.json"
     taken_back = msgspec.structs.replace(change_set, kind="undo", about="a")
-    assert said(taken_back) == "took back: made graph/graph.json sound again"
+    assert said(taken_back) == "undid: repaired graph/graph.json"
     # Logged by a version that did not keep which files it were.
-    former = msgspec.structs.replace(change_set, mends=(), reason="made graph/graph.json sound again")
-    assert said(former) == "repaired: made graph/graph.json sound again"
+    former = msgspec.structs.replace(change_set, mends=(), reason="repaired graph/graph.json")
+    assert said(former) == "repaired: repaired graph/graph.json"
 
 
 def test_a_run_with_one_merge_among_other_things_is_not_called_a_merge(memory: Memory) -> None:
@@ -273,4 +273,4 @@ def test_a_run_with_one_merge_among_other_things_is_not_called_a_merge(memory: M
     memory.change("w", partial(create_note, nugget="project", title="tmp", content="x"))
     assert memory.reflect().merged == 1
     undone = memory.undo(memory.log(limit=1)[0].id)
-    assert not said(undone).startswith("took back: merged Twin")
+    assert not said(undone).startswith("undid: merged Twin")

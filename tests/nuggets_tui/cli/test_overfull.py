@@ -43,11 +43,11 @@ def test_a_nugget_that_was_passed_over_is_said_beside_the_answer(nuggets: Any) -
     assert "D is 0" in skipped["what"]
     result = nuggets("recall", "deploy command")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "odd was passed over" in result.stderr
+    assert "odd was skipped" in result.stderr
     nuggets.ok("remember", "sound", "deploy command", "make ship")
     result = nuggets("recall", "deploy command")
     assert result.stdout.splitlines()[0] == "make ship"
-    assert "odd was passed over" in result.stderr
+    assert "odd was skipped" in result.stderr
     assert nuggets.json("recall", "deploy command")["nuggetName"] == "sound"
 
 

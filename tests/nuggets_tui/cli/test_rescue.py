@@ -74,7 +74,7 @@ def test_a_repair_of_the_note_graph_is_undone_before_what_came_earlier(nuggets: 
     assert entry["author"] == "command line"
     [change] = entry["changes"]
     assert (change["title"], change["before"]["kept"][:11]) == ("graph/graph.json", "quarantine/")
-    assert "- as it was, kept as quarantine/" in nuggets.ok("log", "--limit", "1", "--verbose")
+    assert "- as it was; its bytes are in quarantine/" in nuggets.ok("log", "--limit", "1", "--verbose")
     said = nuggets.ok("undo")
     assert "graph/graph.json" in said
     assert "nuggets verify --repair" in said

@@ -90,7 +90,7 @@ def test_a_score_is_explained_in_parts_that_add_up(filled: Any) -> None:
     assert hit["missing"] == ["auth"]
     shown = filled.ok("search", "auth token", "--explain", "JWT token format")
     assert "Hit 2 of 2." in shown
-    assert "It lacks “auth”." in shown
+    assert "Missing words: “auth”." in shown
     assert "“tokn” read as “token”" in filled.ok("search", "tokn", "--explain", "JWT token format")
     assert shown.index("words") < shown.index("vector") < shown.index("boost") < shown.index("score")
 
@@ -115,7 +115,7 @@ def test_a_note_that_is_not_there_cannot_be_explained(filled: Any) -> None:
 
 def test_the_list_ends_where_the_limit_says(filled: Any) -> None:
     said = filled.ok("search", "auth token", "--limit", "1", "--explain", "JWT token format")
-    assert "Hit 2 of 2. The list ends after 1, at a score of" in said
+    assert "Hit 2 of 2. The list shows 1; the last one scores" in said
 
 
 @pytest.mark.slow

@@ -150,7 +150,7 @@ def test_recall_explains_what_may_answer_and_ends_with_one(filled: Any) -> None:
     assert [one["id"] for one in answer["explained"]] == [one["id"] for one in answer["candidates"]]
     result = filled("recall", UNSURE, "--explain")
     assert result.exit_code == 1
-    assert "It lacks “birthday”" in result.stdout
+    assert "Missing words: “birthday”" in result.stdout
     assert filled.json("recall", "zzyzx", "--explain", code=1)["explained"] == []
     assert "nothing found" in filled.fails("recall", "zzyzx", "--explain", code=1)
     (missed,) = filled.json("recall", "zzyzx", "--explain", "Rollback", code=1)["explained"]

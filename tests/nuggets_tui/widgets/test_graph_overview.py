@@ -146,7 +146,7 @@ async def test_a_changed_memory_keeps_cursor_zoom_and_picture_until_it_is_laid_o
 async def test_before_the_first_layout_it_says_how_far_it_is_and_leaving_ends_it() -> None:
     app = Harness()
     async with app.run_test(size=SIZE) as pilot:
-        assert screen(app.view)[0].startswith("Notes are drawn here")
+        assert screen(app.view)[0].startswith("The overview shows notes")
         app.view.show(memory(count=3000), "")
         assert screen(app.view)[0].startswith("placing 3,000 notes")
         app.view.leave()

@@ -176,15 +176,15 @@ def test_what_came_of_a_text_is_said_fact_by_fact() -> None:
     )
     assert outcomes(rows) == (
         ("Kept.", "written", True),
-        ("Doubtful.", "too unsure to be written by itself", False),
+        ("Doubtful.", "not sure enough to be written without you", False),
         ("Proposed.", "refused", False),
         ("Accepted.", "written", True),
     )
     said = plain(details.job_lines(make_job(1, "completed", completed_at=AT), make_raw(), rows, NOW, 200))
     assert "✓ Kept. written" in said
-    assert "– Doubtful. too unsure" in said
+    assert "– Doubtful. not sure enough" in said
     nothing = plain(details.job_lines(make_job(1, "completed", completed_at=AT), make_raw(), (), NOW, 200))
-    assert "nothing worth keeping" in nothing
+    assert "no facts found in it" in nothing
 
 
 def test_jobs_stand_under_headings_with_what_needs_a_person_before_what_waits() -> None:
@@ -212,8 +212,8 @@ def test_who_handed_something_in_is_named_as_in_the_audit_log() -> None:
 
 def test_a_model_that_rests_says_when_it_is_asked_again() -> None:
     health = make_health(state="open", open_until=AT + 30_000)
-    assert model_state(health, NOW) == "rests after failures, asked again in 30 s"
-    assert model_state(health) == "rests after failures"
+    assert model_state(health, NOW) == "paused after failures, next try in 30 s"
+    assert model_state(health) == "paused after failures"
 
 
 @pytest.mark.parametrize(
