@@ -33,28 +33,28 @@ _SAID: Final = {
     "user": "about you, in every project",
     "shared": "known to all projects",
     "project": "about this project",
-    "session": "for this session alone; temporary, never promoted",
+    "session": "for this session only; never promoted",
 }
 
 
 class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
     """Answers with the tags to add and those to take off."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "go_on", "go on", show=False)]
-    keys = "ctrl+s  show what would change · tab  next field · esc  close"
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "go_on", "continue", show=False)]
+    keys = "ctrl+s  preview the change · tab  next field · esc  close"
 
     def __init__(self, snapshot: Snapshot, notes: Sequence[Note]) -> None:
         super().__init__(classes="small")
-        self.heading = f"Tags of {len(notes):,} selected"
+        self.heading = f"Change the tags of {len(notes):,} selected notes"
         self._snapshot = snapshot
         self._counts = tag_counts(notes)
 
     def compose_inside(self) -> ComposeResult:
         """The tags that are there, and two lines."""
         yield Static(self._present(), classes="words")
-        hint = "words, with spaces between them"
+        hint = "words separated by spaces"
         yield CompletedField("Add", id="add", hint=hint, offers_for=partial(tag_offers, self._snapshot))
-        yield CompletedField("Take off", id="remove", hint=hint, offers_for=self._worn)
+        yield CompletedField("Remove", id="remove", hint=hint, offers_for=self._worn)
 
     def _worn(self, typed: str) -> list[Offer]:
         """The tags that can be taken off and go on as the last word does."""
@@ -64,7 +64,7 @@ class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
     def _present(self) -> Content:
         counts = self._counts
         if not counts:
-            return Content.styled("They have no tags yet.", MUTED)
+            return Content.styled("The selected notes have no tags yet.", MUTED)
         parts = [
             Content.assemble(content(cut(tag, _TAG), "$text-secondary"), (f" {count:,}", MUTED))
             for tag, count in counts[:_TAGS]
@@ -97,7 +97,7 @@ class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
         if any(self.values):
             self.dismiss(self.values)
         else:
-            say(self, "Type a tag to add or to take off.")
+            say(self, "Type a tag to add or remove.")
 
     @property
     def unsaved(self) -> bool:
@@ -109,9 +109,7 @@ class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
         if not self.unsaved:
             self.dismiss(None)
             return
-        question = ConfirmScreen(
-            "Close without changing tags?", "What you typed here will be gone.", yes="close"
-        )
+        question = ConfirmScreen("Close without changing tags?", "What you typed here is lost.", yes="close")
         close_if_sure(self, question)
 
 
@@ -122,7 +120,7 @@ class ScopeScreen(ChoiceScreen):
 
     def __init__(self, notes: Sequence[Note]) -> None:
         self.heading = (
-            f"Move {len(notes):,} selected to another scope"
+            f"Move {len(notes):,} selected notes to another scope"
             if len(notes) > 1
             else f"Move “{safe_line(notes[0].title, 60)}” to another scope"
         )
@@ -130,12 +128,12 @@ class ScopeScreen(ChoiceScreen):
         super().__init__([_scope_row(scope, here[scope], len(notes)) for scope in SCOPES])
 
     said = (
-        "The scope says what a memory is about and where it counts. Whom it is about and how long it lasts follow, "
-        "unless somebody chose them."
+        "The scope says whom a note concerns. Its subject and stability follow, unless you or an "
+        "agent set them."
     )
 
 
 def _scope_row(scope: str, count: int, total: int) -> Row:
-    here = "" if not count else "is there" if total == 1 else f"{plural(count, 'note')} there"
+    here = "" if not count else "here now" if total == 1 else f"{plural(count, 'note')} here now"
     head = sides(Content.styled(scope, "bold"), Content.styled(here, "$text-secondary"))
     return Row(scope, (head, Content.styled(f"  {_SAID[scope]}", MUTED)))

@@ -73,16 +73,14 @@ def _about(proposal: Proposal, selected: int, undo_key: str) -> str:
     said = [f"{selected:,} selected."]
     as_it_is = selected - len(edited.changed) - len(edited.refused)
     if as_it_is:
-        said.append(f"{as_it_is:,} {'is' if as_it_is == 1 else 'are'} so already.")
+        said.append(f"{as_it_is:,} {'needs' if as_it_is == 1 else 'need'} no change.")
     if edited.refused:
         id, error = edited.refused[0]
         note = proposal.base.by_id.get(id)
         name = f"“{cut(note.title, _NAME)}”: " if note is not None else ""
         first = "" if len(edited.refused) == 1 else " the first is "
         said.append(f"{len(edited.refused):,} cannot be changed:{first or ' '}{name}{message(error)}.")
-    said.append(
-        f"Nothing is written before you apply; then it is one entry of the log, which {undo_key} takes back."
-    )
+    said.append(f"Nothing is written until you apply. {undo_key} then undoes all of it.")
     return " ".join(safe_line(part) for part in said)
 
 
@@ -128,14 +126,14 @@ def _lines(change: NoteChange, title_of: TitleOf, links: int, width: int) -> lis
 def _remarks(before: Note | None, after: Note | None, links: int) -> Iterator[str]:
     """What the difference itself does not say."""
     if links:
-        yield f"{plural(links, 'link')} to it {'goes' if links == 1 else 'go'} too."
+        yield f"{plural(links, 'link')} to it {'is' if links == 1 else 'are'} deleted too."
     if before is None or after is None:
         return
     if before.is_fact and after.hidden and not before.hidden:
-        yield "Its fact leaves recall, and waits in the hidden note."
+        yield "Agents no longer recall its fact. The hidden note keeps it."
     said = said_scope(after.title)
     if before.scope != after.scope and said and said != after.scope:
-        yield f"Its title still says {said}: and stays as it is."
+        yield f"Its title still begins with {said}: and does not change."
 
 
 def _text(note: Note) -> list[Content]:

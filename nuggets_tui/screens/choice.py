@@ -53,10 +53,10 @@ class ChoiceScreen(Dialog[str]):
 
 SHOW = "show"
 _ANSWERS = (
-    ("project", "Yes, for this project", "each daily pass writes this MEMORY.md, and no other"),
-    ("always", "Always", "this one, and every MEMORY.md that you promoted to"),
-    ("never", "Never", "promote by hand, whenever you like"),
-    (SHOW, "Show me the lines first", "and ask me another time"),
+    ("project", "Yes, for this project", "each daily pass writes this MEMORY.md only"),
+    ("always", "Always", "each daily pass writes every MEMORY.md you promoted to"),
+    ("never", "Never", "you promote by hand"),
+    (SHOW, "Show me the lines first", "and ask again later"),
 )
 
 
@@ -68,7 +68,10 @@ class AutomaticScreen(ChoiceScreen):
 
     def __init__(self, result: PromotionResult) -> None:
         lines = plural(lines_of(result), "line")
-        self.said = f"What was recalled often can go into MEMORY.md by itself: now {lines} of {safe_line(result.path)}."
+        self.said = (
+            f"The daily pass can write often recalled notes to MEMORY.md: now {lines} of "
+            f"{safe_line(result.path)}."
+        )
         super().__init__([Row(key, (content(said), content(more, MUTED))) for key, said, more in _ANSWERS])
 
 
@@ -76,8 +79,8 @@ class BackupsScreen(ChoiceScreen):
     """Answers with the name of the chosen backup."""
 
     heading = "Go back to a backup"
-    keys = "⏎  show what would change · ↑↓  choose · esc  close"
-    said = "Choosing one shows what going back would change. Nothing is written before you have seen it."
+    keys = "⏎  preview · ↑↓  choose · esc  close"
+    said = "You see a preview first. Nothing is written until you apply it."
 
     def __init__(self, backups: tuple[Backup, ...], now: datetime) -> None:
         super().__init__([_row(backup, now) for backup in backups])
@@ -99,8 +102,7 @@ class FilesScreen(ChoiceScreen):
 
     heading = "Open which file?"
     about = (
-        "Files are looked for in the folder in which the app was started and in the root of its repository; absolute "
-        "paths and those from ~ as they are."
+        "A relative path is looked up in the folder where you started the app, then in its repository's root."
     )
     keys = "⏎  open in $EDITOR · esc  close"
 
@@ -108,14 +110,14 @@ class FilesScreen(ChoiceScreen):
         # Those that are there come first, otherwise as the note has them.
         order = sorted(range(len(named)), key=lambda place: named[place].path is None)
         super().__init__([Row(str(place), (_file_row(named[place]),)) for place in order])
-        self.said = "Files that the note names."
+        self.said = "Files named in the note."
         if any(one.surprising for one in named):
-            self.said = "Files that the note names. Some lie outside of the folder the app was started in."
+            self.said = "Files named in the note. Some are outside the folder where you started the app."
 
 
 def _file_row(found: Found) -> Callable[[int], Content]:
     if found.path is None:
-        return sides(content(cut(str(found.reference), _NAME), MUTED), content("not here", MUTED))
+        return sides(content(cut(str(found.reference), _NAME), MUTED), content("not found", MUTED))
     return sides(
         content(cut(str(found.reference), _NAME)), content(cut(_shortened(found.path), _PATH), MUTED)
     )
@@ -134,8 +136,8 @@ class TargetsScreen(ChoiceScreen):
     """Answers with the chosen file's folder, or ANOTHER. Those whose folder is gone are told and cannot be chosen."""
 
     heading = "Promote: which MEMORY.md?"
-    keys = "⏎  show what would be written · ↑↓  choose · esc  close"
-    said = "Choosing one shows what would be written. Nothing is written before you have seen it."
+    keys = "⏎  preview · ↑↓  choose · esc  close"
+    said = "You see a preview first. Nothing is written until you apply it."
 
     def __init__(self, targets: tuple[PromotionTarget, ...], now: datetime) -> None:
         """`targets`: the present project first, then those written to last."""
@@ -148,14 +150,12 @@ def _target_row(target: PromotionTarget, now: datetime) -> Row:
     name = Path(target.cwd).name if target.cwd else folder.name
     title = content(name or str(folder), "bold" if target.there else MUTED)
     if not target.there:
-        said = content("left out: its folder is gone", "$text-warning")
+        said = content("not possible: its folder no longer exists", "$text-warning")
     elif target.current:
-        said = content("the present project", "$text-success")
+        said = content("the current project", "$text-success")
     else:
         said = Content("")
-    written = (
-        f"{plural(target.count, 'note')}, {time_ago(target.at, now)}" if target.at else "not written to yet"
-    )
+    written = f"{plural(target.count, 'note')}, {time_ago(target.at, now)}" if target.at else "never written"
     head = sides(title, Content.assemble(said, content(f"  {written}", MUTED)))
     return Row(
         str(folder), (head, lambda width: content(cut_middle(target.path, width - 1), MUTED)), target.there

@@ -30,11 +30,11 @@ from nuggets_tui.words import plural
 
 # Stands for the whole memory where an id of a note is answered otherwise.
 ALL: Final = ""
-_SINCE: Final = ("changed since", "gone since", "added since", "recalled since")
+_SINCE: Final = ("changed since", "deleted since", "added since", "recalled since")
 _RECALLED: Final = _SINCE[-1]
-_SIGNS: Final = {"changed since": "~", "gone since": "-", "added since": "+", "recalled since": "×"}
+_SIGNS: Final = {"changed since": "~", "deleted since": "-", "added since": "+", "recalled since": "×"}
 _STYLES: Final = {
-    "changed since": "$text-warning", "gone since": "$text-error", "added since": "$text-success",
+    "changed since": "$text-warning", "deleted since": "$text-error", "added since": "$text-success",
     "recalled since": MUTED,
 }  # fmt: skip
 # What a recall moves, and nothing that anybody wrote.
@@ -79,7 +79,7 @@ def _since(change: NoteChange | FactChange) -> str:
     if change.before is None:
         return "added since"
     if change.after is None:
-        return "gone since"
+        return "deleted since"
     return "recalled since" if _only_recalled(change) else "changed since"
 
 
@@ -95,8 +95,8 @@ class CompareScreen(Dialog[str]):
     """Answers with the id of a note to bring back, or ALL. when: the moment in words."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("b", "bring_back", "bring this note back", show=False),
-        Binding("B", "go_back", "go back to all of it", show=False),
+        Binding("b", "bring_back", "restore this note", show=False),
+        Binding("B", "go_back", "restore everything", show=False),
     ]
 
     def __init__(self, found: Compared, when: str, note_id: str) -> None:
@@ -112,11 +112,9 @@ class CompareScreen(Dialog[str]):
         counts = [f"{self._found.count(since):,} {since}" for since in real]
         parts = []
         if real:
-            parts.append(
-                f"{plural(len(self._found.rows) - recalled, 'thing')} not as now: {', '.join(counts)}"
-            )
+            parts.append(f"{plural(len(self._found.rows) - recalled, 'difference')}: {', '.join(counts)}")
         if recalled:
-            last = "; last in the list" if real else ""
+            last = "; at the end of the list" if real else ""
             parts.append(f"{recalled:,} only {_RECALLED}{last}" if real else f"{recalled:,} {_RECALLED}")
         said = f"{'. '.join(parts)}.  - then   + now"
         yield Static(content(said, MUTED), classes="words")
@@ -137,8 +135,8 @@ class CompareScreen(Dialog[str]):
 
     def key_line(self) -> Content:
         """The keys, with what they do to the row under the cursor."""
-        one = "b  bring this note back · " if self._restorable is not None else ""
-        return key_content(f"{one}B  go back to all of it · tab  switch · esc  close")
+        one = "b  restore this note · " if self._restorable is not None else ""
+        return key_content(f"{one}B  restore everything · tab  switch · esc  close")
 
     @property
     def _restorable(self) -> NoteChange | None:
@@ -159,7 +157,7 @@ class CompareScreen(Dialog[str]):
         """Proposes to bring the note under the cursor back."""
         change = self._restorable
         if change is None:
-            say(self, "Only a note that was there then can be brought back. B goes back to all of it.")
+            say(self, "You can only restore a note that existed then. B restores everything.")
         else:
             self.dismiss(change.id)
 

@@ -21,7 +21,7 @@ class ConfirmScreen(Dialog[bool]):
         Binding("n,enter", "answer(False)", "no", show=False),
     ]
 
-    def __init__(self, heading: str, text: str, *, yes: str, no: str = "leave it as it is") -> None:
+    def __init__(self, heading: str, text: str, *, yes: str, no: str = "cancel") -> None:
         super().__init__(classes="small")
         self.heading = heading
         self.keys = f"y  {yes} · n  {no}"

@@ -33,7 +33,10 @@ from nuggets_tui.words import plural, time_ago
 _NARROW: Final = 100
 _LONGEST_ABOUT: Final = 600
 _SIDE_NAMES: Final[dict[Side, str]] = {"ours": "yours", "theirs": "theirs"}
-_DECIDED: Final[dict[Side, str]] = {"ours": "Settled: yours is saved", "theirs": "Settled: theirs stays"}
+_DECIDED: Final[dict[Side, str]] = {
+    "ours": "Resolved: your version is saved",
+    "theirs": "Resolved: the other version stays",
+}
 
 
 Settled = tuple[ChangeSet, str]
@@ -49,12 +52,12 @@ class ConflictScreen(TypedDialog[Settled]):
         Binding("y", "take('ours')", "take yours", show=False),
         Binding("t", "take('theirs')", "take theirs", show=False),
         Binding("e", "edit", "edit the result", show=False),
-        Binding("a", "all", "all that wait alike", show=False),
+        Binding("a", "all", "resolve all the same way", show=False),
         Binding("ctrl+s", "save", "save", show=False, priority=True),
     ]
     about = (
-        "A text that was changed in two ways: as it was, yours, theirs, and a result that you may edit. "
-        "Nothing of either is lost, whichever you take."
+        "A text that was changed in two ways: as it was before, your version, the other version, and "
+        "a result you can edit. The history keeps both, whichever you take."
     )
 
     def __init__(
@@ -84,7 +87,7 @@ class ConflictScreen(TypedDialog[Settled]):
         clash = self._clash
         yield Static(self._about(), classes="words", id="about")
         with Container(id="versions"):
-            yield _pane("base", "Before", _lines(clash.base, clash.base, "It was not there."))
+            yield _pane("base", "Before", _lines(clash.base, clash.base, "It did not exist."))
             yield _pane("ours", "Yours", _lines(clash.base, clash.ours, "It is deleted."))
             yield _pane("theirs", "Theirs", _lines(clash.base, clash.theirs, "It is deleted."))
         if not clash.textual:
@@ -112,13 +115,14 @@ class ConflictScreen(TypedDialog[Settled]):
         if clash.also:
             names = ", ".join(clash.also)
             more.append(
-                f"Its {names} too: what you take holds for that as well, an edited result with yours."
+                f"Its {names} changed in two ways too: your choice decides that as well. An edited "
+                "result takes yours."
             )
         if clash.rest:
             verb = "is" if clash.rest == 1 else "are"
-            more.append(f"{plural(clash.rest, 'more change')} of yours {verb} written along in each case.")
+            more.append(f"{plural(clash.rest, 'more change')} of yours {verb} written whichever you take.")
         if clash.textual:
-            more.append(f"Underlined came; {WENT} marks where something went.")
+            more.append(f"Underlined: added. {WENT}: something was removed here.")
         return Content.assemble(
             (safe_line(_sentence(clash.what), 200), "bold"),
             (f" {' '.join(more)}"[:_LONGEST_ABOUT], MUTED),
@@ -213,7 +217,7 @@ class ConflictScreen(TypedDialog[Settled]):
             chosen = side == self.choice and not self.edited
             self.query_one(f"#{side}").border_title = Content.assemble("✓ " if chosen else "", title)
         if result is None:
-            said = Content.assemble("Would stand: ", (taken, "bold"))
+            said = Content.assemble("Result: ", (taken, "bold"))
             self.query_one("#choice", Static).update(said)
         else:
             self.query_one("#result").border_title = Content(f"Result: {taken}")
@@ -226,10 +230,10 @@ class ConflictScreen(TypedDialog[Settled]):
             return key_content(f"ctrl+s  save {taken} · esc  leave the field")
         edit = " · e  edit" if self._clash.textual else ""
         if self.alike and not self.edited:
-            saved = f"save {taken} in all {self._waiting} · a  in this one alone"
+            saved = f"save {taken} in all {self._waiting} · a  in this one only"
         else:
             saved = f"save {taken}" + (f" · a  in all {self._waiting}" if self._waiting > 1 else "")
-        return key_content(f"y  yours · t  theirs{edit} · ctrl+s  {saved} · esc  leave it waiting")
+        return key_content(f"y  yours · t  theirs{edit} · ctrl+s  {saved} · esc  decide later")
 
     def say_keys(self) -> None:
         """As in every dialog; the focus comes before everything stands."""
@@ -250,7 +254,7 @@ class ConflictScreen(TypedDialog[Settled]):
         elif text is not None and self.edited:
             text = squeeze(text) if self._clash.field in LINES else normalise_content(text)
             if not text:
-                warn(self, "The result is empty. Take yours with y or theirs with t, or write a text.")
+                warn(self, "The result is empty. Press y for yours or t for theirs, or write a text.")
                 return
             self._save(text)
         else:
@@ -262,14 +266,14 @@ class ConflictScreen(TypedDialog[Settled]):
             self._desk.write(self._desk.memory.settle_conflict, self._clash.entry.id, self.choice, text)
         )
         if done is not None:
-            self.dismiss((done, "Settled: your result is saved" if text else _DECIDED[self.choice]))
+            self.dismiss((done, "Resolved: your result is saved" if text else _DECIDED[self.choice]))
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save_all(self) -> None:
         done = await self.attempt(self._desk.write(self._desk.memory.settle_all_conflicts, self.choice))
         if done:
             side = _SIDE_NAMES[self.choice]
-            self.dismiss((done[-1], f"Settled {plural(len(done), 'conflict')}: {side} in each"))
+            self.dismiss((done[-1], f"Resolved {plural(len(done), 'conflict')}: {side} in each"))
 
     def action_close(self) -> None:
         """Leaves the field, then leaves the conflict waiting; asks first when the result was edited."""
@@ -279,8 +283,8 @@ class ConflictScreen(TypedDialog[Settled]):
             self.dismiss(None)
         else:
             self.ask_to_leave(
-                "Leave without saving?",
-                "Yours and theirs stay as they are: the conflict goes on waiting in the audit log.",
+                "Close without saving?",
+                "Both versions stay as they are. The conflict waits in the audit log.",
             )
 
 

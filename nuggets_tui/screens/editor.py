@@ -56,11 +56,11 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
         Binding("ctrl+s", "save", "save", show=False, priority=True),
         Binding("ctrl+r", "preview", "preview", show=False, priority=True),
     ]
-    not_saved = "The edit is not saved; the text is still here in the editor, and ctrl+s tries again."
+    not_saved = "Your edit is not saved. The text is still here; ctrl+s tries again."
     about = (
-        "Title, tags, text and metadata of one note. Tags and nuggets that the memory has are offered as you type: tab "
-        "or → takes one, ↑ offers another. What you type is kept against a crash until it is saved or let go; what "
-        "another program writes meanwhile is merged or shown."
+        "Title, tags, text and metadata of one note. Tags and nuggets are suggested as you type: tab "
+        "or → accepts one, ↑ shows another. What you type survives a crash until you save or discard "
+        "it. If another program changes the note meanwhile, the changes are merged or shown."
     )
 
     def __init__(
@@ -75,7 +75,7 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
     ) -> None:
         """`typed`: see `TypedDialog`, such as the text of an outside editor that could not be saved."""
         super().__init__(classes="full")
-        self.heading = "Write a note" if note is None else f"Edit {note.title}"
+        self.heading = "Write a note" if note is None else f"Edit “{note.title}”"
         self.typed = typed
         self.keeping = keeping
         self._desk = desk
@@ -99,7 +99,7 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
                 "Tags",
                 fields.get("tags", ""),
                 id="tags",
-                hint="words, with spaces between",
+                hint="words separated by spaces",
                 offers_for=partial(tag_offers, snapshot),
             )
         with Horizontal(id="writing"):
@@ -242,7 +242,7 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
     def action_save(self) -> None:
         """Saves; the editor stays open when that fails."""
         if self._note is not None and not self.changed:
-            say(self, "Nothing was changed.")
+            say(self, "Nothing changed.")
             self.dismiss(None)
             return
         self._save()

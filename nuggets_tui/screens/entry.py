@@ -32,7 +32,7 @@ from nuggets_tui.widgets.sides import Sides
 from nuggets_tui.words import Deed, counted, deed, deeds_of, plural, time_ago
 
 _TURNS = ("undo", "redo")
-_AGAIN = "do it again"
+_AGAIN = "redo"
 # So many things go back without a question.
 _FEW = 20
 
@@ -42,13 +42,13 @@ class EntryScreen(Dialog[None]):
     of the key that turns it back."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("u", "take_back", "take back", show=False, id="undo"),
-        Binding("U", "do_again", "do again", show=False, id="redo"),
-        Binding("space", "turn_one", "take this one back", show=False, priority=True),
+        Binding("u", "take_back", "undo", show=False, id="undo"),
+        Binding("U", "do_again", "redo", show=False, id="redo"),
+        Binding("space", "turn_one", "undo this change", show=False, priority=True),
     ]
     about = (
-        "One entry of the audit log: who, when, why, and every line that differs. It can be taken back whole "
-        "or in part, whoever made it."
+        "One entry of the audit log: who, when, why, and every line that differs. You can undo it in "
+        "whole or in part, whoever made it."
     )
 
     def __init__(
@@ -104,11 +104,11 @@ class EntryScreen(Dialog[None]):
     def _state(self) -> Content:
         entry = self._entry
         if entry.state == "settled":
-            return Content.styled("not written: a conflict that was settled", "$text-warning")
+            return Content.styled("not written: a resolved conflict", "$text-warning")
         if entry.undone:
-            return Content.styled(f"{TAKEN_BACK} taken back", "bold $text-warning")
+            return Content.styled(f"{TAKEN_BACK} undone", "bold $text-warning")
         some = len(self._taken_back & self._parts.keys())
-        return Content.styled(f"{TAKEN_BACK} {some} taken back", "$text-warning") if some else Content("")
+        return Content.styled(f"{TAKEN_BACK} {some} undone", "$text-warning") if some else Content("")
 
     def _show_rows(self) -> None:
         """The changes, each made into a row as it comes into view: there may be ten thousand of them."""
@@ -144,17 +144,17 @@ class EntryScreen(Dialog[None]):
             return ""
         if kind in _TURNS:
             stands = (entry.change_set.about in self._taken_back) == (kind == "undo")
-            return (_AGAIN if kind == "undo" else "take it back again") if stands else ""
+            return (_AGAIN if kind == "undo" else "undo again") if stands else ""
         if entry.undone:
             return _AGAIN
-        return "take all of it back" if self._parts else "take it back"
+        return "undo all" if self._parts else "undo"
 
     def _one_does(self) -> str:
         """What the space key does; "" for nothing."""
         part = self._part_id
         if not part or self._entry.undone or self._entry.state != "done":
             return ""
-        return "do this one again" if part in self._taken_back else "take this one back"
+        return "redo this change" if part in self._taken_back else "undo this change"
 
     @property
     def _part_id(self) -> str:
@@ -174,14 +174,14 @@ class EntryScreen(Dialog[None]):
         """Takes the whole entry back; asks first where that is much."""
         does, size = self._whole_does(), self._things
         if not does:
-            say(self, "There is nothing to take back here.")
+            say(self, "There is nothing to undo here.")
         elif does == _AGAIN:
-            say(self, f"This is taken back already. {keys_of(self).key('redo')} does it again.")
+            say(self, f"This is already undone. {keys_of(self).key('redo')} redoes it.")
         elif size <= _FEW:
             self._turn(self._entry.id)
         else:
-            said = f"This takes back {size:,} things.\n{keys_of(self).key('redo')} does it again."
-            question = ConfirmScreen("Take all of it back?", said, yes="take them back")
+            said = f"This undoes {size:,} changes.\n{keys_of(self).key('redo')} redoes them."
+            question = ConfirmScreen("Undo all of it?", said, yes="undo all")
             self.app.push_screen(question, self._take_back_if)
 
     def _take_back_if(self, sure: bool | None) -> None:
@@ -197,7 +197,7 @@ class EntryScreen(Dialog[None]):
         elif part:
             self._turn(part, again=True)
         else:
-            say(self, "Nothing of this is taken back, so there is nothing to do again.")
+            say(self, "Nothing here is undone, so there is nothing to redo.")
 
     def _part_taken_back(self) -> str:
         """The change under the cursor if it is taken back, else the first that is; "" for none."""
@@ -223,7 +223,7 @@ class EntryScreen(Dialog[None]):
         self._entry, self._taken_back = await self._desk.entry_now(self._entry.id)
         # Of a single change, u would take back the rest of the entry too.
         one_again = again and what in self._parts
-        self._tell_changed(done, "space takes it back" if one_again else "")
+        self._tell_changed(done, "space undoes it" if one_again else "")
         self._show_again()
 
     def _show_again(self) -> None:
@@ -238,7 +238,7 @@ class EntryScreen(Dialog[None]):
         way = self.query_one("#way", Static)
         way.update(
             Content.assemble(
-                ("This cannot be taken back as it is. ", "bold $text-warning"),
+                ("This cannot be undone now. ", "bold $text-warning"),
                 safe_block(in_the_way(error, self._desk.snapshot, keys_of(self)), 1000),
             )
         )
@@ -252,5 +252,5 @@ def _row(part: ChangeSet, undone: bool) -> Row:
         # The thing itself, then all that was done to it and its neighbours.
         what, said = deeds[0].what, counted(part)
     title = Content.assemble(" ", content(what, MUTED if undone else "bold"))
-    sign = Content.styled(f"{TAKEN_BACK} taken back", MUTED) if undone else Content("")
+    sign = Content.styled(f"{TAKEN_BACK} undone", MUTED) if undone else Content("")
     return Row(part.id, (sides(title, sign), Content.assemble(" ", content(said, MUTED))))

@@ -56,14 +56,15 @@ def _no_such_folder(view: View, found: Sequence[FoundMemory]) -> list[Content]:
         content(view.home, "$text-secondary"),
         Content(""),
         Content(
-            "It was named with --home or by NUGGETS_HOME. If it is meant to be new: the first change makes it, and "
-            "begins a memory there. If its name is a slip, leave and name it again, or open another one from here."
+            "You named it with --home or NUGGETS_HOME. For a new memory, go ahead: your first change "
+            "creates the folder. If the name is wrong, quit and correct it, or open another memory "
+            "from here."
         ),
         Content(""),
     ]
     near = nearest_memories(Path(view.home), found)
     if near:
-        lines.append(Content.styled("Memories that are there", "bold"))
+        lines.append(Content.styled("Memories nearby", "bold"))
         lines += [content(short_path(one.path), "$text-secondary") for one in near]
         lines.append(Content(""))
     return [*lines, *_first_keys(view.keys)]
@@ -75,9 +76,9 @@ def _welcome(view: View, found: Sequence[FoundMemory]) -> list[Content]:
         Content.styled(f"Welcome. {there}", "bold $text-accent"),
         Content(""),
         Content(
-            "Coding agents keep what they learn in a folder: short facts that they recall by a key, and notes "
-            "that are linked to each other. Here you see what they have learned as they learn it, find a memory "
-            "in a second, and put right what is wrong. Nothing is ever lost: what you hide or change can be taken back."
+            "Coding agents keep what they learn in a folder: short facts that they recall by a key, "
+            "and notes linked to each other. Here you watch them learn, find anything in a second, "
+            "and correct what is wrong. Nothing is lost: you can undo whatever you hide or change."
         ),
         Content(""),
         *_elsewhere(view, found),
@@ -95,7 +96,7 @@ def _elsewhere(view: View, found: Sequence[FoundMemory]) -> list[Content]:
         ("There is a memory in ", "bold"),
         content(short_path(path), "bold $text-accent"),
         (
-            f": {view.keys.key('memories')} opens it, and so does nuggets --home {safe_line(short_path(path))}",
+            f": {view.keys.key('memories')} opens it, as does nuggets --home {safe_line(short_path(path))}",
             "",
         ),
     )
@@ -104,11 +105,11 @@ def _elsewhere(view: View, found: Sequence[FoundMemory]) -> list[Content]:
 
 def _first_keys(keys: KeyMap) -> list[Content]:
     rows = (
-        (("demo", "look around in a copy of a sample memory"),),
-        (("memories", "the memories found on this machine"),),
+        (("demo", "explore a copy of a sample memory"),),
+        (("memories", "open another memory of this machine"),),
         (("new_fact", "remember a first fact"), ("new_note", "write a first note")),
-        (("pipeline", "hand in a text: a local model finds what is worth a note"),),
-        (("help", "keys, words and signs"), ("quit", "leave")),
+        (("pipeline", "submit a text: a local model extracts facts"),),
+        (("help", "keys, words and signs"), ("quit", "quit")),
     )
     lines = []
     for row in rows:
@@ -140,47 +141,43 @@ def _found_lines(view: View, found: Sequence[FoundMemory]) -> list[Content]:
 
 _CONNECT: Final = (
     Content.styled("Connect an agent", "bold"),
-    Content(
-        "One with a shell needs two lines in the file that it reads at the start (CLAUDE.md, AGENTS.md):"
-    ),
+    Content("Add two lines to the file that your agent reads at its start (CLAUDE.md, AGENTS.md):"),
     Content.styled(
-        '  Before you search the code, ask memory: nuggets recall "what you look for".', "$text-secondary"
+        '  Before you search the code, ask the memory: nuggets recall "what you look for".', "$text-secondary"
     ),
     Content.styled(
         '  To keep what you learn: nuggets remember NUGGET "short key" "value".', "$text-secondary"
     ),
-    Content.styled("What it writes appears here by itself.", _MUTED),
+    Content.styled("What the agent writes appears here at once.", _MUTED),
     Content(""),
 )
 
 
 def _where(home: Path) -> list[Content]:
-    said = "Opening it has written nothing" if home.is_dir() else "It is made by the first change"
+    said = "Nothing is written yet" if home.is_dir() else "Your first change creates it"
     return [
         Content.assemble(("Where  ", "bold"), content(short_path(str(home)), "$text-secondary")),
-        Content.styled(f"{said}. Another folder: nuggets --home DIR, or set NUGGETS_HOME.", _MUTED),
+        Content.styled(f"{said}. For another folder: nuggets --home DIR, or set NUGGETS_HOME.", _MUTED),
     ]
 
 
 def trouble_lines(error: Exception, keys: KeyMap = DEFAULT) -> MakeLines:
     """Why the memory cannot be opened, calmly: what, where, what was kept safe, what to do."""
     title, _ = told_error(error, keys=keys)
-    lines = [Content.styled("This memory cannot be opened just now.", "bold $text-warning"), Content("")]
+    lines = [Content.styled("This memory cannot be opened now.", "bold $text-warning"), Content("")]
     where, kept, todo = "", "", ""
     if isinstance(error, NuggetsError):
         where, kept, todo = error.where, error.kept, step(error, keys)
-    for label, said in (("What", title), ("Where", where), ("Kept", kept), ("To do", todo)):
+    for label, said in (("What", title), ("Where", where), ("Safe", kept), ("To do", todo)):
         if said:
             lines += [Content.assemble((f"{label:<7}", _MUTED), Content(safe_line(said)))]
     lines += [
         Content(""),
-        Content.styled(
-            "This screen looks again every second and opens the memory once it can be read.", _MUTED
-        ),
+        Content.styled("This screen tries every second and opens the memory once it can be read.", _MUTED),
         Content(""),
-        Content.assemble((keys.key("verify"), _KEY), ("  see what can be saved, and repair it", _MUTED)),
+        Content.assemble((keys.key("verify"), _KEY), ("  see what can be repaired, and repair it", _MUTED)),
         Content.assemble((keys.key("open_broken"), _KEY), ("  open the file in $EDITOR", _MUTED)),
-        Content.assemble((keys.key("quit"), _KEY), ("  leave", _MUTED)),
+        Content.assemble((keys.key("quit"), _KEY), ("  quit", _MUTED)),
     ]
     return partial(_wrapped, lines)
 

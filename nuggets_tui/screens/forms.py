@@ -59,7 +59,7 @@ class Line:
 class FormScreen(FieldsDialog[Saved | Waiting]):
     """Lines to fill in; a conflict waits in the log."""
 
-    not_saved = "It is not saved; what you typed is still here, and ctrl+s tries again."
+    not_saved = "It is not saved. What you typed is still here; ctrl+s tries again."
 
     def __init__(
         self,
@@ -140,14 +140,14 @@ def fact_form(
         found = holder.find(squeeze(values["key"])) if holder is not None and values["key"].strip() else None
         if found is None or normalise_content(values["value"]) == found[1].value:
             return {"key": ""}
-        return {"key": f"is there: {safe_line(found[1].value, 24)} · saving replaces it"}
+        return {"key": f"now: {safe_line(found[1].value, 24)} · saving replaces it"}
 
     lines = (
         Line(
             "nugget",
             "Nugget",
             nugget or DEFAULT_NUGGET,
-            "a named part of the memory, such as a project",
+            "a collection of facts and notes, such as a project",
             lambda text, values: nugget_offers(desk.snapshot, text),
         ),
         Line(
@@ -181,18 +181,18 @@ def tags_form(
         "tags",
         "Tags",
         " ".join(own_tags(note)),
-        "words, with spaces between them",
+        "words separated by spaces",
         lambda text, values: tag_offers(base, text),
     )
-    return FormScreen(f"Tags of {note.title}", (line,), save, typed=typed, keeping=keeping)
+    return FormScreen(f"Tags of “{note.title}”", (line,), save, typed=typed, keeping=keeping)
 
 
 class FolderScreen(Dialog[str]):
     """Asks for the folder of MEMORY.md. Answers with it as typed."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "go on", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "continue", show=False)]
     heading = "Promote: where is MEMORY.md?"
-    keys = "⏎  show what would be written · esc  close"
+    keys = "⏎  preview · esc  close"
 
     def __init__(self, folder: str) -> None:
         super().__init__(classes="small")
@@ -201,8 +201,8 @@ class FolderScreen(Dialog[str]):
     def compose_inside(self) -> ComposeResult:
         """Why it is asked, and the line."""
         said = (
-            "This folder is no project known to Claude Code, and the settings name no folder. "
-            "Nothing is written before you have seen it; a folder that is missing is made then."
+            "Claude Code does not know this folder as a project, and the settings name none. You see "
+            "a preview before anything is written. A missing folder is created then."
         )
         yield Static(content(said), classes="words")
         yield Field("Folder of MEMORY.md", self._folder, id="folder", hint="such as: ~/project")
@@ -236,7 +236,10 @@ class MomentScreen(Dialog[datetime]):
 
     def compose_inside(self) -> ComposeResult:
         """What can be typed, and the line."""
-        said = "A day (2026-11-20: its end), a time (2026-11-20 14:30, or 14:30), an age (2h, 3d), yesterday."
+        said = (
+            "A day (2026-11-20 means its end), a time (2026-11-20 14:30 or 14:30), an age (2h, "
+            "3d), or yesterday."
+        )
         yield Static(content(said), classes="words")
         yield Field("Moment", id="moment", hint="such as: yesterday")
 

@@ -62,11 +62,11 @@ class LogFilterScreen(Dialog[Scope]):
     """Answers with the scope of what was chosen. `note`: the one shown, if any."""
 
     heading = "Filter the audit log"
-    keys = "⏎  show · ↓  to the list · space  choose there · esc  close"
+    keys = "⏎  apply · ↓  go to the list · space  choose · esc  close"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "show_log", "show", show=False),
         Binding("tab", "switch", "switch", show=False, priority=True),
-        Binding("down", "to_list", "to the list", show=False),
+        Binding("down", "to_list", "go to the list", show=False),
     ]
 
     def __init__(self, scope: Scope, found: Offered, note: Note | None, now: datetime) -> None:
@@ -105,8 +105,8 @@ class LogFilterScreen(Dialog[Scope]):
         rows.append(_heading("Since"))
         rows += [_row("since", str(days), label) for days, label in DAYS.items()]
         if self._note is not None:
-            rows += [_heading("Of"), _row("of", self._note.id, f"the note shown: {self._note.title}")]
-        rows.append(_heading("What was done"))
+            rows += [_heading("Note"), _row("of", self._note.id, f"the note shown: “{self._note.title}”")]
+        rows.append(_heading("Kind of change"))
         for deeds in DEEDS:
             count = sum(found.deeds[kind] for kind in deeds.kinds)
             if count or deeds.verbs:

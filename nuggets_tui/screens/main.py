@@ -76,13 +76,13 @@ class MainScreen(Screen[None]):
     AUTO_FOCUS = "#notes"
     BINDINGS: ClassVar[list[BindingType]] = [
         *bindings(),
-        Binding("ctrl+q", "app.quit", "Leave", show=False),
+        Binding("ctrl+q", "app.quit", "Quit", show=False),
         Binding("escape", "step_back", "Back", show=False),
         Binding("tab", "next_pane(1)", "Next pane", show=False),
-        Binding("shift+tab", "next_pane(-1)", "Pane before", show=False),
+        Binding("shift+tab", "next_pane(-1)", "Previous pane", show=False),
         # Lists and texts have no use for them; the graph and the search box do.
         Binding("right", "pane_beside(1)", "Next pane", show=False),
-        Binding("left", "pane_beside(-1)", "Pane before", show=False),
+        Binding("left", "pane_beside(-1)", "Previous pane", show=False),
     ]
 
     view: reactive[View] = reactive(View(), repaint=False)
@@ -232,7 +232,7 @@ class MainScreen(Screen[None]):
     def show_keys(self) -> None:
         """Shows the keys that do something now, and what they do."""
         typing = self.context.typing
-        self.key_bar.hint = "⏎ or ↓  to the first hit     esc  leaves, again clears" if typing else ""
+        self.key_bar.hint = "⏎ or ↓  first hit     esc  leave, again to clear" if typing else ""
         focused = self.focused.id if self.focused is not None else None
         commands = [
             replace(command, keys=self.view.keys.by_name[command.name].keys)

@@ -29,13 +29,12 @@ if TYPE_CHECKING:
 
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
 _SAID: Final = (
-    "Pages that Claude Code keeps are shown as they are and never written. A folder of facts and notes is opened in "
-    "place of the present one."
+    "Pages that Claude Code keeps are read-only here. Another memory opens in place of the current one."
 )
 _LOOKING: Final = Content.styled("Looking for memories …", MUTED)
 _NONE: Final = Content(
-    "None were found.\n\nClaude Code keeps its own in ~/.claude/projects/PROJECT/memory,\nagents that use nuggets "
-    "in ~/.nuggets."
+    "No other memory found.\n\nClaude Code keeps its pages in "
+    "~/.claude/projects/PROJECT/memory,\nagents that use nuggets keep theirs in ~/.nuggets."
 )
 _MOST_SHOWN: Final = 30_000
 
@@ -109,7 +108,7 @@ class PagesScreen(Dialog[None]):
     """The pages of one folder at the left, the text of one at the right; nothing here writes."""
 
     keys = "⏎  read · tab  switch · ↑↓  choose, scroll · esc  close"
-    about = "Pages as another program keeps them. They are read when you look at them, and never written."
+    about = "Pages that another program keeps. They are read-only here."
 
     def __init__(self, memory: FoundMemory, now: datetime) -> None:
         super().__init__(classes="full")
@@ -121,7 +120,7 @@ class PagesScreen(Dialog[None]):
     def compose_inside(self) -> ComposeResult:
         """Where they lie, the pages, and the text of one."""
         yield Static(content(self._memory.path, MUTED), classes="words")
-        rows = RowList(id="changes", empty_text=Content("No pages can be read here."))
+        rows = RowList(id="changes", empty_text=Content("There are no readable pages here."))
         yield Sides(rows, LineView(id="difference"), ("Pages", "Text"))
 
     def on_mount(self) -> None:
@@ -171,7 +170,7 @@ def page_lines(page: Page, text: PageText, width: int) -> Sequence[Content]:
         return [*lines, Content(""), *content(f"Cannot be read: {text.problem}", "$text-warning").wrap(width)]
     lines += [Content(""), *markdown_lines(text.text, width, _MOST_SHOWN)]
     if text.cut and len(text.text) <= _MOST_SHOWN:
-        lines.append(Content.styled("… cut here; the page goes on", MUTED))
+        lines.append(Content.styled("… cut here; the page is longer", MUTED))
     if not text.text.strip():
         lines.append(Content.styled("The page is empty.", MUTED))
     return [part for line in lines for part in (line.wrap(width) if line.cell_length > width else [line])]

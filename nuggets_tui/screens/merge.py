@@ -50,16 +50,16 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+s", "merge", "merge", show=False),
         Binding("space,right", "choose(1)", "next choice", show=False),
-        Binding("left", "choose(-1)", "former choice", show=False),
+        Binding("left", "choose(-1)", "previous choice", show=False),
         Binding("e", "edit_text", "edit", show=False),
         Binding("x", "swap", "swap", show=False),
-        Binding("n", "no_duplicates", "no duplicates", show=False),
+        Binding("n", "no_duplicates", "not duplicates", show=False),
         Binding("tab", "switch", "switch", show=False),
     ]
-    keys = "ctrl+s  merge · space  choose · e  edit · x  swap · n  no duplicates · esc  close"
+    keys = "ctrl+s  merge · space  choose · e  edit · x  swap · n  not duplicates · esc  close"
     about = (
-        "Two notes become one, field by field; the other is hidden with a link to it. Every line of both is kept, "
-        "unless you edit the merged text (e)."
+        "Two notes become one, field by field; the other is hidden with a link to it. Every line of "
+        "both is kept unless you edit the text (e)."
     )
 
     def __init__(
@@ -84,10 +84,10 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         yield Static(self._words(), id="merging", classes="words")
         with Horizontal(id="sides"):
             fields = RowList(self._rows(), id="changes", classes="pane")
-            fields.border_title = Content("What it takes")
+            fields.border_title = Content("Field by field")
             yield fields
             with Vertical(id="outcome"):
-                for id, title in (("becomes", "What it becomes"), ("versions-of-field", "What both say")):
+                for id, title in (("becomes", "Merged note"), ("versions-of-field", "What both say")):
                     view = LineView(id=id, classes="pane")
                     view.border_title = Content(title)
                     yield view
@@ -132,7 +132,7 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         """The next of what the field under the cursor may take."""
         name = self.field
         if name == "content" and self.text is not None:
-            self._ask_to_drop("Take the text of the notes again?", self._drop_text)
+            self._ask_to_drop("Use the text of the notes again?", self._drop_text)
             return
         if _value(self._survivor, name) == _value(self._other, name):
             return
@@ -161,7 +161,9 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         self._choose(self.choices)
 
     def _ask_to_drop(self, heading: str, then: Callable[[], object]) -> None:
-        question = ConfirmScreen(heading, "The text that you edited is dropped.", yes="drop it", no="go on")
+        question = ConfirmScreen(
+            heading, "Your edited text is discarded.", yes="discard it", no="keep editing"
+        )
 
         def answered(sure: bool | None) -> None:
             if sure:
@@ -273,16 +275,16 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
 
         reason = f"{self._survivor.title} and {self._other.title} are no duplicates"
         _, done = await self._desk.change(reason, edit)
-        return done, "No duplicates: reflection will not propose to merge these two"
+        return done, "Not duplicates: reflection no longer proposes to merge these two"
 
 
 class MergedTextScreen(TypedDialog[str]):
     """The text of a merged note, to be edited. Answers with it; nothing is written yet."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "take it", show=False, priority=True)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "take", "use it", show=False, priority=True)]
     heading = "Edit the merged text"
-    keys = "ctrl+s  take it · esc  close"
-    about = "The text that the merged note will have. It is written when you merge."
+    keys = "ctrl+s  use it · esc  close"
+    about = "The text of the merged note. It is written when you merge."
 
     def __init__(self, survivor: Note, text: str, keeping: Keeping | None) -> None:
         super().__init__(classes="large")
@@ -338,7 +340,7 @@ def _both_lines(values: Iterable[tuple[str, str]], width: int) -> list[Content]:
 
 
 def _note_lines(note: Note, width: int) -> list[Content]:
-    about = (note.scope, note.type, note.stability, f"{note.confidence:g} sure")
+    about = (note.scope, note.type, note.stability, f"confidence {note.confidence:g}")
     head = [
         content(safe_line(note.title), "bold"),
         content(safe_line(" · ".join(filter(None, about))), MUTED),

@@ -32,7 +32,7 @@ class NoteOriginScreen(Dialog[None]):
 
     heading = "Where this note came from"
     keys = "↑↓  scroll · esc  close"
-    about = "The text as it was handed in, word for word, with the sentence that the note was made of."
+    about = "The submitted text, word for word, with the sentence that the note was made from."
 
     def __init__(self, note: Note, origin: Origin, history: Sequence[HistoryRow], now: datetime) -> None:
         super().__init__(classes="large")
@@ -62,7 +62,7 @@ class NoteOriginScreen(Dialog[None]):
             content(f"{told}{origin.confidence:.0%} sure · {origin.model or 'no model'}", MUTED),
         ]
         if self._history:
-            lines += [Content(""), Content.styled("What was done", f"bold {MUTED}")]
+            lines += [Content(""), Content.styled("What happened", f"bold {MUTED}")]
             said = [
                 f"{age(row.at, now)}  {_EVENTS.get(row.event, row.event.replace('_', ' '))}"
                 f" by {author_name(row.changed_by)}"

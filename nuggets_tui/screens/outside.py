@@ -43,7 +43,7 @@ def edit_outside(app: App[Any], text: str) -> str:
             after = path.read_bytes().decode("utf-8", errors="surrogatepass")
         except (OSError, UnicodeDecodeError) as error:
             raise InvalidInputError(
-                f"what the editor left cannot be read ({error})",
+                f"the edited text cannot be read ({error})",
                 where=words[0],
                 kept=_NOTE.kept,
                 todo="save it as UTF-8",
@@ -77,7 +77,7 @@ def _editor(instead: _Instead) -> list[str]:
     command = next((os.environ[name] for name in _EDITORS if os.environ.get(name, "").strip()), "")
     if not command:
         raise InvalidInputError(
-            "no editor is named",
+            "no editor is set",
             where="$VISUAL, $EDITOR",
             kept=instead.kept,
             todo=f"set EDITOR, or {instead.todo}",
@@ -92,7 +92,7 @@ def _hand_over(app: App[Any], words: list[str], command: list[str], instead: _In
             ended = _run(command)
     except SuspendNotSupported:
         raise InvalidInputError(
-            "the terminal cannot be handed to an editor here",
+            "this terminal cannot run an editor",
             kept=instead.kept,
             todo=instead.todo,
         ) from None
@@ -102,10 +102,10 @@ def _hand_over(app: App[Any], words: list[str], command: list[str], instead: _In
 def _check_end(ended: int | OSError, words: list[str], instead: _Instead) -> None:
     if isinstance(ended, OSError):
         raise InvalidInputError(
-            f"the editor does not start ({ended})",
+            f"the editor did not start ({ended})",
             where=" ".join(words),
             kept=instead.kept,
-            todo=f"set EDITOR to another one, or {instead.todo}",
+            todo=f"set EDITOR to another editor, or {instead.todo}",
         ) from ended
     if ended != 0:
         raise InvalidInputError(
@@ -129,7 +129,7 @@ def _words(command: str, instead: _Instead) -> list[str]:
         ) from error
     if not words or shutil.which(words[0]) is None:
         raise InvalidInputError(
-            f"no program {words[0] if words else command} here",
+            f"program {words[0] if words else command} not found",
             where="$VISUAL, $EDITOR",
             kept=instead.kept,
             todo=f"set EDITOR, or {instead.todo}",

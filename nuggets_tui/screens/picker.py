@@ -49,8 +49,8 @@ class PickerScreen(Dialog[tuple[str, str]]):
         Binding("ctrl+s", "take", "take", show=False),
     ]
     about = (
-        "Type words of a note, or letters of its title in their order: amw finds Auth middleware. Titles come first, "
-        "then notes whose text says it."
+        "Type words of a note, or letters of its title in order: amw finds “Auth middleware”. Titles "
+        "come first, then texts."
     )
 
     def __init__(
@@ -72,9 +72,9 @@ class PickerScreen(Dialog[tuple[str, str]]):
         self.heading = heading
         if note is not None:
             self.heading += f" “{note.title}”" if ask_reason else f": {note.title}"
-        self.keys = "⏎  take · ↑↓  choose · esc  close"
+        self.keys = "⏎  choose note · ↑↓  choose · esc  close"
         if ask_reason:
-            self.keys = "⏎  to the reason, then link · ↑↓  choose · esc  close"
+            self.keys = "⏎  give a reason, then link · ↑↓  choose · esc  close"
         self._desk = desk
         self._snapshot = snapshot
         self._known = {note.id} if note is not None else set()
@@ -87,8 +87,8 @@ class PickerScreen(Dialog[tuple[str, str]]):
 
     def compose_inside(self) -> ComposeResult:
         """The words, the list, and the reason."""
-        yield Field("Which note?", id="words", hint="words or letters of its title, words of its text")
-        yield RowList(id="choices", empty_text="No other note fits.")
+        yield Field("Which note?", id="words", hint="words or letters of its title, or words of its text")
+        yield RowList(id="choices", empty_text="No other note matches.")
         if self._ask_reason:
             yield Field("Reason", _REASON, id="reason")
 
@@ -173,7 +173,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
                 title = title.stylize(_MARKED, place, place + 1)
         if choice.words:
             title = marked(note.title, choice.words, title_style(note))
-        linked = "linked already" if note.id in self._linked else ""
+        linked = "already linked" if note.id in self._linked else ""
         about = " · ".join(part for part in (choice.why, linked, note.nugget_name) if part)
         return Row(
             note.id, (sides(Content.assemble(note_marks(note), title), content(cut(about, 44), MUTED)),)

@@ -30,7 +30,7 @@ from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.pipeline_details import entity_row, health_rows, proposal_row, work_rows
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED
-from nuggets_tui.words import plural
+from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
@@ -47,13 +47,13 @@ _AGES: Final = 5
 _ROOMY: Final = 26
 _NARROW: Final = 100
 _PAGES_KEPT: Final = 200
-_TITLES: Final = {"proposals": "Proposals", "work": "Work", "entities": "Entities", "health": "Health"}
+_TITLES: Final = {"proposals": "Proposals", "work": "Jobs", "entities": "Entities", "health": "Health"}
 _PANES: Final = tuple(_TITLES)
 _ABOUT: Final = {"proposals": "Proposal", "work": "Job", "entities": "Entity", "health": "Health"}
 _EMPTY: Final = {
-    "proposals": "No proposal waits for you.\nv shows what was decided.",
-    "work": "Nothing to do.\nn hands a text in.",
-    "entities": "No entity is known yet:\nthey are found as texts come in.",
+    "proposals": "No proposals.\nv shows those already decided.",
+    "work": "No jobs.\nn submits a text.",
+    "entities": "No entities yet:\nthe pipeline finds them in submitted texts.",
     "health": "",
 }
 # What is done to a row of one list, and so only while that one is in use.
@@ -131,7 +131,7 @@ class PipelineScreen(Dialog[None]):
         yield Static(id="pipeline-said")
         with Horizontal(id="pipeline-sides"):
             with Vertical(id="stack"):
-                yield Field("Entities named", id="query", hint="a part of the name")
+                yield Field("Find entities", id="query", hint="part of a name")
                 for name in _PANES:
                     yield RowList(
                         id=name, classes="pane", multi_select=name == "proposals", empty_text=_EMPTY[name]
@@ -238,19 +238,19 @@ class PipelineScreen(Dialog[None]):
         if status.warnings:
             parts.append(Content.styled(f"! {plural(len(status.warnings), 'warning')}", "$text-warning"))
         first = Content.assemble(
-            (f"{sign} {WORDS[light] if shown.begun else 'nothing handed in yet'}", f"bold {style}"),
+            (f"{sign} {WORDS[light] if shown.begun else 'nothing submitted yet'}", f"bold {style}"),
             (" · ", MUTED),
             Content.styled(" · ", MUTED).join(parts),
         )
         # In words of the command line, where this is not.
         begins = not shown.begun and status.light != "off"
-        why = details.said_with_commands("`n` hands a first text in" if begins else status.why)
+        why = details.said_with_commands("`n` submits a first text" if begins else status.why)
         self.said.update(Content("\n").join((first, why)))
 
     def _say_unread(self) -> None:
         """That what stands here is not of now, or is nothing yet: an empty list would say that nothing waits."""
         sign, style = LIGHTS["stuck"]
-        told = f"{sign} cannot be read now" + ("; this is as it was last" if self.now_shown else "")
+        told = f"{sign} cannot be read now" + ("; this is the last known state" if self.now_shown else "")
         self.said.update(Content.styled(told, f"bold {style}"))
 
     def _name_panes(self) -> None:
@@ -268,7 +268,7 @@ class PipelineScreen(Dialog[None]):
         if selected:
             told["proposals"] = f"{selected:,} of {status.proposals_open:,} selected"
         elif self._decided:
-            told["proposals"] += " and those decided" if told["proposals"] else "those decided"
+            told["proposals"] += " and decided ones" if told["proposals"] else "decided"
         if self.query_text:
             told["entities"] = f"named “{safe_line(self.query_text, 30)}”"
         for number, (name, title) in enumerate(_TITLES.items(), 1):
@@ -371,7 +371,7 @@ class PipelineScreen(Dialog[None]):
         text.show_lines(make, keep_scroll=about == self._about)
         begun = shown.begun and row is not None
         text.border_title = Content(
-            _ABOUT[self.open_pane] if begun else "How it stands" if shown.begun else "How to begin"
+            _ABOUT[self.open_pane] if begun else "Status" if shown.begun else "Get started"
         )
         self._about = about
         if wanted:
@@ -453,7 +453,7 @@ class PipelineScreen(Dialog[None]):
         ids = self.proposals.selected or ({row.key} if row is not None else set())
         found = tuple(one for one in known if one.id in ids and one.open)
         if not found:
-            say(self, "That is decided already." if ids else "No proposal waits.")
+            say(self, "This proposal is already decided." if ids else "No proposals.")
         return found
 
     # Proposals
@@ -479,7 +479,7 @@ class PipelineScreen(Dialog[None]):
 
         if done.change_set is not None and not done.change_set.empty:
             self._done.append(done.change_set.id)
-            say(self, f"{said}. u takes it back.")
+            say(self, f"{said}. u undoes it.")
         else:
             words = told(done)
             say(self, f"{words[:1].upper()}{words[1:]}.")
@@ -503,7 +503,7 @@ class PipelineScreen(Dialog[None]):
         change_set, said = done
         if not change_set.empty:
             self._done.append(change_set.id)
-            said += ". u takes back what was written"
+            said += ". u undoes it"
         say(self, f"{said}.")
         self.proposals.clear_selection()
         self._news()
@@ -515,7 +515,7 @@ class PipelineScreen(Dialog[None]):
 
         waiting = self.now_shown.status.proposals_open if self.now_shown is not None else 0
         if not waiting:
-            say(self, "No proposal waits.")
+            say(self, "No proposals.")
             return
         self.app.push_screen(AboveScreen(self.pipeline, waiting), self._above)
 
@@ -531,8 +531,8 @@ class PipelineScreen(Dialog[None]):
             self._refuse(meant)
         elif meant:
             said = (
-                f"{plural(len(meant), 'proposal')} will not be proposed again. The texts that they come from stay. "
-                "This cannot be taken back."
+                f"{plural(len(meant), 'proposal')} will not be proposed again. The submitted texts "
+                "stay. You cannot undo this."
             )
             question = ConfirmScreen(f"Refuse {plural(len(meant), 'proposal')}?", said, yes="refuse them")
 
@@ -547,14 +547,14 @@ class PipelineScreen(Dialog[None]):
         count = await self.attempt(self.pipeline.refuse([one.id for one in proposals]))
         if count is not None:
             self.proposals.clear_selection()
-            say(self, f"Refused {plural(count, 'proposal')}: not proposed again. v lists what was decided.")
+            say(self, f"Refused {plural(count, 'proposal')}; not proposed again. v lists decided proposals.")
             self.read()
 
     @work(group="decide", exclusive=True, exit_on_error=False)
     async def action_undo(self) -> None:
         """Takes back what was written here last, and nothing that was done elsewhere."""
         if not self._done:
-            say(self, "There is nothing to take back that was accepted here. The audit log has the rest.")
+            say(self, "There is nothing to undo here. Older changes are in the audit log.")
             return
         done = await self.attempt(self._turned_back(self._done[-1]))
         if done is None:
@@ -563,7 +563,8 @@ class PipelineScreen(Dialog[None]):
         if isinstance(done, str):
             warn(self, done)
         else:
-            say(self, f"T{safe_line(done.reason, 200)[1:]}.")
+            told = deed(done, quoted=True)
+            say(self, f"{told.verb.capitalize()} {safe_line(told.what, 200)}.")
         self._news()
         self.read()
 
@@ -571,11 +572,11 @@ class PipelineScreen(Dialog[None]):
         try:
             return await self.desk.write(self.desk.memory.undo, entry_id)
         except NotFoundError:
-            return "It was taken back already."
+            return "It is already undone."
         except ConflictError as error:
             from nuggets_tui.clash import in_the_way
 
-            return f"This cannot be taken back as it is. {in_the_way(error, self.desk.snapshot)}"
+            return f"This cannot be undone now. {in_the_way(error, self.desk.snapshot)}"
 
     # Work
 
@@ -588,9 +589,9 @@ class PipelineScreen(Dialog[None]):
         if row is None or not isinstance(row.data, Job):
             return
         if row.data.status not in ("dead", "pending"):
-            say(self, "Only what is dead, or rests after a failure, is tried again.")
+            say(self, "Only dead or failed jobs can be retried.")
         elif await self.attempt(self.pipeline.retry(row.data.id)) is not None:
-            say(self, "It is tried again.")
+            say(self, "The job will be retried.")
             self.read()
 
     @work(group="decide", exit_on_error=False)
@@ -598,7 +599,7 @@ class PipelineScreen(Dialog[None]):
         """Gives every dead job another try."""
         count = await self.attempt(self.pipeline.retry_dead()) if self.pipeline.begun else 0
         if count is not None:
-            say(self, f"{plural(count, 'dead job')} tried again." if count else "No job is dead.")
+            say(self, f"Retrying {plural(count, 'dead job')}." if count else "There are no dead jobs.")
             self.read()
 
     @work(group="decide", exit_on_error=False)
@@ -608,9 +609,7 @@ class PipelineScreen(Dialog[None]):
             return
         paused = await self.attempt(self.pipeline.pause_or_resume())
         if paused is not None:
-            said = (
-                "Paused: no program takes up work on this memory until p." if paused else "The work goes on."
-            )
+            said = "Paused: no program processes texts of this memory. p resumes." if paused else "Resumed."
             say(self, said)
             self.read()
 
@@ -669,13 +668,13 @@ class PipelineScreen(Dialog[None]):
             return
         flagged = [one for one in page.attributes if one.review_needed]
         if not flagged:
-            say(self, "Nothing that is said of it may be outdated.")
+            say(self, "No statement about this entity may be outdated.")
             return
         said = {one.id: one.content for one in page.attributes}
         first = flagged[0]
         newer = said.get(first.superseded_by or 0, "") or first.superseded_why
-        text = f"Said of {page.entity.name}:\n\n{first.content}\n\nand later:\n\n{newer}"
-        question = ConfirmScreen("Is it outdated?", text, yes="outdated", no="both hold")
+        text = f"About “{page.entity.name}”:\n\n{first.content}\n\nLater:\n\n{newer}"
+        question = ConfirmScreen("Is the first statement outdated?", text, yes="outdated", no="both are true")
         question.keys += " · esc  later"
 
         def answered(outdated: bool | None) -> None:
@@ -688,7 +687,7 @@ class PipelineScreen(Dialog[None]):
     async def _settle(self, attribute_id: int, outdated: bool, more: bool) -> None:
         if await self.attempt(self.pipeline.settle(attribute_id, outdated)) is None:
             return
-        say(self, "It counts as outdated from now on." if outdated else "Both hold.")
+        say(self, "Marked as outdated." if outdated else "Both statements stay.")
         self.read()
         if more:
             self.action_settle()
@@ -707,46 +706,49 @@ class PipelineScreen(Dialog[None]):
 
 # By what has the cursor.
 KEYS: Final = {
-    "proposals": "a  accept · x  refuse · space  select · A  above … · v  decided · u  undo · ?  help · esc  close",
-    "work": "r  retry · R  retry all dead · p  pause · n  hand in · tab  read · ?  help · esc  close",
-    "entities": "/  find · P  pin · s  settle · n  hand in · tab  read · ?  help · esc  close",
-    "health": "p  pause · n  hand in · tab  read · ?  help · esc  close",
+    "proposals": (
+        "a  accept · x  refuse · space  select · A  accept above … · v  decided · u  undo · "
+        "?  help · esc  close"
+    ),
+    "work": "r  retry · R  retry all dead · p  pause · n  submit · tab  read · ?  help · esc  close",
+    "entities": "/  find · P  pin · s  resolve · n  submit · tab  read · ?  help · esc  close",
+    "health": "p  pause · n  submit · tab  read · ?  help · esc  close",
     "details": "↑↓  scroll · tab  back to the list · esc  close",
-    "query": "⏎  to the list · esc  all of them",
+    "query": "⏎  go to the list · esc  show all",
 }
 # Where the line has no room for all of them, the help has the rest.
 NARROW_KEYS: Final = KEYS | {
     "proposals": "a  accept · x  refuse · space  select · A  above · u  undo · ?  help · esc  close",
-    "work": "r  retry · R  all dead · p  pause · n  hand in · ?  help · esc  close",
+    "work": "r  retry · R  all dead · p  pause · n  submit · ?  help · esc  close",
 }
 # Where no proposal waits.
-NO_PROPOSAL_KEYS: Final = "n  hand in · v  decided · u  undo · tab  read · ?  help · esc  close"
+NO_PROPOSAL_KEYS: Final = "n  submit · v  decided · u  undo · tab  read · ?  help · esc  close"
 # Before anything was handed in.
-FIRST_KEYS: Final = "n  hand in · tab  read · ?  help · esc  close"
+FIRST_KEYS: Final = "n  submit · tab  read · ?  help · esc  close"
 HERE: Final = Here(
     "Pipeline",
-    "Texts that were handed in become notes here. Proposals are what a model found in them and what is not written by "
-    "itself, each with the sentence that it comes from; accepting writes it, as an entry of the audit log. Work is "
-    "what is being done, waits or failed. Entities are the names in the texts, with what was said of them. Health is "
-    "how the model does, what it may be asked today, and what is wrong with the configuration.",
+    "Turns submitted texts into notes. Proposals are changes that wait for your decision, each with "
+    "its source sentence; accept writes them. Jobs run, wait or failed. Entities are names in the "
+    "texts, with what the texts say about them. Health shows the model, today's calls and errors in "
+    "the configuration.",
     (
-        ("1 2 3 4  ← →", "to a list; the one in use has the room"),
-        ("tab  ⏎", "to what the row is about, to scroll it; tab goes back"),
+        ("1 2 3 4  ← →", "go to a list; the current one is the largest"),
+        ("tab  ⏎", "go to the details, to scroll them; tab goes back"),
         (
             "a  x",
-            "proposals: accept, refuse; of several selected the review shows each before anything is written",
+            "proposals: accept or refuse; for several, a review comes first",
         ),
-        ("space  shift+↑↓", "proposals: select; ctrl+a all"),
-        ("+  ~  ⊘  =", "proposals: add, change, hide a note; nothing, since it is known. ! look closely"),
-        ("A", "proposals: review all that are at least so sure"),
-        ("v", "proposals: those decided too, with what became of them"),
-        ("u", "take back what was accepted here last"),
-        ("r  R", "work: try again what is dead; all of it"),
-        ("/", "entities: find by a part of the name"),
-        ("P", "entities: pin, or let go"),
-        ("s", "entities: say of what may be outdated whether it is"),
-        ("p", "all programs rest, or go on; texts are still taken in"),
-        ("n", "hand a text in"),
+        ("space  shift+↑↓", "proposals: select; ctrl+a selects all"),
+        ("+  ~  ⊘  =", "proposals: add, change or hide a note; = already known; ! check it"),
+        ("A", "proposals: review all above a confidence"),
+        ("v", "proposals: show decided ones too"),
+        ("u", "undo what you accepted here last"),
+        ("r  R", "jobs: retry a dead one; retry all"),
+        ("/", "entities: find by part of a name"),
+        ("P", "entities: pin or unpin"),
+        ("s", "entities: decide which statements are outdated"),
+        ("p", "pause or resume all programs; you can still submit texts"),
+        ("n", "submit a text"),
         ("esc  i", "close"),
     ),
 )

@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 class HandInScreen(TypedDialog[str]):
     """Takes a text and hands it in; answers with what became of it."""
 
-    heading = "Hand a text in"
-    keys = "ctrl+s  hand in · tab  next field · esc  close"
+    heading = "Submit a text"
+    keys = "ctrl+s  submit · tab  next field · esc  close"
     about = (
-        "A summary, a decision, a paragraph. It is kept word for word; what is new in it is proposed or written, as "
-        "notes of the nugget that you name."
+        "A summary, a decision or a paragraph for fact extraction. It is kept word for word. New "
+        "facts are proposed, or written as notes of the nugget you name."
     )
-    not_saved = "It is not handed in; what you typed is still here, and ctrl+s tries again."
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "hand_in", "hand in", show=False)]
+    not_saved = "It is not submitted. What you typed is still here; ctrl+s tries again."
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("ctrl+s", "hand_in", "submit", show=False)]
 
     def __init__(
         self,
@@ -50,12 +50,12 @@ class HandInScreen(TypedDialog[str]):
     def compose_inside(self) -> ComposeResult:
         """One large field, and where its notes go."""
         typed = self.typed or {}
-        yield TextField("A paragraph, a decision, a whole session", typed.get("text", ""), id="text")
+        yield TextField("a paragraph, a decision or a whole session", typed.get("text", ""), id="text")
         yield CompletedField(
-            "Nugget of its notes",
+            "Nugget for its notes",
             typed.get("nugget", ""),
             id="nugget",
-            hint="memory, when left empty",
+            hint="memory, if left empty",
             offers_for=partial(nugget_offers, self._snapshot),
         )
 
@@ -90,11 +90,11 @@ class HandInScreen(TypedDialog[str]):
         if done is None:
             return
         if done.status == "duplicate":
-            said = "Kept. The same was handed in before: nothing is extracted again."
+            said = "This text was submitted before. Nothing is extracted again."
         elif done.status == "held":
-            said = "Kept. The pipeline is frozen: it waits until that ends."
+            said = "Submitted. The pipeline is frozen; the text waits until you turn that off."
         else:
             found = len(done.entities)
-            said = "Kept" + (f"; it names {plural(found, 'entity', 'entities')}" if found else "")
-            said += ". What is new in it is looked for now."
+            said = "Submitted" + (f"; it names {plural(found, 'entity', 'entities')}" if found else "")
+            said += ". New facts are being extracted."
         self.dismiss(said)

@@ -47,10 +47,9 @@ class ProposalsReview(DecidingReview):
         notes = desk.snapshot.by_id
         items = [_item(one, raws.get(one.raw_id), notes.get(one.target_note), now) for one in proposals]
         doubtful = [one.id for one in proposals if one.status == "review"]
-        said = "Nothing is written before you apply. What you refuse (space) is not proposed again."
+        said = "Nothing is written until you apply. What you refuse (space) is not proposed again."
         if doubtful:
-            look = "wants a close look" if len(doubtful) == 1 else "want a close look"
-            said += f" {plural(len(doubtful), 'proposal')} {look}: accepted only if you tick them."
+            said += f" {plural(len(doubtful), 'uncertain proposal')}, unticked."
         super().__init__("Proposals to review", said, items, self._written, doubtful=doubtful)
         self._pipeline = pipeline
 
@@ -84,21 +83,24 @@ def told(done: Accepted) -> str:
     """What came of accepted proposals, in a clause."""
     parts = [f"{plural(len(done.written), 'proposal')} accepted"] if done.written else []
     if done.waiting:
-        parts.append(f"{len(done.waiting):,} accepted, written as soon as the files can be")
+        parts.append(f"{len(done.waiting):,} accepted, to be written once the files are writable")
     if done.deduped:
-        parts.append(f"{len(done.deduped):,} known already")
+        parts.append(f"{len(done.deduped):,} already known")
     if done.skipped:
         reasons = "; ".join(dict.fromkeys(safe_line(why, 100) for _, why in done.skipped[:3]))
         parts.append(f"{len(done.skipped):,} left out ({reasons})")
-    return ", ".join(parts) or "nothing was left to accept"
+    return ", ".join(parts) or "nothing left to accept"
 
 
 class AboveScreen(FieldsDialog[tuple[str, ...]]):
     """Asks how sure a proposal must be, and says how many are; answers with their ids."""
 
-    heading = "Accept all that are sure"
+    heading = "Accept above a confidence"
     keys = "⏎  review them · esc  close"
-    about = "All open additions from this confidence on that nothing is to be said against. The review shows each."
+    about = (
+        "All open additions with at least this confidence and no objection. You review each "
+        "before it is written."
+    )
 
     def __init__(self, pipeline: PipelineDesk, waiting: int) -> None:
         super().__init__(classes="small")
@@ -110,11 +112,11 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         with Vertical(classes="words"):
             yield Static(
                 Content(
-                    "Takes the additions that are at least this sure and that nothing is to be said against. "
-                    "You see each of them before it is written."
+                    "Accepts additions with at least this confidence and no objection. You review "
+                    "each before it is written."
                 )
             )
-        yield Field("At least so sure, in percent", str(_SURE), id="sure", hint="0 to 100")
+        yield Field("Least confidence, in percent", str(_SURE), id="sure", hint="0 to 100")
 
     def on_mount(self) -> None:
         """The number can be typed over."""
@@ -159,5 +161,7 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         """The ids of those that are sure enough. Raises InvalidInputError for no number, and when there are none."""
         found = await self._pipeline.above(self._sure())
         if not found:
-            raise InvalidInputError("none is so sure", code=ErrorCode.BAD_NUMBER, field="sure", where="sure")
+            raise InvalidInputError(
+                "no proposal is that sure", code=ErrorCode.BAD_NUMBER, field="sure", where="sure"
+            )
         return found

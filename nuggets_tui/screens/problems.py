@@ -105,10 +105,10 @@ def _size(path: Path) -> int:
 
 
 _SAID: Final = (
-    "Everything else was read and works as always. Nothing is written over what could not be read: it stays in its "
-    "file until you put it right."
+    "Everything else was read and works as usual. What could not be read stays in its file, "
+    "unchanged, until you repair it."
 )
-_ALL_READ: Final = "Everything can be read again."
+_ALL_READ: Final = "Everything is readable again."
 
 
 class ProblemsScreen(Dialog[str]):
@@ -121,7 +121,7 @@ class ProblemsScreen(Dialog[str]):
     ]
     heading = "What could not be read"
     keys = "{verify}  check and repair · {open_broken}  open in $EDITOR · {restore}  go back to a backup · esc  close"
-    about = "Files and notes that could not be read. They are left as they are, and their bytes are kept."
+    about = "Files and notes that could not be read. They stay as they are, and their bytes are kept."
 
     def __init__(self, desk: Desk, found: tuple[Unreadable, ...]) -> None:
         super().__init__(classes="full")
@@ -132,7 +132,7 @@ class ProblemsScreen(Dialog[str]):
         """The list at the left, what is known of each at the right."""
         yield Static(content(_SAID, MUTED), classes="words")
         things, details = RowList(self._rows(), id="changes"), LineView(id="difference")
-        yield Sides(things, details, ("Could not be read", "What is known"))
+        yield Sides(things, details, ("Could not be read", "Details"))
 
     def on_mount(self) -> None:
         """Begins with the first one."""
@@ -186,7 +186,7 @@ class ProblemsScreen(Dialog[str]):
 
 def detail_lines(thing: Unreadable, width: int) -> list[Content]:
     """What is known of something that could not be read, at a width."""
-    kept = "in its file alone"
+    kept = "in its file only"
     if thing.kept is not None:
         kept = f"in {thing.kept}, since {local_time(thing.at)}"
     lines = [

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.promotion import Below, Entry, HeldBack, Length, PromotionResult
 
 _PAGE: Final = "page"
-_SAID: Final = "Nothing is written before you apply; a person's own lines stay as they are."
+_SAID: Final = "Nothing is written until you apply. Lines you wrote yourself stay as they are."
 _METER_CELLS: Final = 16
 # From this share on the meter warns that there is little room left.
 _NEARLY_FULL: Final = 0.9
@@ -67,7 +67,7 @@ class PromotionReview(DecidingReview):
         )
         counts = ((done.promoted, "new line"), (done.updated, "changed line"), (done.removed, "removed line"))
         said = [plural(number, what) for number, what in counts if number]
-        wrote = f"Wrote {', '.join(said)} to {safe_line(done.path, 200)}" if said else "Wrote no line"
+        wrote = f"Wrote {', '.join(said)} to {safe_line(done.path, 200)}" if said else "Wrote nothing"
         if self.refused:
             wrote += f"; {len(self.refused)} refused and not proposed again"
         return done.change_set, wrote
@@ -94,7 +94,7 @@ def meter(result: PromotionResult) -> Content:
         return Content.assemble((drawn, style), content(said + left, MUTED))
     unread = [entry.title for entry in result.unread]
     few = ", ".join(safe_line(title, 40) for title in unread[:3]) + (", …" if len(unread) > 3 else "")
-    below = f"; not read: {few}" if unread else ""
+    below = f"; agents do not read {few}" if unread else ""
     return Content.assemble(
         (drawn, "$text-error"), content(f"{said}: too long by {_lines_of(length)}{below}", "$text-error")
     )
@@ -105,13 +105,13 @@ def _lines_of(length: Length) -> str:
 
 
 def _counts(result: PromotionResult) -> str:
-    counts = ((result.promoted, "to add"), (result.updated, "to update"), (result.removed, "to take out"))
+    counts = ((result.promoted, "to add"), (result.updated, "to update"), (result.removed, "to remove"))
     return ", ".join(f"{number} {what}" for number, what in counts if number) or "nothing to write"
 
 
 def _page_lines(result: PromotionResult, width: int) -> list[Content]:
     if not result.diff:
-        return wrapped([content("The page is up to date.", MUTED)], width)
+        return wrapped([content("MEMORY.md is up to date.", MUTED)], width)
     lines = [line for line in result.diff.split("\n") if not line.startswith(("---", "+++"))]
     return wrapped(diff_text_lines(lines), width)
 
@@ -139,9 +139,9 @@ def _entry_lines(entry: Entry, refused: bool) -> Iterator[Content]:
     if entry.reason:
         yield content(f"Why: {entry.reason}", MUTED)
     if entry.status == "edited":
-        yield content("It stays as it is unless you accept this.", "$text-warning")
+        yield content("The line stays as it is unless you accept this change.", "$text-warning")
     if refused:
-        yield content("You refused this text before; space takes it in after all.", "$text-warning")
+        yield content("You refused this text before; space accepts it after all.", "$text-warning")
     if entry.line:
         yield content(f"Line {entry.line} of the page", MUTED)
     yield Content("")

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _LABEL: Final = 12
 _BAR: Final = 16
 _MUTED: Final = "$text-muted"
-_OTHERS: Final = {False: "What came after it", True: "What the vectors give beside it"}
+_OTHERS: Final = {False: "Runners-up", True: "Other facts the vectors return"}
 
 
 class RecallScreen(Dialog[None]):
     """Shows what an agent would be answered; looking is counted nowhere."""
 
-    about = "What an agent is answered for this key: which fact matched, how, how sure, and what came next."
+    about = "What an agent gets for this key: which fact matched, how, how sure, and the runners-up."
 
     def __init__(self, desk: Desk, nugget: str, key: str) -> None:
         super().__init__(classes="large")

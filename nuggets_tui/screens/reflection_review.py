@@ -31,14 +31,14 @@ class ReflectionReview(DecidingReview):
     def __init__(self, desk: Desk, result: ReflectionResult) -> None:
         items = [_item(change, result.change_set, desk.snapshot) for change in result.changes]
         said = (
-            f"Looked at {plural(result.inspected, 'note')}; nothing is changed before you apply. What you refuse "
-            f"(space) is not proposed again. {left_for_later(result)}"
+            f"Checked {plural(result.inspected, 'note')}. Nothing changes until you apply. What you "
+            f"refuse (space) is not proposed again. {left_for_later(result)}"
         )
         doubtful = [change.id for change in result.changes if change.doubtful]
         if doubtful:
-            said += f" {plural(len(doubtful), 'link')} on little ground: accepted only if you tick them."
+            said += f" {plural(len(doubtful), 'uncertain link')}, unticked."
         super().__init__(
-            "Reflection: a cleanup to review", said.rstrip(), items, self._written, doubtful=doubtful
+            "Reflection: review the cleanup", said.rstrip(), items, self._written, doubtful=doubtful
         )
         self._desk = desk
 

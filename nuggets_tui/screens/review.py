@@ -51,8 +51,8 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
         Binding("a", "all", "all or none", show=False),
     ]
     about = (
-        "Changes that were proposed, each with what it does and why. Nothing is written before you apply; "
-        "what you apply is one entry of the audit log that can be taken back."
+        "Proposed changes, each with what it does and why. Nothing is written until you apply. What "
+        "you apply is one entry of the audit log; you can undo it."
     )
 
     def __init__(
@@ -288,9 +288,9 @@ class DecidingReview(ReviewScreen):
             detail = Content.styled(" ✗ refused, not proposed again", "$text-warning")
         elif later:
             if item.key in self._doubtful:
-                detail = Content.assemble((" … not sure: ", MUTED), content(item.detail, MUTED))
+                detail = Content.assemble((" … uncertain: ", MUTED), content(item.detail, MUTED))
             else:
-                detail = Content.styled(" … left for later", MUTED)
+                detail = Content.styled(" … kept for later", MUTED)
         else:
             detail = Content.assemble(" ", content(item.detail, MUTED))
         return Row(item.key, (head, detail))

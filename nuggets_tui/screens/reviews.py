@@ -30,9 +30,11 @@ def restore_review(desk: Desk, proposed: ChangeSet, moment: str, *, one_note: bo
     async def apply(accepted: Collection[str]) -> Reviewed:
         return await desk.write(desk.memory.apply, proposed), ""
 
-    said = f"Would change {things(proposed)}: {counted(proposed)}. It is one entry of the audit log."
+    said = (
+        f"Changes {things(proposed)}: {counted(proposed)}. It is one entry of the audit log; you can undo it."
+    )
     items = _items(proposed, desk.snapshot)
-    heading = f"Bringing a note back from {moment}" if one_note else f"Going back to {moment}"
+    heading = f"Restore a note from {moment}" if one_note else f"Restore {moment}"
     return ReviewScreen(heading, said, items, apply, partly=False)
 
 
@@ -55,10 +57,10 @@ def _items(proposed: ChangeSet, snapshot: Snapshot) -> list[ReviewItem]:
 
 def _verb(change: NoteChange) -> str:
     if change.before is None:
-        return "comes back"
+        return "restore"
     if change.after is None:
-        return "goes"
-    return "hidden after" if change.after.hidden and not change.before.hidden else "changed"
+        return "delete"
+    return "hide" if change.after.hidden and not change.before.hidden else "change"
 
 
 def _lines(make: Callable[[], list[DiffLine]], width: int) -> list[Content]:
@@ -74,14 +76,14 @@ def verify_review(desk: Desk, findings: Sequence[Finding], keys: KeyMap = DEFAUL
 
     said = f"{plural(len(findings), 'finding')}. "
     if mendable == len(findings):
-        said += "All can be repaired, as one entry of the audit log that can be taken back."
+        said += "All can be repaired, as one entry of the audit log; you can undo it."
     elif mendable:
-        said += f"{mendable:,} can be repaired, as one entry that can be taken back; the rest is for you to decide."
+        said += f"{mendable:,} can be repaired, as one entry that you can undo. You decide the rest."
     else:
-        said += "These are for you to decide; each says how."
+        said += "You decide these; each says how."
     items = [_finding_item(str(number), each, desk.snapshot, keys) for number, each in enumerate(findings)]
     return ReviewScreen(
-        "Check of the memory",
+        "Memory check",
         said,
         items,
         repair if mendable else None,
@@ -106,9 +108,9 @@ def _finding_item(key: str, finding: Finding, snapshot: Snapshot, keys: KeyMap) 
         if finding.means is not None:
             shown.append(Content.assemble(("To repair: ", "$text-success"), content(finding.repair)))
         else:
-            settles = f"It waits in the audit log: {keys.key('conflicts')} settles it."
+            settles = f"It waits in the audit log: {keys.key('conflicts')} resolves it."
             waits = settles if finding.kind == "conflict" else ""
-            shown.append(Content.styled(waits or "For you to decide.", "$text-warning"))
+            shown.append(Content.styled(waits or "You decide.", "$text-warning"))
         return wrapped([*shown, Content(""), content(finding.where, "$text-muted")], width)
 
     where = note.title if note is not None else finding.where.removeprefix(f"{snapshot.home}/")

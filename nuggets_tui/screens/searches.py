@@ -27,12 +27,12 @@ from nuggets_tui.tuning import Trials
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, columns
-from nuggets_tui.words import plural
+from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
     from core.search.goldens import Verdict
 
-_EMPTY: Final = "No search is kept yet.\nSearch for something, then {keep_search} keeps it."
+_EMPTY: Final = "No saved searches yet.\nSearch for something, then {keep_search} saves the search."
 _TITLE: Final = 48
 _NAME: Final = 28
 
@@ -49,13 +49,13 @@ class SearchesScreen(Dialog[SearchesAnswer]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "edit", show=False),
-        Binding("x", "let_go", "let go", show=False),
+        Binding("x", "let_go", "delete", show=False),
         Binding("s", "mark", "select", show=False),
         Binding("u", "undo", "undo", show=False),
         Binding("Q,q", "close", "close", show=False),
     ]
-    heading = "Kept searches"
-    keys = "⏎  search · e  change · s  select · x  let go · u  undo · esc  close"
+    heading = "Saved searches"
+    keys = "⏎  search · e  change · s  select · x  delete · u  undo · esc  close"
 
     def __init__(self, desk: Desk, note: Note | None) -> None:
         """note: the one shown in Note, which a search may be made to find."""
@@ -119,9 +119,9 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         if lost:
             parts.append((f" · ✗ {lost}", "bold $text-error"))
         elif any(one.golden for one in self._searches) and len(self.known) == len(self._searches):
-            parts.append((" · ✓ every golden search finds its note", "$text-success"))
+            parts.append((" · ✓ every search check finds its note", "$text-success"))
         if len(self.known) < len(self._searches):
-            parts.append((f" · {len(self.known):,} looked at …", MUTED))
+            parts.append((f" · {len(self.known):,} checked …", MUTED))
         self.query_one("#searches-said", Static).update(Content.assemble(*parts))
 
     def _lost(self, search: KeptSearch) -> bool:
@@ -178,24 +178,20 @@ class SearchesScreen(Dialog[SearchesAnswer]):
                 if len(names) == 1
                 else plural(len(names), "search", "searches")
             )
-            say(
-                self,
-                f"Let {one} go. u brings it back."
-                if len(names) == 1
-                else f"Let {one} go. u brings them back.",
-            )
+            say(self, f"Deleted {one}. u undoes it.")
             self._edited(done)
 
     @work(group="write", exclusive=True, exit_on_error=False)
     async def action_undo(self) -> None:
         """Takes back what was done here last, and nothing that was done elsewhere."""
         if not self._done:
-            say(self, "There is nothing to take back that was done here.")
+            say(self, "There is nothing to undo here.")
             return
         done = await self.attempt(self._desk.write(self._desk.memory.undo, self._done[-1]))
         if done is not None:
             self._done.pop()
-            say(self, f"T{safe_line(done.reason, 200)[1:]}.")
+            told = deed(done)
+            say(self, f"{told.verb.capitalize()} {safe_line(told.what, 200)}.")
             self.read()
 
 
@@ -213,7 +209,7 @@ def _row(search: KeptSearch, verdict: Verdict | None) -> Row:
 class KeepScreen(FieldsDialog[ChangeSet]):
     """Keeps a search under a name. With a number in the last line it is a golden one."""
 
-    not_saved = "It is not kept; what you typed is still here, and ctrl+s tries again."
+    not_saved = "It is not saved. What you typed is still here; ctrl+s tries again."
 
     def __init__(
         self, desk: Desk, query: str, note: Note | None, former: KeptSearch | None = None, *, rank: int = 0
@@ -222,7 +218,7 @@ class KeepScreen(FieldsDialog[ChangeSet]):
         known. former: the kept search that is changed.
         """
         super().__init__(classes="small")
-        self.heading = "Keep this search" if former is None else f"The kept search “{former.name}”"
+        self.heading = "Save this search" if former is None else f"The saved search “{former.name}”"
         self._desk = desk
         self._note = note
         self._rank = rank
@@ -236,13 +232,13 @@ class KeepScreen(FieldsDialog[ChangeSet]):
         yield Field("Search", begun["query"], id="query")
         if self._title:
             said = Content.assemble(
-                "Say among how many of the first hits it must find ",
+                "For a search check, say among how many first hits you want ",
                 content(f"“{safe_line(self._title, _TITLE)}”", "bold"),
                 f" (now #{self._rank})" if self._rank else "",
-                ", and it is a golden search: when it no longer does, you are told.",
+                ". You get a notice when it drops out.",
             )
             yield Static(said, classes="words")
-            hint = f"a number, such as {WITHIN}; leave it empty for a plain search"
+            hint = f"a number, such as {WITHIN}; empty for a plain saved search"
             yield Field("Among the first", begun["within"], id="within", hint=hint)
 
     def on_mount(self) -> None:

@@ -28,10 +28,9 @@ _SHOWN = 4_000
 # What is kept beside notes, by how its id begins.
 _WHAT = {"raw": "text", "fact": "fact", "proposal": "proposal"}
 _ASKED = (
-    "What looks like a secret in {0} is masked: in the notes and facts, in all that the pipeline keeps, and in "
-    "everything kept of former times - the log of changes, the backups, the quarantine, lines of MEMORY.md. The same "
-    "value is masked wherever it stands.\n\n"
-    "This cannot be undone, by nobody. Whoever has the credential still has it: change it where it is used as well."
+    "This masks what looks like a credential in {0}, wherever the same value is stored: notes, "
+    "facts, the pipeline, the history, backups, the quarantine and MEMORY.md.\n\nNobody can undo "
+    "this. Masking does not revoke a credential: change it where you use it, too."
 )
 
 
@@ -44,14 +43,14 @@ class SecretsReview(ReviewScreen):
         self._desk = desk
         self._found = {one.id: one for one in found}
         items = [_item(one, desk.snapshot) for one in found]
-        said = f"{counted_holders(found)} seem to hold a credential. Such are never promoted."
-        super().__init__("Secrets to review", said, items, self._mask, titles=("Found", "What it would say"))
+        said = f"{counted_holders(found)} may hold a credential. They are never promoted."
+        super().__init__("Review credentials", said, items, self._mask, titles=("Found", "Masked text"))
 
     def key_line(self) -> Content:
         """The keys, with how many would be masked."""
         return key_content(
             f"ctrl+s  mask {len(self.accepted)} of {len(self._items)} · space  yes/no · a  all/none · "
-            "n  this is no secret · esc  close"
+            "n  not a credential · esc  close"
         )
 
     def action_apply(self) -> None:
@@ -71,11 +70,11 @@ class SecretsReview(ReviewScreen):
         desk, workspace = self._desk, self._desk.workspace
         plan = await desk.read(workspace.masking, accepted)
         done = await desk.write(workspace.mask_secrets, plan)
-        said = f"Masked {counted_holders(plan.holders)}, and the log and backups with them"
+        said = f"Masked {counted_holders(plan.holders)}, in the history and the backups too"
         left = await desk.read(workspace.masking_left, plan)
         if left:
             named = ", ".join(safe_line(str(one.path), 200) for one in left[:3])
-            said += f"; it still stands in, or nobody can look into: {named}"
+            said += f"; not masked, or not readable: {named}"
         return done, said
 
     def action_none(self) -> None:
@@ -88,7 +87,7 @@ class SecretsReview(ReviewScreen):
     async def _none(self, id: str) -> None:
         done = await self.attempt(self._desk.write(self._desk.workspace.say_not_secret, [id]))
         if done is not None:
-            self.dismiss((done, "Kept as no secret, as long as it stays as it is"))
+            self.dismiss((done, "Marked as not a credential until its text changes"))
 
 
 def _item(holder: Holder, snapshot: Snapshot) -> ReviewItem:
@@ -111,6 +110,6 @@ def _item(holder: Holder, snapshot: Snapshot) -> ReviewItem:
 def _lines(title: str, text: str, kinds: str, width: int) -> list[Content]:
     # Read together, as they were when it was found; what follows the title is the text.
     whole = masked(f"{title}: {text}" if title else text)
-    shown = [content(f"Seems to hold: {kinds}", "$text-warning"), Content("")]
+    shown = [content(f"May hold: {kinds}", "$text-warning"), Content("")]
     shown += [Content(plain(line)) for line in whole[:_SHOWN].split("\n")]
     return wrapped(shown, width)

@@ -23,8 +23,8 @@ class ThemesScreen(Dialog[str]):
     """Answers with the name of the theme that is kept; None for the former one."""
 
     heading = "Theme"
-    keys = "⏎  keep · ↑↓  look · esc  the former one"
-    about = "The theme under the cursor is shown at once. It is kept in your own settings, for all memories."
+    keys = "⏎  apply · ↑↓  preview · esc  cancel"
+    about = "You see the theme under the cursor at once. It is saved in your own settings, for all memories."
 
     def __init__(self) -> None:
         super().__init__(classes="themes")

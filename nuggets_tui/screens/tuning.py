@@ -36,7 +36,7 @@ _NUMBER: Final = 6
 _MOVE: Final = 4
 # Seconds after a turn in which the next one is not disturbed by judging.
 _STILL: Final = 0.06
-_NOTHING = "Nothing is searched. Search first, and what it finds moves here as you turn the weights."
+_NOTHING = "Search for something first. The hits then move here as you adjust the weights."
 
 
 class TuningScreen(Dialog[ChangeSet]):
@@ -52,12 +52,12 @@ class TuningScreen(Dialog[ChangeSet]):
         Binding("shift+right,L", "turn(1, True)", "a little more", show=False, priority=True),
         Binding("shift+left,H", "turn(-1, True)", "a little less", show=False, priority=True),
         Binding("d", "usual", "default", show=False),
-        Binding("D", "all_usual", "all to their defaults", show=False),
+        Binding("D", "all_usual", "reset all", show=False),
         Binding("ctrl+s", "save", "save", show=False),
         Binding("percent_sign,q", "close", "close", show=False),
     ]
-    heading = "Weights of the search"
-    keys = "←  less · →  more · shift  fine · d  default · D  all · ctrl+s  save · esc  close"
+    heading = "Search weights"
+    keys = "←  less · →  more · shift  fine · d  default · D  reset all · ctrl+s  save · esc  close"
     not_saved = "The weights are not saved; ctrl+s tries again."
 
     def __init__(self, desk: Desk, query: str) -> None:
@@ -85,7 +85,7 @@ class TuningScreen(Dialog[ChangeSet]):
                 yield Static(id="asked", classes="headline")
                 yield RowList(
                     id="hits",
-                    empty_text="No note answers it with these weights." if self._query else _NOTHING,
+                    empty_text="No note matches with these weights." if self._query else _NOTHING,
                 )
                 yield Static(id="goldens-said", classes="headline")
                 yield RowList(id="goldens")
@@ -242,9 +242,9 @@ class TuningScreen(Dialog[ChangeSet]):
             keep_cursor=False,
         )
         lost, total = lost_in_words(verdicts), len(self._goldens)
-        said = [(plural(total, "golden search", "golden searches"), "bold")]
+        said = [(plural(total, "search check", "search checks"), "bold")]
         if lost:
-            said.append((f" · ✗ {lost.partition(' ')[0]} lost", "bold $text-error"))
+            said.append((f" · ✗ {lost.partition(' ')[0]} failed", "bold $text-error"))
         if len(verdicts) < total:
             said.append((f" · {len(verdicts):,} checked", MUTED))
         elif not lost:
@@ -277,10 +277,8 @@ class TuningScreen(Dialog[ChangeSet]):
             self.dismiss(None)
             return
         count = len(changes(self.before, self.tried))
-        said = f"{plural(count, 'weight')} turned, and not saved: searches go on with those in force."
-        question = ConfirmScreen(
-            "Leave the weights as they were?", said, yes="let them go", no="go on turning"
-        )
+        said = f"{plural(count, 'weight')} changed and not saved. Searches keep using the saved weights."
+        question = ConfirmScreen("Discard the new weights?", said, yes="discard them", no="keep adjusting")
         close_if_sure(self, question)
 
 
@@ -344,7 +342,7 @@ def _golden_row(verdict: Verdict, former: Verdict | None) -> Row:
     was = rank_of(former) if former is not None else now
     places = now if now == was else f"{was} → {now}"
     aside = Content.assemble(
-        ("lost " if lost else "", "bold $text-error"),
+        ("failed " if lost else "", "bold $text-error"),
         (places, "bold"),
         (f" (first {verdict.search.within})", MUTED),
     )

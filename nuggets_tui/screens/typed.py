@@ -104,7 +104,7 @@ class TypedDialog(Dialog[_Answer]):
             # Said once: it would be said at every key.
             if not self._warned:
                 self._warned = True
-                say_error(self, error, "What you type here would be lost in a crash.")
+                say_error(self, error, "A crash now would lose what you type here.")
         self._under_way = False
         if self._written is not self._last:
             self.keep_typed()
@@ -172,14 +172,14 @@ class TypedDialog(Dialog[_Answer]):
 
     def ask_to_leave(self, heading: str, more: str = "") -> None:
         """Asks what becomes of what was typed."""
-        kept = " It is kept against a crash only until you answer." if self.keeping is not None else ""
-        said = f"What you typed here is not in the memory yet.{kept}" + (f" {more}" if more else "")
+        kept = " It survives a crash only until you answer." if self.keeping is not None else ""
+        said = f"What you typed is not saved yet.{kept}" + (f" {more}" if more else "")
         question: ConfirmScreen
         if self.keeping is None:
-            question = ConfirmScreen(heading, said, yes="let it go", no="go on")
+            question = ConfirmScreen(heading, said, yes="discard it", no="keep editing")
         else:
-            question = LeaveScreen(heading, said, yes="let it go", no="go on")
-            question.keys = "k  keep it for later · y  let it go · n  go on"
+            question = LeaveScreen(heading, said, yes="discard it", no="keep editing")
+            question.keys = "k  keep it for later · y  discard it · n  keep editing"
 
         def answered(sure: bool | None) -> None:
             if sure and getattr(question, "later", False):
@@ -201,7 +201,7 @@ class TypedDialog(Dialog[_Answer]):
 
         if await self.attempt(put()):
             self._over = True
-            say(self, "Kept for later: ^p “unsaved” goes on with it, and the next start offers it.")
+            say(self, "Kept for later. To continue: ctrl+p “unsaved”, or start the app again.")
             self.dismiss(None)
 
 

@@ -33,12 +33,12 @@ class UnsavedScreen(Dialog[Offered | str]):
     """Answers with the text to go on with, or AS_IT_IS for editing the note without it."""
 
     about = (
-        "What you typed and did not save, because the app was ended or because you kept it for later. It lies outside "
-        "the memory and goes when it is saved or let go."
+        "Texts that you typed and did not save, because the app ended or you kept them for later. "
+        "They are outside the memory until you save or discard them."
     )
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("enter", "take", "go on", show=False),
-        Binding("x", "let_go", "let go", show=False),
+        Binding("enter", "take", "continue", show=False),
+        Binding("x", "let_go", "discard", show=False),
         Binding("d,tab", "switch", "what changed", show=False),
         Binding("e", "as_it_is", "as it is", show=False),
     ]
@@ -57,8 +57,8 @@ class UnsavedScreen(Dialog[Offered | str]):
         if len(offered) == 1:
             age = time_ago(first.at, now)
             self.heading = f"You were editing {named(first)} ({age}), unsaved"
-        later = "e  edit the note as it is" if of_note else "esc  later"
-        self.keys = f"⏎  go on with it · d  what changed · x  let it go · {later}"
+        later = "e  edit the saved note" if of_note else "esc  later"
+        self.keys = f"⏎  continue · d  what changed · x  discard · {later}"
 
     def compose_inside(self) -> ComposeResult:
         """The texts, and what is changed in the one under the cursor."""
@@ -124,9 +124,9 @@ class UnsavedScreen(Dialog[Offered | str]):
             return
         size = sum(map(len, current.unsaved.changed.values()))
         question = ConfirmScreen(
-            f"Let go of {named(current.unsaved)}?",
-            f"The {plural(size, 'character')} you typed stand nowhere else.",
-            yes="let it go",
+            f"Discard {named(current.unsaved)}?",
+            f"There is no other copy of the {plural(size, 'character')} you typed.",
+            yes="discard it",
             no="keep it",
         )
 
@@ -155,7 +155,7 @@ class UnsavedScreen(Dialog[Offered | str]):
 def named(unsaved: Unsaved) -> str:
     """What a text is, in a few words."""
     if unsaved.kind == "text":
-        return f"a text to hand in “{cut(unsaved.values.get('text', '').strip(), _TITLE)}”"
+        return f"a text to submit “{cut(unsaved.values.get('text', '').strip(), _TITLE)}”"
     title = f"“{cut(unsaved.title, _TITLE)}”" if unsaved.title.strip() else "without a title"
     if unsaved.kind == "tags":
         return f"the tags of {title}"

@@ -33,26 +33,26 @@ class WhyScreen(Dialog[None]):
     """Explains one note's place in a search; the arrow keys go on to the hits beside it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "step(-1)", "hit before", show=False),
+        Binding("left", "step(-1)", "previous hit", show=False),
         Binding("right", "step(1)", "next hit", show=False),
         Binding("w,q", "close", "close", show=False),
     ]
     about = (
-        "The score of a note in this search, part by part, down to single words; for a note that is no hit, "
-        "what keeps it out."
+        "The score of a note in this search, part by part, down to single words. For a note that is "
+        "not a hit: what keeps it out."
     )
 
     def __init__(self, desk: Desk, found: Found, note: Note) -> None:
         super().__init__(classes="large")
-        self.heading = "Why is it here, or why not?"
-        self.keys = "↑↓  scroll · ← →  the hit before, the next · esc  close"
+        self.heading = "Why this note is a hit, or not"
+        self.keys = "↑↓  scroll · ← →  previous and next hit · esc  close"
         self._desk = desk
         self._found = found
         self._note = note
 
     def compose_inside(self) -> ComposeResult:
         """The lines."""
-        yield LineView(lambda width: [Content.styled("reckoning …", MUTED)], id="lines")
+        yield LineView(lambda width: [Content.styled("computing …", MUTED)], id="lines")
 
     def on_mount(self) -> None:
         """Asks."""
@@ -85,7 +85,7 @@ def why_lines(answer: Why | None, title: str, query: str, width: int) -> Sequenc
     lines.append(Content.assemble(("searched for: ", MUTED), (asked, "$text-accent")))
     lines.append(Content(""))
     if answer is None:
-        return [*lines, *Content("It is not in the memory any more.").wrap(width)]
+        return [*lines, *Content("This note is no longer in the memory.").wrap(width)]
     sign, style = ("✓ ", "bold $text-success") if answer.is_hit else ("✗ ", "bold $text-warning")
     lines += _hanging(Content.styled(sign, style), content(answer.verdict, "bold"), width)
     for told in answer.told:
