@@ -81,10 +81,10 @@ class ArrangementController(Controller):
         panes = self.context.panes
         if panes.zoomed:
             self.context.say(
-                f"One pane fills the screen; {self.view.keys.key('zoom')} brings the others back."
+                f"One pane fills the screen; {self.view.keys.key('zoom')} shows the others again."
             )
         elif panes.single:
-            self.context.say("Here the panes are tabs, each as large as the screen allows.")
+            self.context.say("At this size the panes are tabs that fill the screen.")
         else:
             panes.grow(columns=columns, rows=rows)
 
@@ -137,7 +137,7 @@ class ArrangementController(Controller):
         """The next order."""
         order = ORDERS[(ORDERS.index(self.view.order) + 1) % len(ORDERS)]
         self.context.show(order=order)
-        self.context.say(f"Notes: {ORDER_NAMES[order]}.")
+        self.context.say(f"Notes sorted: {ORDER_NAMES[order]}.")
 
     def graph(self) -> None:
         """The graph alone, and back."""

@@ -90,9 +90,7 @@ class AuditController(Controller):
             return
         what = found[0].told.what if len(found) == 1 else f"{len(found):,} things"
         key = self.view.keys.key("conflicts")
-        self.context.warn(
-            f"Changed in two ways: {what}. What the memory had stands; {key} shows both and settles it."
-        )
+        self.context.warn(f"Changed in two ways: {what}. The other version stays for now; {key} shows both.")
 
     @background("new-in-log", exclusive=True)
     async def look(self) -> None:

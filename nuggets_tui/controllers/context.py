@@ -207,7 +207,7 @@ class Context:
                 return await self.works.run(work_or_words, asked)
             except StoppedError:
                 if work_or_words.asked_for:
-                    self.say("Stopped. Nothing was changed.")
+                    self.say("Stopped. Nothing changed.")
                 return None
 
         return await self.attempt(unless_stopped())

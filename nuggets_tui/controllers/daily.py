@@ -97,7 +97,7 @@ class DailyController(Controller):
 
     async def _run_pass(self, desk: Desk) -> bool:
         """Whether the pass ran, here or elsewhere."""
-        self.context.show(busy="reflecting, as once a day …")
+        self.context.show(busy="daily reflection …")
         try:
             result = await desk.write(desk.memory.daily_pass)
         except NuggetsError as error:
@@ -116,7 +116,7 @@ class DailyController(Controller):
         if result.reflection is not None:
             promoted = any(not promotion.change_set.empty for promotion in result.promotions)
             undo = self.view.keys.key("undo")
-            key = f"{undo} takes back what was promoted, {undo} again the rest" if promoted else ""
+            key = f"{undo} undoes the promotion, {undo} again the rest" if promoted else ""
             self._history.changed(result.reflection.change_set, f"The daily reflection {result.told}", key)
         for problem in result.problems:
             if problem.identity != self._trouble:

@@ -53,11 +53,11 @@ class FilesController(Controller):
         harmless = plain(text)
         changed = sum(before != after for before, after in zip(text, harmless, strict=True))
         self.context.app.copy_to_clipboard(harmless)
-        more = f" {plural(changed, 'control or invisible character')} replaced." if changed else ""
+        more = f" Replaced {plural(changed, 'control or invisible character')}." if changed else ""
         size = len(harmless.encode())
         if size > _MOST_BYTES:
             self.context.warn(
-                f"Copied {said}.{more} That is more than some terminals take (75,000 bytes); where nothing arrives, "
+                f"Copied {said}.{more} Some terminals take only 75,000 bytes. If nothing arrives, "
                 f"{self.view.keys.key('edit_outside')} opens the text in $EDITOR.",
             )
         else:
@@ -77,7 +77,7 @@ class FilesController(Controller):
         named = await aside(files_named, note.content, folder)
         there = [one for one in named if one.path is not None]
         if not named:
-            self.context.say("This note names no file such as src/auth.ts:47.")
+            self.context.say("This note names no file, such as src/auth.ts:47.")
         elif not there:
             self._say_not_found(named, folder)
         elif len(there) == 1 and not there[0].surprising:
@@ -106,7 +106,8 @@ class FilesController(Controller):
             return Path.cwd()
         except OSError:
             self.context.warn(
-                "The folder that the app was started in is gone: there is nowhere to look for files."
+                "The folder where you started the app no longer exists. Start the app in the "
+                "project's folder."
             )
             return None
 
@@ -117,7 +118,7 @@ class FilesController(Controller):
         others = f" and {plural(len(named) - 1, 'other')}" if len(named) > 1 else ""
         places = " and ".join(cut(str(root), _TITLE) for root in roots_of(folder))
         self.context.warn(
-            f"No file {first}{others} here. Looked in {places}; start the app in the project it is about.",
+            f"Cannot find {first}{others} in {places}. Start the app in the project's folder.",
         )
 
     def _choose(self, named: list[Found], folder: Path) -> None:

@@ -21,16 +21,14 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.unsaved import TextsController
 
 _NOTHING_TO_UNDO = (
-    "There is no change of yours to take back. What others did is taken back from the audit log: "
-    "a, then enter."
+    "You have no change to undo. To undo a change of others, open it in the audit log: a, then enter."
 )
 _NOTHING_TO_REDO = (
-    "There is nothing to do again. What was taken back before your last new change is done again from the audit "
-    "log: a, then enter."
+    "There is nothing to redo. To redo an older change, open it in the audit log: a, then enter."
 )
 
 # Characters of what was changed; the audit log has it whole.
-_LONGEST: Final = 120
+_LONGEST: Final = 200
 
 
 class HistoryController(Controller):
@@ -64,14 +62,14 @@ class HistoryController(Controller):
         if kinds:
             key = self.view.keys.key("secrets")
             self.context.warn(
-                f"This text looks like it holds a credential ({', '.join(kinds)}). {key} masks or allows it."
+                f"The text may hold a credential ({', '.join(kinds)}). {key} masks or allows it."
             )
 
     def _say_done(self, done: ChangeSet, said: str, key: str) -> None:
-        told = deed(done)
+        told = deed(done, quoted=True)
         keys = self.view.keys
-        again = f"{keys.key('verify' if done.mends else 'redo')} does it again"
-        key = key or (again if done.kind == "undo" else f"{keys.key('undo')} takes it back")
+        again = f"{keys.key('verify' if done.mends else 'redo')} redoes it"
+        key = key or (again if done.kind == "undo" else f"{keys.key('undo')} undoes it")
         self.context.say(f"{said or f'{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}'}. {key}.")
 
     def reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
@@ -107,7 +105,7 @@ class HistoryController(Controller):
             from nuggets_tui.clash import in_the_way
 
             self.context.warn(
-                f"This cannot be done as it is. {in_the_way(done, self.desk.snapshot, self.view.keys)}"
+                f"This cannot be done now. {in_the_way(done, self.desk.snapshot, self.view.keys)}"
             )
         elif done is not None:
             self.changed(done)
@@ -141,7 +139,7 @@ class HistoryController(Controller):
         if self.view.log.waiting:
             self.open_conflict(self.view.log.waiting[0])
         else:
-            self.context.say("No conflicts: nothing was changed in two ways.")
+            self.context.say("No conflicts: no text was changed in two ways.")
 
     @background("open")
     async def open_conflict(self, entry_id: str) -> None:

@@ -40,7 +40,7 @@ class MaintenanceController(Controller):
         """Proposes a cleanup."""
         from nuggets_tui.screens.reflection_review import ReflectionReview
 
-        looking = LongWork("looking for what to clean up")
+        looking = LongWork("looking for notes to clean up")
         result = await self.context.long_work(
             looking.words,
             self.desk.read(self.desk.memory.reflect, dry_run=True, progress=looking.told),
@@ -49,9 +49,9 @@ class MaintenanceController(Controller):
         if result is None:
             return
         if not result.changes:
-            looked = f"looked at {plural(result.inspected, 'note')}"
+            looked = f"checked {plural(result.inspected, 'note')}"
             left = left_for_later(result)
-            self.context.say(f"Nothing to clean up: {looked} and found them in order. {left}".rstrip())
+            self.context.say(f"Nothing to clean up: {looked}. {left}".rstrip())
             self._daily.looked_through(result, None)
             return
         reviewed = partial(self._reflection_reviewed, result)
@@ -68,7 +68,7 @@ class MaintenanceController(Controller):
     @background("open")
     async def find_secrets(self) -> None:
         """Looks for what seems to be a credential."""
-        looking = LongWork("looking for secrets")
+        looking = LongWork("looking for credentials")
         workspace = self.desk.workspace
         found = await self.context.long_work(
             looking.words, self.desk.read(workspace.secrets, looking.told), looking
@@ -79,8 +79,8 @@ class MaintenanceController(Controller):
             self.context.open_dialog(SecretsReview(self.desk, found), self._history.reviewed)
         elif found is not None:
             self.context.say(
-                "No note or fact looks as if it held a secret, nor a text that was handed in; former texts in the log "
-                "are not looked through.",
+                "No note, fact or submitted text seems to hold a credential. Earlier versions in the "
+                "history are not searched.",
             )
 
     # Putting right
@@ -97,7 +97,7 @@ class MaintenanceController(Controller):
         if desk is not None and found:
             self.context.open_dialog(ProblemsScreen(desk, found), self._go_on)
         elif found is not None:
-            self.context.say("Everything can be read: there is nothing to list here.")
+            self.context.say("Everything is readable. There is nothing to list.")
 
     async def _desk_at_hand(self) -> Desk | None:
         """The desk, in trouble one that does without what cannot be read; None, with a notice, when there is none."""
@@ -142,7 +142,7 @@ class MaintenanceController(Controller):
         if found:
             self.context.open_dialog(verify_review(desk, found, self.view.keys), self._history.reviewed)
         elif found is not None:
-            self.context.say("Nothing is wrong: facts, notes, links, tags and files agree.")
+            self.context.say("No problems: facts, notes, links, tags and files agree.")
 
     @background("open")
     async def restore(self) -> None:
@@ -167,8 +167,8 @@ class MaintenanceController(Controller):
         keys = self.view.keys
         opens = f"; {keys.key('open_broken')} opens the file" if broken is not None else ""
         self.context.say(
-            f"{name} cannot be read just now, and going back to a backup has to wait until it can be. "
-            f"{keys.key('verify')} checks and repairs it{opens}.",
+            f"{name} cannot be read now. Repair it first, then restore a backup: {keys.key('verify')} "
+            f"checks and repairs it{opens}.",
         )
 
     def _backup_chosen(self, name: str | None) -> None:
@@ -179,12 +179,12 @@ class MaintenanceController(Controller):
     async def _review_restoration(self, name: str) -> None:
         from nuggets_tui.screens.reviews import restore_review
 
-        looking = LongWork("looking at the backup")
+        looking = LongWork("reading the backup")
         proposed = await self.context.long_work(
             looking.words, self.desk.read(self.desk.memory.restoration, name, progress=looking.told), looking
         )
         if proposed is not None and proposed.empty:
-            self.context.say("Nothing to change: all of it is as it was in this backup.")
+            self.context.say("Nothing to restore: the memory is as it was in this backup.")
         elif proposed is not None:
             self.context.open_dialog(
                 restore_review(self.desk, proposed, f"the backup {name}"), self._history.reviewed

@@ -34,7 +34,8 @@ class MemoriesController(Controller):
             self.context.say("This memory is open already.")
             return
         self._opening.open_another(
-            Path(path), f"Now open: {short_path(path)}. nuggets --home opens it at once."
+            Path(path),
+            f"Opened {short_path(path)}. To start with it, run `nuggets --home {short_path(path)}`.",
         )
 
     def welcomed(self) -> None:

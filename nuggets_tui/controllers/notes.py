@@ -76,7 +76,7 @@ class NotesController(Controller):
         from nuggets_tui.screens.bulk_review import BulkReview
 
         selected = len(self.view.selected)
-        looking = LongWork("looking at what would change")
+        looking = LongWork("computing the changes")
         asked = aside(propose, self.desk, self.view.snapshot, edit, looking.told)
         proposal = await self.context.long_work("", asked, looking)
         if proposal is None:
@@ -87,10 +87,10 @@ class NotesController(Controller):
         elif proposal.edited.refused:
             error = proposal.edited.refused[0][1]
             self.context.warn(
-                f"None of the {selected:,} selected can be changed: {message(error, self.view.keys)}."
+                f"None of the {selected:,} selected notes can be changed: {message(error, self.view.keys)}."
             )
         else:
-            self.context.say(f"Nothing to change: all {selected:,} selected are so already.")
+            self.context.say(f"Nothing to change: the {selected:,} selected notes are already like that.")
 
     def _several_reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
         self._history.reviewed(done)
@@ -133,7 +133,7 @@ class NotesController(Controller):
         note = self._shown()
         if too_long_to_edit_here(note):
             self.context.warn(
-                f"A text of {len(note.content):,} characters is too long to edit here. "
+                f"The text has {len(note.content):,} characters, too many to edit here. "
                 f"{self.view.keys.key('edit_outside')} opens it in $EDITOR."
             )
         else:
@@ -275,8 +275,8 @@ class NotesController(Controller):
         note = notes[0]
         question = ConfirmScreen(
             f"Delete “{safe_line(note.title, 120)}” for good?",
-            "It leaves the files, and links to it go too; from the audit log it can be brought back. To keep it out "
-            f"of the way instead, press {self.view.keys.key('hide')} in the main screen: that hides it.",
+            "This deletes the note and all links to it. You can undo it from the audit log. To hide "
+            f"it instead, press {self.view.keys.key('hide')} in the main screen.",
             yes="delete it",
         )
 
@@ -308,7 +308,7 @@ class NotesController(Controller):
         if len(notes) > 1:
             self._review(moving(notes, scope))
         elif note.scope == scope:
-            self.context.say(f"It is in the scope {scope} already.")
+            self.context.say(f"It is already in the scope {scope}.")
         else:
             edit = partial(move_to_scope, id=note.id, scope=scope)
             self._change(f"moved {note.title} to scope {scope}", edit, f"Moved to scope {scope}")
@@ -325,7 +325,7 @@ class NotesController(Controller):
             self.desk,
             self.view.snapshot,
             None if several else notes[0],
-            f"Link {len(notes):,} selected to" if several else "Link to",
+            f"Link {len(notes):,} selected notes to" if several else "Link to",
             ask_reason=True,
             first=None if several else self._likely(notes[0]),
         )
@@ -370,7 +370,7 @@ class NotesController(Controller):
         notes = self.selection.targets()
         if len(notes) > 2:
             key = self.view.keys.key("merge")
-            self.context.say(f"{key} merges two notes, and {len(notes):,} are selected. esc lets them go.")
+            self.context.say(f"{key} merges two notes, but {len(notes):,} are selected. esc deselects them.")
         elif len(notes) == 2:
             shown = notes[1].id == self.view.note_id
             survivor, other = reversed(notes) if shown else notes

@@ -137,7 +137,10 @@ class OpeningController(Controller):
         """A copy of the demo memory."""
         home = await self.context.long_work("writing the demo memory", self.context.app.make_demo())
         if home is not None:
-            notice = f"A copy of the demo memory, in {home}. It goes when you leave; change what you like."
+            notice = (
+                f"This is a copy of the demo memory, in {home}. Change what you like; it is "
+                "deleted when you quit."
+            )
             self.open_another(home, notice)
 
     def _try_to_show(self) -> None:
@@ -292,7 +295,7 @@ class OpeningController(Controller):
         if before.trouble:
             # What was said of the trouble is true no more.
             self.context.dismiss_notices()
-            self.context.say("The files can be read again.")
+            self.context.say("The files are readable again.")
         note_id = before.note_id if before.note_id in snapshot.by_id else ""
         self.context.show(
             snapshot=snapshot,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _EVERY: Final = 2.0
 # Seconds that work under way is given when the memory is left.
 _FAREWELL: Final = 0.6
-_UNREADABLE: Final = PipelineSign("stuck", "pipeline not readable")
+_UNREADABLE: Final = PipelineSign("stuck", "pipeline unreadable")
 
 
 class PipelineController(Controller):
@@ -150,7 +150,7 @@ class PipelineController(Controller):
             return
         found, rows = asked
         if found is None:
-            words = "The pipeline did not make this note. Who did stands in the audit log: {log_of_note}."
+            words = "The pipeline did not make this note. The audit log says who did: {log_of_note}."
             self.context.say(self.view.keys.filled(words))
             return
         from nuggets_tui.screens.note_origin import NoteOriginScreen

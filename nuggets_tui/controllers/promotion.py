@@ -64,7 +64,7 @@ class PromotionController(Controller):
     async def _promote_to(self, folder: str | None) -> None:
         from nuggets_tui.screens.promotion_review import PromotionReview, worth_showing
 
-        looking = LongWork("looking for what to promote")
+        looking = LongWork("looking for notes to promote")
         result = await self.context.long_work(
             looking.words,
             self.desk.read(self.desk.memory.promote, dry_run=True, memory_dir=folder, progress=looking.told),
@@ -107,8 +107,8 @@ class PromotionController(Controller):
         from core.daily import promotes_by
 
         mode = promotes_by(self.desk.memory.settings)
-        said = "Nothing waits to be promoted." if mode == "ask" else f"The daily pass promotes: {mode}."
-        self.context.say(f"{said} promotion.automatic in settings.toml is where that is said.")
+        said = "Nothing to promote now." if mode == "ask" else f"Automatic promotion: {mode}."
+        self.context.say(f"{said} To change it, set promotion.automatic in settings.toml.")
 
     def _ask(self, result: PromotionResult) -> None:
         from nuggets_tui.screens.choice import AutomaticScreen
@@ -134,9 +134,9 @@ class PromotionController(Controller):
             return
         self.context.show(promotable=0)
         said = (
-            "The daily pass leaves MEMORY.md alone"
+            "The daily pass does not write MEMORY.md"
             if answer == "never"
-            else "Each daily pass promotes from now on"
+            else "Each daily pass now writes MEMORY.md"
         )
         self._history.changed(done, said)
         if answer != "never":

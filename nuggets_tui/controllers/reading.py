@@ -131,7 +131,7 @@ class ReadingController(Controller):
             return
         self._told_of = f"{said} {note.id}", time.monotonic()
         who, title = safe_line(str(author), _TITLE), safe_line(note.title, _TITLE)
-        self.context.say(f"The note shown was {said} by {who}: {title}.")
+        self.context.say(f"“{title}”, the note shown, was {said} by {who}.")
 
 
 def _said(before: Note, after: Note | None) -> str:

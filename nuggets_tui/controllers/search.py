@@ -162,7 +162,7 @@ class SearchController(Controller):
         if not self._searched():
             return
         if self.view.note is None:
-            words = "No note is shown: choose one in Results, or ask for any note with {why_not}."
+            words = "No note is shown. Choose one in Results, or press {why_not} to ask about any note."
             self.context.say(self.view.keys.filled(words))
         else:
             self._explain(self.view.note)
@@ -173,7 +173,7 @@ class SearchController(Controller):
             return
         from nuggets_tui.screens.picker import PickerScreen
 
-        heading = "Why is it not among the results?"
+        heading = "Why is which note missing?"
         picker = PickerScreen(self.desk, self.view.snapshot, None, heading, hidden=True)
 
         def picked(choice: tuple[str, str] | None) -> None:
@@ -186,7 +186,10 @@ class SearchController(Controller):
     def _searched(self) -> bool:
         """Whether there is a search to ask about; says so when there is none."""
         if self.view.found is None:
-            words = "Search first ({search}): then {why} says why the note is a result, {why_not} why another is not."
+            words = (
+                "Search first ({search}). Then {why} explains why the note is a hit, and "
+                "{why_not} why another is not."
+            )
             self.context.say(self.view.keys.filled(words))
         return self.view.found is not None
 

@@ -10,7 +10,7 @@ from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.view import View
-from nuggets_tui.words import plural
+from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
@@ -70,7 +70,7 @@ class SearchesController(Controller):
         if found is None:
             self.context.say(
                 self.view.keys.filled(
-                    "Search first ({search}): then {keep_search} keeps the search under a name."
+                    "Search first ({search}). Then {keep_search} saves the search under a name."
                 ),
             )
             return
@@ -83,7 +83,9 @@ class SearchesController(Controller):
     def _search_kept(self, done: ChangeSet | None) -> None:
         if done is not None:
             kept = self.view.keys.key("searches")
-            self._history.changed(done, f"K{safe_line(done.reason, 120)[1:]}: {kept} lists what is kept")
+            told = deed(done)
+            said = f"{told.verb.capitalize()} {safe_line(told.what, 120)}"
+            self._history.changed(done, f"{said}: {kept} lists saved searches" if told.what else "")
 
     # Watching
 
@@ -139,13 +141,11 @@ class SearchesController(Controller):
         named = (
             f"“{safe_line(fresh[0], 60)}”"
             if len(fresh) == 1
-            else plural(len(fresh), "golden search", "golden searches")
+            else plural(len(fresh), "search check", "search checks")
         )
         words = "no longer finds its note" if len(fresh) == 1 else "no longer find their notes"
-        head = "The golden search " if len(fresh) == 1 else ""
-        self.context.say(
-            f"{head}{named} {words}. " + self.view.keys.filled("{searches} shows how it stands.")
-        )
+        head = "The search check " if len(fresh) == 1 else ""
+        self.context.say(f"{head}{named} {words}. " + self.view.keys.filled("{searches} shows details."))
 
 
 def _same(

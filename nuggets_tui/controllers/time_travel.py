@@ -84,14 +84,12 @@ class TimeTravelController(Controller):
         from nuggets_tui.past import LookingBack, PastSearch
 
         desk = self.desk
-        looking = await self.context.long_work(
-            "reading the log back", aside(LookingBack, desk.memory, desk.clock)
-        )
+        looking = await self.context.long_work("reading the log", aside(LookingBack, desk.memory, desk.clock))
         if looking is None or desk is not self.context.open_desk:
             return
         if not looking.timeline.marks and not looking.dig():
             self.context.say(
-                "Nothing is in the log yet, so there is no past to look at: it begins with the first change.",
+                "There is no past to show yet. It begins with your first change.",
             )
             return
         # Data is bound to the slider from the screen's own turn alone.
@@ -238,7 +236,7 @@ class TimeTravelController(Controller):
 
     def say_no_recall(self) -> None:
         """The recall behind a fact is one of the present."""
-        self.context.say("What an agent is answered is reckoned for now alone. esc comes back to now.")
+        self.context.say("Recall answers exist only for the present. esc returns to now.")
 
     # What can be done while looking back
 
@@ -262,8 +260,9 @@ class TimeTravelController(Controller):
             return
         keys = self.view.keys
         self.context.say(
-            f"“{BY_NAME[name].label}” is off: this is the past, and it is read only. esc comes back to now; "
-            f"{keys.key('conflicts')} compares with now and brings back a note, {keys.key('restore')} all of it."
+            f"“{BY_NAME[name].label}” is off: the past is read only. esc returns to now; "
+            f"{keys.key('conflicts')} compares with now and restores a note, {keys.key('restore')} "
+            "restores everything."
         )
 
     def labelled(self, command: Command) -> Command:
@@ -293,7 +292,7 @@ class TimeTravelController(Controller):
             screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
             self.context.open_dialog(screen, self._compared)
         elif found is not None:
-            self.context.say("Nothing differs: all notes and facts are as they are now.")
+            self.context.say("No differences: all notes and facts are as they are now.")
 
     def _compared(self, chosen: str | None) -> None:
         from nuggets_tui.screens.compare import ALL
@@ -314,11 +313,11 @@ class TimeTravelController(Controller):
         if past is None:
             return
         wanted, words = self.view.snapshot, past.at or "the time before the log"
-        looking = LongWork("looking at what would change")
+        looking = LongWork("computing the changes")
         going_back = aside(self.desk.memory.going_back, wanted, words, note, looking.told)
         proposed = await self.context.long_work(looking.words, going_back, looking)
         if proposed is not None and proposed.empty:
-            self.context.say("Nothing to change: all of it is as it was then.")
+            self.context.say("Nothing to restore: the memory is as it was then.")
         elif proposed is not None:
             moment = local_time(words) if past.at else words
             review = restore_review(self.desk, proposed, moment, one_note=note is not None)
@@ -340,4 +339,4 @@ _INSTEAD: Final[dict[str, Callable[[TimeTravelController], object]]] = {
     "conflicts": lambda past: past.compare_with_now(),
     "restore": lambda past: past.go_back_to_it(),
 }
-_LABELS: Final = {"conflicts": "compare", "restore": "go back to it", "time": "type a moment"}
+_LABELS: Final = {"conflicts": "compare", "restore": "restore all", "time": "choose a moment"}

@@ -99,7 +99,7 @@ class UnsavedController(Controller):
             self._show_offers(self._offered)
         elif self._offered:
             self.context.say(
-                f"{plural(len(self._offered), 'text')} not saved yet: ^p “unsaved” goes on with it."
+                f"{plural(len(self._offered), 'text')} not saved yet. To continue: ctrl+p “unsaved”."
             )
 
     def resumed(self) -> None:
@@ -124,7 +124,7 @@ class UnsavedController(Controller):
         if self._offered:
             self._show_offers(self._offered)
         else:
-            self.context.say("Everything you typed is saved, or was let go.")
+            self.context.say("There is no unsaved text.")
 
     def edit(self) -> None:
         """The editor; goes on with a text of this note, if one waits."""
@@ -158,7 +158,7 @@ class UnsavedController(Controller):
             return
         kept = taken[0]
         if kept is None:
-            self.context.say("Another window goes on with it already.")
+            self.context.say("Another window is already editing it.")
             return
         unsaved = offered.unsaved
         if unsaved.kind == "conflict" and await self._resume_conflict(unsaved, kept):
@@ -172,7 +172,7 @@ class UnsavedController(Controller):
             self._resume_note(note, unsaved, kept)
         else:
             if unsaved.about:
-                self.context.say("What it was about is gone. Your text stands in a new note.")
+                self.context.say("The note no longer exists. Your text is in a new note.")
             typed = {**unsaved.values, "text": unsaved.values.get("text", unsaved.values.get("result", ""))}
             typed.setdefault("title", unsaved.title)
             self._notes.push_editor(

@@ -123,7 +123,7 @@ def summary(data: GraphData, picture: Picture) -> str:
         if number
     ]
     if missing:
-        words.append(f"{' and '.join(missing)} more with more room")
+        words.append(f"{' and '.join(missing)} not shown for lack of space")
     if data.hidden:
         words.append(_count(data.hidden, "hidden note"))
     return " · ".join(words)

@@ -145,7 +145,7 @@ class OverviewPainter:
 def point_words(scene: Scene, number: int | None, title: str) -> str:
     """What the last row says of the marked note: where it belongs, its links, and what else lies there."""
     if number is None:
-        return f"{plural(int(scene.shown.sum()), 'note')} · arrows mark one"
+        return f"{plural(int(scene.shown.sum()), 'note')} · arrow keys select one"
     overview = scene.overview
     disc = overview.communities[overview.community[number]]
     home = overview.nuggets[disc.nugget].name

@@ -22,10 +22,10 @@ from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, say_in_border, sides
 
 _EMPTY: Final = Content(
-    "Nothing is in the log yet.\n\n"
-    "What you change and what agents write is listed here from now on, newest first, and any of it can be taken back."
+    "The log is empty.\n\nEvery change by you or an agent is listed here, newest first. You can undo "
+    "any of them."
 )
-_EMPTY_NOTE: Final = Content("Nothing is in the log about this note.")
+_EMPTY_NOTE: Final = Content("The log has nothing about this note.")
 _READING: Final = Content("Reading the log …")
 # Rows before the end at which older entries are read.
 _NEAR_END: Final = 50
@@ -73,13 +73,13 @@ class AuditPane(RowList):
         elif scope.filtered:
             key = view.keys.key("log_filter")
             nothing = Content.assemble(
-                "Nothing in the log fits these filters.\n\n", (key, "bold $text-accent"), "  shows all again"
+                "No entry matches these filters.\n\n", (key, "bold $text-accent"), "  clears them"
             )
             self.empty_text = nothing if log.complete else _READING
         else:
             self.empty_text = _nothing_listed(view)
         note = view.snapshot.by_id.get(scope.note_id)
-        about = [content(f"of {note.title if note else scope.note_id}")] if scope.note_id else []
+        about = [content(f"of “{note.title if note else scope.note_id}”")] if scope.note_id else []
         about += [Content("with recalls")] if scope.recalls else []
         about += [content(scope.told(), "$text-warning")] if scope.filtered else []
         title = Content(" · ").join([Content("6 Audit log"), *about])
@@ -123,7 +123,7 @@ def _nothing_listed(view: View) -> Content:
         return _EMPTY_NOTE if scope.note_id else _EMPTY
     of = "of this note " if scope.note_id else ""
     key = (view.keys.key("log_recalls"), "bold $text-accent")
-    return Content.assemble(f"No change {of}is in the log yet.\n\n", key, "  shows recalls too")
+    return Content.assemble(f"The log has no changes {of}yet.\n\n", key, "  shows recalls too")
 
 
 def _asides(view: View) -> list[Content]:
@@ -133,8 +133,8 @@ def _asides(view: View) -> list[Content]:
     if log.problem:
         said.append(Content.styled("cannot be read", "$text-warning"))
     if log.scope.filtered:
-        looked = "" if log.complete or not log.scope.slow else " · older ones as you scroll"
-        said.append(Content.styled(f"{view.keys.key('log_filter')} shows all again{looked}", MUTED))
+        looked = "" if log.complete or not log.scope.slow else " · scroll for older entries"
+        said.append(Content.styled(f"{view.keys.key('log_filter')} clears the filters{looked}", MUTED))
     return said
 
 
@@ -258,8 +258,8 @@ def sign_of(line: LogLine, log: Log) -> Content:
     if line.state == "conflict":
         return Content.styled(f"{WAITS} waits", "bold $text-warning")
     if line.state == "settled":
-        return Content.styled("settled", MUTED)
+        return Content.styled("resolved", MUTED)
     if line.undone:
-        return Content.styled(f"{TAKEN_BACK} taken back", MUTED)
+        return Content.styled(f"{TAKEN_BACK} undone", MUTED)
     some = log.parts_taken_back(line)
-    return Content.styled(f"{TAKEN_BACK} {some} taken back", MUTED) if some else Content("")
+    return Content.styled(f"{TAKEN_BACK} {some} undone", MUTED) if some else Content("")

@@ -36,8 +36,8 @@ class CompletedField(Field):
     """One line with ghost text: tab or → takes what is offered, ↑ offers another; tab without an offer goes on."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("tab", "take_offer", "take what is offered", show=False),
-        Binding("up", "other_offer", "offer another", show=False),
+        Binding("tab", "take_offer", "accept the suggestion", show=False),
+        Binding("up", "other_offer", "another suggestion", show=False),
     ]
 
     # What may be taken, the one that tab takes first.

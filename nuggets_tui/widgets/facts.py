@@ -27,7 +27,7 @@ from nuggets_tui.words import SIGN, kinds_in
 
 def _empty(keys: KeyMap) -> Content:
     said = "No facts yet. Facts are short answers\nthat agents recall by a key."
-    return empty_words(keys, said, ("new_fact", "remembers one; those of agents\nappear by themselves."))
+    return empty_words(keys, said, ("new_fact", "adds one. Facts from agents\nappear at once."))
 
 
 class FactsPane(RowList):
@@ -44,7 +44,7 @@ class FactsPane(RowList):
 
     def watch_view(self, before: View, after: View) -> None:
         """Shows other facts; the cursor stays on its fact."""
-        self.empty_text = _empty(after.keys) if after.past is None else "There was no fact at this moment."
+        self.empty_text = _empty(after.keys) if after.past is None else "There were no facts at this moment."
         if before.selected is not after.selected:
             if after.selected is not self.selected:
                 self.select(after.selected)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NAME_CELLS = 24
 # What the frame of the overview says, with what a click presses; "" for what the mouse does in its own way.
 _OVERVIEW_KEYS = (
-    ("⏎ open", "enter"), ("+ nearer", "plus"), ("- farther", "minus"), ("n nugget", "n"), ("shift+arrows leap", ""),
+    ("⏎ open", "enter"), ("+ zoom in", "plus"), ("- out", "minus"), ("n nugget", "n"), ("shift+arrows jump", ""),
     ("esc back", "escape"),
 )  # fmt: skip
 _OVERVIEW_ONLY = ("leap", "nugget", "leave_overview")
@@ -69,7 +69,7 @@ class GraphPane(Widget, can_focus=True):
 
     def __init__(self) -> None:
         super().__init__(id="graph", classes="pane")
-        self._surroundings = GraphView(empty_text="The notes around the one shown in Note are drawn here.")
+        self._surroundings = GraphView(empty_text="The graph shows the notes around the one in Note.")
         self._surroundings.can_focus = False
         self._points: GraphOverview | None = None
         self._name_it()
@@ -138,7 +138,7 @@ class GraphPane(Widget, can_focus=True):
             said = (
                 f"overview of {cut(self._points.nugget, _NAME_CELLS)}" if self._points.nugget else "overview"
             )
-            said += f" · {self._points.zoom} nearer" if self._points.zoom else ""
+            said += f" · zoom {self._points.zoom}" if self._points.zoom else ""
         self.border_title = Content.assemble("5 Graph", (f" · {said}", MUTED))
         self.border_subtitle = _overview_keys() if self.overview else Content("")
 

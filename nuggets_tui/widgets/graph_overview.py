@@ -429,7 +429,7 @@ class GraphOverview(Widget):
     def _nothing(self) -> str:
         if self._overview is not None and self._overview.ids:
             return keys_of(self).filled("All notes here are hidden; {show_hidden} shows them.")
-        return "Notes are drawn here as points."
+        return "The overview shows notes as points."
 
     def _waiting(self) -> str:
         if self._placing is None:

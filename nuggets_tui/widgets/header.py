@@ -128,9 +128,9 @@ def _shortened(said: Content, limit: int) -> Content:
 
 def _live(view: View) -> Content:
     if view.trouble:
-        return Content.assemble(("◌ ", "bold $text-error"), ("not readable just now", "$text-error"))
+        return Content.assemble(("◌ ", "bold $text-error"), ("cannot be read now", "$text-error"))
     if view.past is not None:
-        said = "changed meanwhile: esc shows it" if view.past.news else "the past, read only"
+        said = "memory changed: esc shows it" if view.past.news else "the past, read only"
         return Content.assemble(("◷ ", "bold $text-secondary"), (said, "bold $text-secondary"))
     if view.snapshot.read_only:
         return Content.assemble(("◌ ", "$text-warning"), ("read only", "$text-warning"))
@@ -148,8 +148,8 @@ def _waiting(view: View) -> list[Content]:
         said = plural(len(view.log.waiting), "conflict waits", "conflicts wait")
         waits.append(_badge(f"! {said}", "conflicts", view.keys))
     if view.lost_searches:
-        said = plural(len(view.lost_searches), "golden search", "golden searches")
-        waits.append(_badge(f"✗ {said} lost", "searches", view.keys))
+        said = plural(len(view.lost_searches), "search check", "search checks")
+        waits.append(_badge(f"✗ {said} failed", "searches", view.keys))
     if view.promotable:
         waits.append(_badge(f"{plural(view.promotable, 'line')} for MEMORY.md", "automatic", view.keys))
     if view.snapshot.problems:

@@ -24,7 +24,7 @@ from nuggets_tui.widgets.markdown_lines import markdown_lines, plain_lines
 from nuggets_tui.widgets.row_text import MUTED, PINNED
 from nuggets_tui.words import SIGN, kinds_in, time_ago
 
-_NOT_THERE: Final = Content.styled("At this moment the note was not there: not yet, or no more.", MUTED)
+_NOT_THERE: Final = Content.styled("The note did not exist at this moment.", MUTED)
 _MOST_TAGS: Final = 40
 # Cells of a session's id and of an author's name.
 _SESSION: Final = 28
@@ -169,7 +169,9 @@ def _state(note: Note, snapshot: Snapshot, keys: KeyMap) -> Content:
         from core.graph.edits import MERGED_INTO
 
         goal = snapshot.by_id.get(str(note.extra.get(MERGED_INTO, "")))
-        said.append(f"⊘ merged into {goal.title}" if goal else f"⊘ hidden; {keys.key('hide')} brings it back")
+        said.append(
+            f"⊘ merged into “{goal.title}”" if goal else f"⊘ hidden; {keys.key('hide')} brings it back"
+        )
     if PINNED in note.tags:
         said.append("★ pinned")
     return _joined(said, "$text-warning" if note.hidden else "$text-accent")
@@ -180,7 +182,7 @@ def _secret(note: Note, keys: KeyMap) -> Content:
     if not kinds:
         return Content("")
     masks = f"{keys.key('secrets')} reviews and masks it"
-    return content(f"{SIGN} seems to hold a secret ({', '.join(kinds)}); {masks}", "$text-error")
+    return content(f"{SIGN} may hold a credential ({', '.join(kinds)}); {masks}", "$text-error")
 
 
 def _metadata(note: Note, width: int) -> Content:
@@ -202,12 +204,12 @@ def _dates(note: Note, now: datetime | None, origin: Origin | None, width: int) 
     said = []
     session = cut(note.last_hit_session, _SESSION)
     for word, stamp, who in (
-        ("made", note.created_at, _by(origin.made_by) if origin is not None else ""),
+        ("created", note.created_at, _by(origin.made_by) if origin is not None else ""),
         ("changed", note.updated_at, _by(origin.changed_by) if origin is not None else ""),
         ("read", note.last_accessed_at, f" in {session}" if session else ""),
     ):
         age = time_ago(stamp, now) if stamp else ""
-        if age and not (word != "made" and stamp == note.created_at):
+        if age and not (word != "created" and stamp == note.created_at):
             said.append(f"{word} {age}{who}")
     return _joined(said, width=width)
 
@@ -220,7 +222,9 @@ def _trail(note: Note, trail: Trail | None, keys: KeyMap, width: int) -> Sequenc
     other = trail.sentence and trail.sentence.casefold() != note.content.strip().casefold()
     sentence = f"“{cut(trail.sentence, _SENTENCE)}”" if other else ""
     said = [
-        f"handed in by {safe_line(trail.handed_by, _AUTHOR)}" if trail.handed_by else "made by the pipeline"
+        f"submitted by {safe_line(trail.handed_by, _AUTHOR)}"
+        if trail.handed_by
+        else "created by the pipeline"
     ]
     said += [f"session {cut(trail.session, _SESSION)}"] if trail.session else []
     said += [cut(trail.model, _AUTHOR)] if trail.model else []

@@ -37,11 +37,11 @@ _ROWS_KEPT: Final = 512
 # Cells of what a note belongs to, and of its age.
 _LABEL: Final = 12
 _AGE: Final = 4
-_NONE_THEN: Final = Content("There was no note at this moment.")
+_NONE_THEN: Final = Content("There were no notes at this moment.")
 
 
 def _empty(keys: KeyMap) -> Content:
-    said = "No notes yet. Notes are what agents\nwrote down, linked to each other."
+    said = "No notes yet. Notes are texts that agents\nor you write, linked to each other."
     return empty_words(keys, said, ("new_note", "writes one"))
 
 
@@ -51,7 +51,7 @@ def _all_hidden(keys: KeyMap) -> Content:
 
 def _nothing_found(keys: KeyMap) -> Content:
     return empty_words(
-        keys, "Nothing found.", ("esc", "clears the search"), ("why_not", "asks why a note is not here")
+        keys, "Nothing found.", ("esc", "clears the search"), ("why_not", "explains why a note is missing")
     )
 
 
@@ -250,7 +250,7 @@ class NotesPane(RowList):
         elif self._listing_wanted is not None:
             order = f"sorting: {ORDER_NAMES[view.order]} …"
         else:
-            order = ORDER_NAMES[view.order] + (" · hidden too" if view.show_hidden and found is None else "")
+            order = ORDER_NAMES[view.order] + (" · with hidden" if view.show_hidden and found is None else "")
         say_in_border(self, Content.assemble(name, (f" · {order}", MUTED)))
 
     @on(RowList.SelectionChanged)

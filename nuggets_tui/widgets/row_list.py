@@ -448,14 +448,14 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         Binding("pagedown", "page_down", "Page down", show=False),
         Binding("enter", "open", "Open", show=False),
         Binding("space", "toggle_row", "Select", show=False, id="select"),
-        Binding("shift+space", "toggle_range", "Select from the row selected last", show=False),
+        Binding("shift+space", "toggle_range", "Select from the last selected row", show=False),
         Binding("shift+up", "extend(-1)", "Select upwards", show=False),
         Binding("shift+down", "extend(1)", "Select downwards", show=False),
         Binding("shift+pageup", "extend_page(-1)", "Select a page upwards", show=False),
         Binding("shift+pagedown", "extend_page(1)", "Select a page downwards", show=False),
         Binding("shift+home", "extend_to_end(-1)", "Select up to the first", show=False),
         Binding("shift+end", "extend_to_end(1)", "Select down to the last", show=False),
-        Binding("ctrl+a", "select_all", "Select all, or let them go", show=False, id="select_all"),
+        Binding("ctrl+a", "select_all", "Select or deselect all", show=False, id="select_all"),
     ]
 
     cursor: reactive[int] = reactive(-1, repaint=False)

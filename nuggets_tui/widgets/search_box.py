@@ -76,8 +76,8 @@ class SearchBox(OfferingInput, PromptFrames):
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "leave", show=False),
         Binding("enter,down", "to_results", "first hit", show=False),
-        Binding("tab", "take_offer", "take what is offered", show=False),
-        Binding("up", "other_offer", "offer another", show=False),
+        Binding("tab", "take_offer", "accept the suggestion", show=False),
+        Binding("up", "other_offer", "another suggestion", show=False),
     ]
 
     view: reactive[View] = reactive(View(), repaint=False)
@@ -87,7 +87,7 @@ class SearchBox(OfferingInput, PromptFrames):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(
             id=id,
-            placeholder='words  "exact words"  -not  tag:auth  is:new  updated:<30d    f1 tells more',
+            placeholder='words  "exact words"  -not  tag:auth  is:new  updated:<30d    f1 for more',
             select_on_focus=False,
             max_length=_MOST,
             suggester=_Offering(self),
@@ -135,8 +135,8 @@ class SearchBox(OfferingInput, PromptFrames):
         if line[:room]:
             self.replace(line[:room], start, end)
         if len(line) > room:
-            cut_off = f"{len(line) - room:,} of what was pasted are cut off"
-            warn(self, f"The search box holds {_MOST} characters: {cut_off}.")
+            cut_off = f"{len(line) - room:,} pasted characters were cut"
+            warn(self, f"The search box holds {_MOST} characters; {cut_off}.")
 
     def watch_view(self, before: View, after: View) -> None:
         """Says how many hits there are and how long they took."""
@@ -305,5 +305,7 @@ def _said(view: View) -> Content:
     milliseconds = found.seconds * 1000
     likely = sum(hit.sure for hit in found.hits)
     best = "best" if found.weighed else "newest"
-    hits = f"{best} {likely}" if found.capped and likely == len(found.hits) else plural(likely, "hit")
+    hits = f"{best} {len(found.hits)}" if found.capped else plural(len(found.hits), "hit")
+    if likely < len(found.hits):
+        hits += f", {likely} likely"
     return Content.assemble(f"{hits} · {milliseconds:.0f} ms · ", Content("esc clears").stylize(_CLEARS))

@@ -31,9 +31,9 @@ class TimeLine(Widget, can_focus=True):
     """One line between the search box and the panes. `looking`: the past it moves in."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("left", "slide('change', -1)", "change before", show=False),
+        Binding("left", "slide('change', -1)", "previous change", show=False),
         Binding("right", "slide('change', 1)", "next change", show=False),
-        Binding("shift+left,pageup", "slide('day', -1)", "day before", show=False),
+        Binding("shift+left,pageup", "slide('day', -1)", "previous day", show=False),
         Binding("shift+right,pagedown", "slide('day', 1)", "next day", show=False),
         Binding("home", "slide('end', -1)", "oldest", show=False),
         Binding("end", "slide('end', 1)", "now", show=False),
@@ -81,7 +81,7 @@ class TimeLine(Widget, can_focus=True):
         said: list[Content] = []
         for key, label in (
             ("esc", "now"), ("← →", "change"), ("⇧← ⇧→", "day"), (keys.key("conflicts"), "compare"),
-            (keys.key("restore"), "go back to it"), (keys.key("time"), "type a moment"), ("home end", "first, last"),
+            (keys.key("restore"), "restore all"), (keys.key("time"), "choose a moment"), ("home end", "first, last"),
         ):  # fmt: skip
             hint = Content.assemble((key, "bold"), f" {label}")
             if len(key) == 1 or key in _PRESSED_AS:
