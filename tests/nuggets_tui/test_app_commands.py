@@ -441,7 +441,7 @@ async def test_an_editor_that_does_not_start_gives_the_terminal_back(
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("E")
-        await app.until(lambda: "does not start" in app.notices)
+        await app.until(lambda: "did not start" in app.notices)
         assert resumed
 
 

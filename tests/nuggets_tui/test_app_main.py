@@ -140,7 +140,7 @@ async def test_hidden_notes_come_and_go_and_are_marked(home: Path) -> None:
     async with opened(home) as app:
         await app.press("v")
         assert "⊘ Old scratch" in app.text
-        assert "hidden too" in app.text
+        assert "with hidden" in app.text
         await app.press("v")
         assert "Old scratch" not in app.text
 

@@ -182,4 +182,4 @@ def test_with_the_vim_option_link_is_a_capital_and_l_is_not_to_be_had() -> None:
 
 
 def test_texts_name_the_key_that_a_command_has() -> None:
-    assert made(undo="f7").filled("{undo} takes {it} back") == "f7 takes {it} back"
+    assert made(undo="f7").filled("{undo} undoes {it}") == "f7 undoes {it}"

@@ -86,7 +86,7 @@ def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
         ("jwt is:fact hits:>3", "JWT token format", "meet: a fact; recalled more than 3 times."),
         ("tag:redis", "JWT token format", "It does not meet: tag redis."),
         ("redis", "Deploy day", "It has nothing in common with the query"),
-        ("the of", "Deploy day", "Nothing is asked for"),
+        ("the of", "Deploy day", "The query has only common words"),
         ("", "Deploy day", "The query is empty."),
         ("is:hidden scratch", "Session store", "It does not meet: hidden."),
     ):

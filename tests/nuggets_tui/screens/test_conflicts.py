@@ -81,7 +81,7 @@ async def test_saving_over_another_programs_text_shows_base_yours_and_theirs(
         screen = await type_over(app, home)
         for shown in ("Redis holds sessions for an hour.", "Mine, typed for an hour.", "Theirs", "claude"):
             assert shown in app.text
-        assert "esc leave it waiting" in app.text
+        assert "esc decide later" in app.text
         versions = [screen.query_one(f"#{side}").region for side in ("base", "ours", "theirs", "result")]
         for one in versions:
             assert screen.region.contains_region(one)
@@ -102,7 +102,7 @@ async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_
         assert other.resolve().conflicts
         app.main.audit.look()
         await app.until(lambda: "Changed in two ways: user:k" in app.notices)
-        assert "c shows both and settles it" in app.notices
+        assert "c shows both" in app.notices
         screen = await waiting_conflict(app)
         await app.until(lambda: "theirs" in app.text and "mine" in app.text)
         assert app.app.screen is screen
@@ -144,7 +144,7 @@ async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
         await app.back_on_main()
         assert stored(home, "Session store").content == "Theirs"
         await app.until(lambda: not app.view.log.waiting)
-        assert "Settled: theirs stays" in app.notices
+        assert "Resolved: the other version stays" in app.notices
         assert "settled" in app.text
 
 
@@ -268,9 +268,9 @@ async def test_a_field_that_is_no_text_is_said_in_words(home: Path) -> None:
     async with opened(home) as app:
         await waiting_conflict(app)
         assert "e edit" not in app.text
-        assert "Would stand: yours" in app.text
+        assert "Result: yours" in app.text
         await app.press("t")
-        assert "Would stand: theirs" in app.text
+        assert "Result: theirs" in app.text
         await app.press("ctrl+s")
         await app.back_on_main()
         assert stored(home, "Session store").scope == "session"
@@ -287,8 +287,8 @@ async def test_what_else_the_waiting_change_does_is_said(home: Path) -> None:
     async with opened(home) as app:
         await waiting_conflict(app)
         shown = " ".join(app.text.replace("│", " ").split())
-        assert "Its content too" in shown
-        assert "1 more change of yours is written along" in shown
+        assert "Its content changed in two ways too" in shown
+        assert "1 more change of yours is written whichever you take" in shown
         await app.press("t", "ctrl+s")
         await app.back_on_main()
     assert stored(home, "Their title").content == "Theirs"

@@ -157,7 +157,7 @@ async def test_where_it_is_allowed_the_app_runs_it_and_says_how_to_take_it_back(
     before = graph(home)
     async with opened(home) as app:
         await app.until(lambda: "The daily reflection looked at" in app.notices)
-        assert "u takes it back" in app.notices
+        assert "u undoes it" in app.notices
         assert BADGE not in app.text
         assert graph(home) != before
         await app.until(lambda: app.log[0].author.kind == "reflection")

@@ -125,7 +125,7 @@ async def test_links_have_their_age_beside_the_reason(tmp_path: Path) -> None:
 def test_runners_up_of_a_recall_take_a_line_each(tmp_path: Path) -> None:
     memory = small_memory(tmp_path / "memory")
     lines = recall_lines(memory.recall("test command", "project", record=False), 40)
-    after = [line.plain for line in lines][[line.plain for line in lines].index("What came after it") + 1 :]
+    after = [line.plain for line in lines][[line.plain for line in lines].index("Runners-up") + 1 :]
     assert after
     assert all(isinstance(line, Content) and line.cell_length <= 40 for line in lines)
 
@@ -172,7 +172,7 @@ async def test_what_was_said_of_trouble_goes_when_the_trouble_goes(tmp_path: Pat
         graph.write_bytes(whole[:40])
         await app.until(lambda: app.view.trouble and "cannot be read" in app.notices, "the trouble")
         graph.write_bytes(whole)
-        await app.until(lambda: "can be read again" in app.notices, "the good news")
+        await app.until(lambda: "readable again" in app.notices, "the good news")
         assert "cannot be read" not in app.notices
 
 
@@ -214,7 +214,7 @@ def test_the_recall_of_an_overfull_nugget_says_that_it_was_read(tmp_path: Path, 
     lines = recall_lines(memory.recall("port of service77", "big", record=False), width)
     said = " ".join(" ".join(line.plain for line in lines).split())
     assert said.startswith("value 77")
-    assert "read from the fact file: this nugget holds more facts than its vectors can tell apart" in said
+    assert "read from the fact file: the nugget holds too many facts for its vectors" in said
     assert "confidence" not in said
     assert all(line.cell_length <= width for line in lines)
 

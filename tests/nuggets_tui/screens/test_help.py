@@ -66,7 +66,7 @@ async def test_typing_after_a_slash_leaves_what_holds_the_words(home: Path) -> N
         await app.until(lambda: len(lines_of(screen)) < whole / 3)
         assert any("delete" in line for line in lines_of(screen))
         await app.press("enter", "slash", "end", *"zzz")
-        await app.until(lambda: "Nothing in the help" in app.text)
+        await app.until(lambda: "The help does not mention" in app.text)
         await app.press("escape")
         await app.until(lambda: len(lines_of(screen)) == whole)
         await app.press("escape")

@@ -52,7 +52,7 @@ async def test_u_and_capital_u_go_back_and_forth_across_restarts(home: Path) -> 
         await app.press("u")
         await app.until(lambda: "Took back: hid Session store" in app.notices)
         assert not stored(home, "Session store").hidden
-        assert "U does it again" in app.notices
+        assert "U redoes it" in app.notices
     async with opened(home) as app:
         await app.press("U")
         await app.until(lambda: "Did again: hid Session store" in app.notices)
@@ -101,16 +101,16 @@ async def test_another_programs_change_is_taken_back_from_its_entry_and_done_aga
         screen = await app.screen(EntryScreen)
         assert "- Redis holds sessions for an hour." in app.text
         assert "+ Valkey, not Redis." in app.text
-        assert "u take it back" in app.text
+        assert "u undo" in app.text
         await app.press("u")
         await app.until(lambda: stored(home, "Session store").content == store.content)
-        await app.until(lambda: "U do it again" in app.text)
+        await app.until(lambda: "U redo" in app.text)
         assert "↶ taken back" in app.text
         await app.press("u")
-        await app.until(lambda: "U does it again" in app.notices)
+        await app.until(lambda: "U redoes it" in app.notices)
         await app.press("U")
         await app.until(lambda: stored(home, "Session store").content == "Valkey, not Redis.")
-        await app.until(lambda: "u take it back" in app.text)
+        await app.until(lambda: "u undo" in app.text)
         assert app.app.screen is screen
         await app.press("escape")
         await app.back_on_main()
@@ -130,10 +130,10 @@ async def test_one_change_of_an_entry_is_taken_back_alone_and_done_again(
         await app.press("space")
         await app.until(lambda: "checked" not in stored(home, "Deploy day").tags)
         assert "checked" in stored(home, "Session store").tags
-        await app.until(lambda: "do this one again" in app.text)
+        await app.until(lambda: "redo this change" in app.text)
         await app.press("space")
         await app.until(lambda: "checked" in stored(home, "Deploy day").tags)
-        await app.until(lambda: "take this one back" in app.text)
+        await app.until(lambda: "undo this change" in app.text)
         await app.press("u")
         await app.until(lambda: "checked" not in stored(home, "Auth middleware").tags)
         await app.until(lambda: "do it again" in app.text)
@@ -147,10 +147,10 @@ async def test_capital_u_does_one_change_again_that_was_taken_back_alone(home: P
         await app.screen(EntryScreen)
         await app.press("down", "space")
         await app.until(lambda: "checked" not in stored(home, "Deploy day").tags)
-        await app.until(lambda: "do this one again" in app.text)
+        await app.until(lambda: "redo this change" in app.text)
         await app.press("up", "U")
         await app.until(lambda: "checked" in stored(home, "Deploy day").tags)
-        await app.until(lambda: "space takes it back" in app.notices)
+        await app.until(lambda: "space undoes it" in app.notices)
 
 
 async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) -> None:
@@ -165,7 +165,7 @@ async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) 
         await app.press("u")
         await app.screen(ConfirmScreen)
         assert "takes back 21 things" in app.text
-        assert "U does it again" in app.text
+        assert "U redoes it" in app.text
         await app.press("enter")
         await app.until(lambda: app.app.screen is screen)
         assert stored(home, "Page 20")
@@ -173,7 +173,7 @@ async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) 
         await app.screen(ConfirmScreen)
         await app.press("y")
         await app.until(lambda: len(Memory.open(home).snapshot.notes) == 7)
-        await app.until(lambda: "U do it again" in app.text)
+        await app.until(lambda: "U redo" in app.text)
         await app.press("U")
         await app.until(lambda: len(Memory.open(home).snapshot.notes) == 28)
 
@@ -196,7 +196,7 @@ async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path)
         await app.press("a", "down", "enter")
         await app.screen(EntryScreen)
         await app.press("u")
-        await app.until(lambda: "cannot be taken back as it is" in app.text)
+        await app.until(lambda: "cannot be undone now" in app.text)
         shown = " ".join(app.text.replace("│", " ").split())
         assert "“Session store”" in shown
         assert "codex: second" in shown
@@ -220,13 +220,13 @@ async def test_taking_back_an_undo_from_its_entry_does_it_again(home: Path) -> N
     memory.change("hid", partial(hide_note, id=store))
     memory.undo()
     async with opened(home) as app:
-        assert "took back:   hid Session store" in app.text
+        assert "undid:   hid Session store" in app.text
         await app.press("a", "enter")
         await app.screen(EntryScreen)
-        assert "U do it again" in app.text
+        assert "U redo" in app.text
         await app.press("U")
         await app.until(lambda: stored(home, "Session store").hidden)
-        await app.until(lambda: "U do it again" not in app.text)
+        await app.until(lambda: "U redo" not in app.text)
         await app.press("U")
         await app.until(lambda: "nothing to do again" in app.notices)
 

@@ -42,9 +42,9 @@ async def test_a_remapped_key_counts_everywhere_at_once(home: Path) -> None:
         assert app.app.screen is app.main
         assert not app.view.note.hidden  # type: ignore[union-attr]
         await app.press("f7")
-        await app.until(lambda: "U takes it back" in app.notices)
+        await app.until(lambda: "U undoes it" in app.notices)
         await app.press("U")
-        await app.until(lambda: "u does it again" in app.notices)
+        await app.until(lambda: "u redoes it" in app.notices)
         await app.press("ctrl+k")
         assert focus(app) == "search"
         await app.press("escape", "question_mark")
@@ -73,7 +73,7 @@ async def test_wrong_lines_are_told_and_the_app_opens_with_the_usual_keys(home: 
     settings(home, '[keys]\nserch = "k"\nhide = "u"\ntags = "f7"\n[app]\ntheme = "nuggets-lite"\n')
     async with opened(home) as app:
         assert "did you mean search?" in app.notices
-        assert "u is the key of undo already; x stays" in app.notices
+        assert "u is already the key of undo; x stays" in app.notices
         assert "did you mean nuggets-light?" in app.notices
         assert app.view.keys.key("hide") == "x"
         assert app.view.keys.key("tags") == "f7"

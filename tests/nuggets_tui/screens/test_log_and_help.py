@@ -38,7 +38,7 @@ async def test_the_palette_finds_undo_and_the_help_its_filters(home: Path) -> No
         await app.until(lambda: len(app.log) == 2)
         provider = CommandProvider(app.main)
         found = [hit.text async for hit in provider.search("undo")]  # type: ignore[union-attr]
-        assert "Undo: take back my last change" in found
+        assert "Undo your last change" in found
     for width in (40, 76, 120):
         lines = [line.plain for line in section_lines(help_sections(), width)]
         assert max(map(len, lines)) <= width
@@ -57,6 +57,6 @@ async def test_a_log_of_nothing_but_recalls_is_not_called_empty(home: Path) -> N
         await app.until(
             lambda: "R shows recalls too" in app.main.query_one(AuditPane).empty_text.plain.replace("  ", " ")
         )
-        await app.until(lambda: "No change is in the log yet" in app.text)
+        await app.until(lambda: "The log has no changes yet" in app.text)
         await app.press("R")
         await app.until(lambda: app.log)

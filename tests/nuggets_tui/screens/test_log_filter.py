@@ -85,8 +85,8 @@ async def test_words_are_looked_for_and_nothing_found_names_the_way_out(home: Pa
         await app.until(lambda: [line.reason for line in app.log] == ["theirs"])
         await app.press("F")
         await choose(app, words="no such words")
-        await app.until(lambda: "Nothing in the log fits" in app.text)
-        assert "F  shows all again" in app.text
+        await app.until(lambda: "No entry matches" in app.text)
+        assert "F  clears them" in app.text
 
 
 async def test_the_header_tells_the_newest_change_whatever_is_filtered(home: Path) -> None:

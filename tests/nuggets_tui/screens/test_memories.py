@@ -74,7 +74,7 @@ async def test_another_memory_is_opened_in_place_of_the_present_one(person: Path
         await app.press("down", "enter")
         await app.back_on_main()
         await app.until(lambda: app.view.loaded and app.view.home == str(person / ".nuggets"))
-        assert "Now open" in app.notices
+        assert "Opened" in app.notices
 
 
 async def test_keys_typed_while_another_memory_opens_wait_for_it(
@@ -110,7 +110,7 @@ async def test_a_mistyped_folder_is_no_new_memory_but_a_question(person: Path) -
     slip = person / ".nugets"
     async with opened(slip) as app:
         assert "There is no such folder." in app.text
-        await app.until(lambda: "Memories that are there" in app.text)
+        await app.until(lambda: "Memories nearby" in app.text)
         assert "~/.nuggets" in app.text
         assert "Welcome" not in app.text
         await app.press("C", "down", "enter")
@@ -126,10 +126,10 @@ async def test_without_a_memory_the_app_says_how_to_begin(
     monkeypatch.setenv("HOME", str(tmp_path))
     async with opened(tmp_path / ".nuggets", size) as app:
         assert "Welcome. There is no memory yet." in app.text
-        assert "d  look around in a copy of a sample memory" in app.text
+        assert "d  explore a copy of a sample memory" in app.text
         await app.press("C")
         await app.screen(MemoriesScreen)
-        await app.until(lambda: "None were found" in app.text)
+        await app.until(lambda: "No other memory found" in app.text)
         await app.press("escape")
         await app.back_on_main()
         await app.press("end")

@@ -152,7 +152,7 @@ async def test_no_duplicates_is_an_answer_that_is_remembered_and_taken_back_with
         await merging(app, "Twin", "Twin two")
         await app.press("n")
         await app.back_on_main()
-        await app.until(lambda: "No duplicates" in app.notices)
+        await app.until(lambda: "Not duplicates" in app.notices)
         assert Memory.open(home).reflect(dry_run=True).merged == 0
         assert not stored(home, "Twin").hidden
         assert not stored(home, "Twin two").hidden

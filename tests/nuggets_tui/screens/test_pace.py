@@ -89,11 +89,11 @@ class SlowWork:
 @pytest.mark.parametrize(
     ("key", "name", "words"),
     [
-        ("r", "reflect", "looking for what to clean up 12,30"),
+        ("r", "reflect", "looking for notes to clean up 12,30"),
         ("V", "verify", "checking the memory 12,30"),
-        ("S", "secrets", "looking for secrets 12,30"),
-        ("p", "promote", "looking for what to promote 12,30"),
-        ("B", "restoration", "looking at the backup 12,30"),
+        ("S", "secrets", "looking for credentials 12,30"),
+        ("p", "promote", "looking for notes to promote 12,30"),
+        ("B", "restoration", "reading the backup 12,30"),
     ],
 )
 async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
@@ -119,7 +119,7 @@ async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
         await app.press("escape")
         await app.until(slow.ended.is_set, "stopped")
         await app.until(lambda: not app.view.busy, "the sign goes")
-        await app.until(lambda: "Stopped. Nothing was changed." in app.notices, "it is said")
+        await app.until(lambda: "Stopped. Nothing changed." in app.notices, "it is said")
         assert slow.stopped
         assert app.app.screen is app.main
         assert (_files(home), app.view.snapshot) == (before, snapshot)

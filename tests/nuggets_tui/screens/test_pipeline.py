@@ -102,7 +102,7 @@ async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
     async with opened(home) as app:
         screen = await on_screen(app)
         await app.press("a")
-        await app.until(lambda: "u takes it back" in app.notices)
+        await app.until(lambda: "u undoes it" in app.notices)
         assert CHOSEN in written(home)
         await app.until(lambda: len(screen.now_shown.proposals) == 3)
         assert any(note.content == CHOSEN for note in app.view.snapshot.notes)
@@ -110,7 +110,7 @@ async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
         await app.until(lambda: CHOSEN not in written(home))
         await app.until(lambda: all(note.content != CHOSEN for note in app.view.snapshot.visible))
         await app.press("u")
-        await app.until(lambda: "nothing to take back" in app.notices)
+        await app.until(lambda: "nothing to undo" in app.notices)
 
 
 async def test_several_proposals_go_through_the_review_and_nothing_is_written_before(
@@ -166,7 +166,7 @@ async def test_refusing_one_needs_a_key_and_refusing_several_a_yes(home: Path, f
         await app.until(lambda: len(screen.now_shown.proposals) == 6)
         assert "✗ refused" in app.text
         await app.press("a")
-        await app.until(lambda: "decided already" in app.notices)
+        await app.until(lambda: "already decided" in app.notices)
     assert "accept" not in fake.calls
 
 
@@ -217,12 +217,12 @@ async def test_what_may_be_outdated_is_settled_by_a_person(home: Path, fake: Fak
         await app.press("s", "3")
         await app.until(lambda: "! may be outdated" in details(screen))
         await app.press("s")
-        await app.until(lambda: "Is it outdated?" in app.text)
+        await app.until(lambda: "Is the first statement outdated?" in app.text)
         assert "holds the reports" in app.text
         await app.press("escape")
         assert not any(call.startswith("settle") for call in fake.calls)
         await app.press("s")
-        await app.until(lambda: "Is it outdated?" in app.text)
+        await app.until(lambda: "Is the first statement outdated?" in app.text)
         await app.press("y")
         await app.until(lambda: "settle 3 True" in fake.calls)
         await app.until(lambda: "! may be outdated" not in details(screen))
@@ -261,7 +261,7 @@ async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(
     async with opened(home) as app:
         assert "○ pipeline: i" in app.text.split("\n")[0]
         screen = await on_screen(app)
-        assert "nothing handed in yet" in app.text
+        assert "nothing submitted yet" in app.text
         assert "ollama pull qwen3:4b" in details(screen)
         await app.press("2", "R", "p", "3", "1", "a", "v", "A", "u")
         assert not opens
@@ -310,7 +310,7 @@ async def test_a_note_shows_the_sentence_that_it_was_made_of(home: Path, fake: F
     note = next(one for one in memory.snapshot.notes if one.title == "Session store")
     draft = memory.draft()
     draft.put(replace(note, extra=note.extra | {"origin": {"memory": make_raw().id, "model": "qwen3:4b"}}))
-    memory.apply(draft.change_set("made by the pipeline", author=memory.author))
+    memory.apply(draft.change_set("created by the pipeline", author=memory.author))
     start = TEXT.index(CHOSEN)
     fake.origins[note.id] = Origin(
         note.id, make_raw().id, TEXT, (start, start + len(CHOSEN)), "session", "session-7f3a", "agent:claude",
@@ -319,7 +319,7 @@ async def test_a_note_shows_the_sentence_that_it_was_made_of(home: Path, fake: F
     async with opened(home) as app:
         await app.show("Session store")
         text = app.main.query_one("#note", LineView)
-        await app.until(lambda: "handed in by claude" in text.text)
+        await app.until(lambda: "submitted by claude" in text.text)
         said = " ".join(text.text.split())
         assert f"“{CHOSEN}”" in said
         assert "session session-7f3a" in said
@@ -339,7 +339,7 @@ async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
     fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
     async with opened(home) as app:
         await app.until(lambda: "cannot be used" in app.notices)
-        assert "✗ pipeline not readable: i" in app.text
+        assert "✗ pipeline unreadable: i" in app.text
         app.app.clear_notifications()
         app.main.pipeline.look()
         await app.pilot.pause(0.1)
@@ -361,7 +361,7 @@ async def test_the_screen_of_a_pipeline_that_cannot_be_read_does_not_say_that_no
         fake.error = None
         await app.until(lambda: "cannot be read now" not in app.text and "2 proposals wait" in app.text)
         fake.error = StorageError("the pipeline's database cannot be used", where="pipeline.db")
-        await app.until(lambda: "✗ cannot be read now; this is as it was last" in app.text)
+        await app.until(lambda: "✗ cannot be read now; this is the last known state" in app.text)
 
 
 async def test_hostile_texts_are_harmless_everywhere(home: Path, fake: FakePipeline) -> None:

@@ -79,7 +79,7 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             await app.show(next(note.title for note in app.view.snapshot.notes if note.content == CHOSEN))
             shown = app.main.query_one("#note", LineView)
             await app.until(lambda: "We chose PostgreSQL over MongoDB" in " ".join(shown.text.split()))
-            assert "handed in by you" in shown.text
+            assert "submitted by you" in shown.text
             await app.press("O")
             origin = await app.screen(NoteOriginScreen)
             assert TEXT in " ".join(origin.query_one(LineView).text.split())

@@ -121,7 +121,7 @@ async def test_a_line_edited_by_hand_is_kept_unless_it_is_accepted(home: Path, t
         assert review.accepted == ()
         assert "edited" in app.text
         await app.press("down")
-        assert "It stays as it is unless you accept this." in shown(app)
+        assert "The line stays as it is unless you accept this change." in shown(app)
         assert "- - **Session store**: My own words. + - **Session store**: Redis holds" in shown(app)
         await app.press("space")
         assert len(review.accepted) == 1
@@ -157,7 +157,7 @@ async def test_several_pages_are_a_choice_with_the_present_projects_first(home: 
         choice = await app.screen(TargetsScreen)
         rows = choice.query_one(RowList)
         assert rows.cursor == 0
-        assert "the present project" in app.text
+        assert "the current project" in app.text
         assert "its folder is gone" in app.text
         assert rows.move_to(str(tmp_path / "other"))
         await app.press("enter")

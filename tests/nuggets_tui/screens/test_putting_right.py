@@ -91,7 +91,7 @@ async def test_a_file_mended_in_the_editor_leaves_the_list(
         await app.screen(ProblemsScreen)
         await app.press("o")
         await app.back_on_main()
-        await app.until(lambda: "Everything can be read again" in app.notices)
+        await app.until(lambda: "Everything is readable again" in app.notices)
         await app.until(lambda: "could not be read" not in app.text)
 
 
@@ -169,7 +169,7 @@ async def test_with_a_broken_graph_no_key_for_putting_right_is_silent(
         await app.until(lambda: app.view.trouble)
         assert "nuggets verify" not in app.text + app.notices
         await app.press("B")
-        await app.until(lambda: "going back to a backup has to wait" in app.notices)
+        await app.until(lambda: "Repair it first" in app.notices)
         assert "V checks and repairs it; o opens the file." in app.notices
         await app.press("exclamation_mark")
         await app.screen(ProblemsScreen)
@@ -177,7 +177,7 @@ async def test_with_a_broken_graph_no_key_for_putting_right_is_silent(
         await app.press("escape")
         await app.back_on_main()
         assert app.view.trouble
-        assert "can be read again" not in app.notices
+        assert "readable again" not in app.notices
         await app.press("exclamation_mark")
         await app.screen(ProblemsScreen)
         await app.press("V")
@@ -194,7 +194,7 @@ async def test_an_edit_that_cannot_be_saved_stays_in_the_editor_and_says_so(home
         await app.press("x")
         graph.write_bytes(b"{ not json")
         await app.press("ctrl+s")
-        await app.until(lambda: "The edit is not saved; the text is still here in the editor" in app.notices)
+        await app.until(lambda: "Your edit is not saved. The text is still here" in app.notices)
         assert "In another terminal, nuggets verify --repair" in app.notices
         assert app.app.screen is editor
         graph.write_bytes(good)
@@ -206,7 +206,7 @@ async def test_an_edit_that_cannot_be_saved_stays_in_the_editor_and_says_so(home
 async def test_nothing_unreadable_and_no_backup_are_said(home: Path) -> None:
     async with opened(home) as app:
         await app.press("exclamation_mark")
-        await app.until(lambda: "Everything can be read" in app.notices)
+        await app.until(lambda: "Everything is readable" in app.notices)
         await app.press("B")
         await app.until(lambda: "no backup yet" in app.notices)
         await app.press("V")
@@ -216,7 +216,7 @@ async def test_nothing_unreadable_and_no_backup_are_said(home: Path) -> None:
 async def test_an_empty_memory_answers_the_keys_for_putting_right(tmp_path: Path) -> None:
     async with opened(tmp_path / "empty") as app:
         for key, said in (
-            ("exclamation_mark", "Everything can be read"),
+            ("exclamation_mark", "Everything is readable"),
             ("B", "no backup yet"),
             ("V", "Nothing is wrong"),
         ):
@@ -271,7 +271,7 @@ async def test_findings_that_only_a_person_can_mend_offer_nothing_to_apply(home:
     async with opened(home) as app:
         await run(app, "verify")
         await app.screen(ReviewScreen)
-        assert "for you to decide" in app.text
+        assert "You decide" in app.text
         assert "ctrl+s" not in app.text
         await app.press("ctrl+s", "escape")
         await app.back_on_main()

@@ -146,7 +146,7 @@ async def test_notices_cover_no_keys_of_a_dialog(home: Path, size: tuple[int, in
         await app.press("r")
         await app.screen(ReviewScreen)
         for _ in range(3):
-            say(app.main, "Something was done that is worth a line or two of words. u takes it back.")
+            say(app.main, "Something was done that is worth a line or two of words. u undoes it.")
         await app.until(lambda: app.app.screen.query("Toast"))
         await app.pilot.pause()
         (keys,) = app.app.screen.query("#dialog-keys")

@@ -67,7 +67,7 @@ async def test_a_search_is_kept_as_a_golden_one_listed_run_and_let_go(home: Path
         await app.press("u")
         await app.until(lambda: len(memory.searches) == 1)
         await app.press("u")
-        await app.until(lambda: "nothing to take back that was done here" in app.notices)
+        await app.until(lambda: "There is nothing to undo here" in app.notices)
         assert len(memory.searches) == 1
 
 
@@ -92,11 +92,11 @@ async def test_a_golden_search_that_is_lost_is_said_in_the_header_and_found_agai
         note_id = memory.searches[0].must_find
         memory.change("gone", lambda draft: delete_note(draft, note_id))
         await app.until(lambda: app.view.lost_searches == ("the golden one",), "lost")
-        assert "✗ 1 golden search lost: Q" in app.text
+        assert "✗ 1 search check failed: Q" in app.text
         assert "no longer finds its note" in app.notices
         memory.undo()
         await app.until(lambda: app.view.lost_searches == (), "found again")
-        assert "golden search lost" not in app.text
+        assert "search check failed" not in app.text
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE, (160, 50)])
@@ -158,7 +158,7 @@ async def test_without_a_search_each_key_says_what_comes_first(home: Path) -> No
         await app.until(lambda: "Search first" in app.notices)
         await app.press("percent_sign")
         await app.screen(TuningScreen)
-        assert "Nothing is searched" in app.text
+        assert "Search for something first" in app.text
         await app.press("right", "left", "escape")
         await app.back_on_main()
 

@@ -388,7 +388,7 @@ async def test_a_paste_becomes_one_line_cut_to_the_room_that_is_left(home: Path,
         assert not app.notices
         await paste("z" * 600)
         assert box.value == "xjwt token auth last" + "z" * 479 + "y"
-        assert "121 of what was pasted are cut off" in app.notices
+        assert "121 pasted characters were cut" in app.notices
         await paste("more")
         assert len(box.value) == 500
 

@@ -65,7 +65,7 @@ async def test_what_is_no_secret_bears_no_sign_any_more(home: Path) -> None:
         await app.screen(SecretsReview)
         await app.press("n")
         await app.back_on_main()
-        await app.until(lambda: "Kept as no secret" in app.notices)
+        await app.until(lambda: "Marked as not a credential" in app.notices)
     assert len(Memory.open(home).secrets()) == 1
 
 

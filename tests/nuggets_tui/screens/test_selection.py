@@ -93,7 +93,7 @@ async def test_all_shown_are_selected_at_once_and_a_fact_is_selected_by_its_note
         await app.press("x")
         review = await app.screen(BulkReview)
         assert len(review.accepted) == 2
-        assert "Its fact leaves recall" in app.text
+        assert "Agents no longer recall its fact" in app.text
         await app.press("ctrl+s")
         await app.back_on_main()
         assert Memory.open(home).snapshot.fact_count == 0

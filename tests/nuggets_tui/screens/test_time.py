@@ -127,12 +127,12 @@ async def test_what_changes_is_off_in_the_past_and_says_why(home: Path) -> None:
         await app.press("2")
         for key in ("e", "x", "n", "f", "r", "p", "u", "U", "S", "t", "l", "m", "plus", "X", "E"):
             await app.press(key)
-            await app.until(lambda: "this is the past" in app.notices, key)
+            await app.until(lambda: "the past is read only" in app.notices, key)
             assert app.app.screen is app.main
             app.app.clear_notifications()
             await app.pilot.pause()
         await app.press("1", "enter")
-        await app.until(lambda: "reckoned for now" in app.notices)
+        await app.until(lambda: "only for the present" in app.notices)
         assert past(app).changes_after == 2
     assert {path: path.read_bytes() for path in home.rglob("*.json")} == before
 
@@ -217,7 +217,7 @@ async def test_comparing_with_now_brings_one_note_back_as_one_entry(home: Path) 
         screen = await app.screen(CompareScreen)
         rows = screen.query_one(RowList)
         kinds = [rows.row(index).lines[1].plain for index in range(rows.count)]  # type: ignore[union-attr]
-        assert kinds == ["~ changed since", "~ changed since", "- gone since"]
+        assert kinds == ["~ changed since", "~ changed since", "- deleted since"]
         await app.press("end", "b")
         await app.screen(ReviewScreen)
         assert "Session store" in app.text
@@ -302,7 +302,7 @@ async def test_what_was_only_recalled_is_counted_apart_and_stands_last(home: Pat
         rows = screen.query_one(RowList)
         assert rows.row(rows.count - 1).lines[1].plain == "× recalled since"  # type: ignore[union-attr]
         said = " ".join(app.text.replace("│", " ").split())
-        assert "3 things not as now: 2 changed since, 1 gone since. 1 only recalled since; last in" in said
+        assert "3 differences: 2 changed since, 1 deleted since. 1 only recalled since; at the end of" in said
 
 
 async def test_bringing_a_note_back_is_announced_as_not_done_yet_on_the_local_clock(home: Path) -> None:
@@ -313,7 +313,7 @@ async def test_bringing_a_note_back_is_announced_as_not_done_yet_on_the_local_cl
         await app.screen(CompareScreen)
         await app.press("end", "b")
         review = await app.screen(ReviewScreen)
-        assert review.heading.startswith("Bringing a note back from ")
+        assert review.heading.startswith("Restore a note from ")
         assert not review.heading.endswith("Z")
         await app.press("escape")
         await app.back_on_main()

@@ -229,7 +229,7 @@ async def test_a_text_to_hand_in_outlives_a_crash_and_goes_once_it_is_handed_in(
         await app.until(lambda: kept(home))
     async with opened(home) as app:
         await offered(app)
-        assert "a text to hand in “We chose PostgreSQL" in app.text
+        assert "a text to submit “We chose PostgreSQL" in app.text
         await app.press("enter")
         hand_in = await app.screen(HandInScreen)
         assert hand_in.values == {"text": said, "nugget": ""}
@@ -272,7 +272,7 @@ async def test_a_place_that_cannot_be_written_is_said_once_and_typing_goes_on(
         await app.press("e")
         await app.screen(EditorScreen)
         await app.press("a")
-        await app.until(lambda: "lost in a crash" in app.notices)
+        await app.until(lambda: "A crash now would lose" in app.notices)
         await app.press("b", "ctrl+s")
         await app.back_on_main()
         assert content(home) == f"{STORED}ab"

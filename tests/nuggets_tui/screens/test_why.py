@@ -100,7 +100,7 @@ async def test_a_note_that_is_not_among_the_results_says_why(home: Path) -> None
 async def test_a_search_without_hits_says_how_to_ask(home: Path) -> None:
     async with opened(home, NARROW) as app:
         await search(app, "zzyzx")
-        assert "asks why a note is not here" in app.text
+        assert "explains why a note is missing" in app.text
         assert "nothing in common" in await choose(app, "Deploy day")
 
 
@@ -110,7 +110,7 @@ async def test_the_question_can_be_put_from_the_palette_while_typing(home: Path)
         app.fill("#search", "redis")
         await app.until(lambda: app.view.found is not None)
         await app.press("ctrl+p", *"among the results")
-        await app.until(lambda: "Why is a note not among the results" in app.text)
+        await app.until(lambda: "Why a note is missing from the results" in app.text)
         await app.pilot.pause(0.3)
         await app.press("enter")
         await app.screen(PickerScreen)
@@ -123,7 +123,7 @@ async def test_nothing_is_explained_while_nothing_is_searched(home: Path) -> Non
         assert app.app.screen is app.main
         await app.press("question_mark")
         screen = await app.screen(HelpScreen)
-        assert "Why is a note not among the results" in screen.query_one(LineView).text
+        assert "Why a note is missing from the results" in screen.query_one(LineView).text
 
 
 async def test_a_note_that_went_meanwhile_is_said_to_be_gone(home: Path) -> None:
@@ -136,7 +136,7 @@ async def test_a_note_that_went_meanwhile_is_said_to_be_gone(home: Path) -> None
         screen = await app.screen(WhyScreen)
         await app.main.desk.change("gone", lambda draft: delete_note(draft, note.id))
         screen.ask()
-        await app.until(lambda: "not in the memory any more" in screen.query_one(LineView).text)
+        await app.until(lambda: "no longer in the memory" in screen.query_one(LineView).text)
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE])

@@ -147,7 +147,7 @@ async def test_a_file_outside_of_the_project_is_shown_before_it_is_opened(home: 
         await app.show("Far")
         await app.press("o")
         await app.screen(FilesScreen)
-        assert "outside of the folder" in app.text
+        assert "outside the folder" in app.text
         assert not told.exists()
 
 
@@ -155,8 +155,8 @@ async def test_where_no_editor_is_named_that_is_said(
     home: Path, told: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, said in (
-        ("", "no editor is named"),
-        ("vim", "cannot be handed"),
+        ("", "no editor is set"),
+        ("vim", "cannot run an editor"),
         ("no-such-editor", "no program"),
     ):
         monkeypatch.setenv("EDITOR", name)
@@ -205,4 +205,4 @@ async def test_copying_says_what_and_how_much(home: Path) -> None:
         await app.show("Long")
         await app.press("y")
         assert "80,004 characters, 2 lines" in app.notices
-        assert "more than some terminals take" in app.notices
+        assert "Some terminals take only" in app.notices
