@@ -107,7 +107,7 @@ SIGNS: Final = (
 )
 
 
-_KEYS: Final = 10
+_KEYS: Final = 13
 _WORDS: Final = 18
 _HEAD: Final = "bold $text-accent"
 _MUTED: Final = "$text-muted"

@@ -57,7 +57,7 @@ def test_hostile_notes_never_reach_the_terminal_raw(tmp_path: Path) -> None:
     terminal.press("x")
     terminal.until("Hid")
     terminal.press("u")
-    terminal.until("Took back")
+    terminal.until("Undid")
     assert terminal.leave() == 0
     output = terminal.output
     assert b"OWNED" in output, "the text itself is shown"

@@ -203,9 +203,9 @@ def test_undo_goes_further_back_each_time(told: Any) -> None:
 def test_people_are_told_how_to_have_it_again(told: Any) -> None:
     id = told.json("log")[0]["id"]
     said = told.ok("undo").splitlines()
-    assert said == ["Took back: hid JWT format", f"To redo it: nuggets redo {id}"]
+    assert said == ["Undid: hid JWT format", f"To redo it: nuggets redo {id}"]
     said = told.ok("redo", id).splitlines()
-    assert said == ["Did again: hid JWT format", f"To undo it again: nuggets undo {id}"]
+    assert said == ["Redid: hid JWT format", f"To undo it again: nuggets undo {id}"]
     assert "undone" not in told.ok("log")
     told.ok("undo", id[:5])
     assert "undone" in told.ok("log")

@@ -145,7 +145,7 @@ async def test_theirs_stays_and_the_conflict_is_settled(home: Path) -> None:
         assert stored(home, "Session store").content == "Theirs"
         await app.until(lambda: not app.view.log.waiting)
         assert "Resolved: the other version stays" in app.notices
-        assert "settled" in app.text
+        assert "resolved" in app.text
 
 
 async def test_an_edited_result_takes_the_place_of_both(home: Path) -> None:

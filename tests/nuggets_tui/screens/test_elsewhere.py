@@ -38,11 +38,14 @@ async def test_who_changes_the_note_shown_is_said_and_of_another_note_nothing(tm
         await app.until(lambda: app.view.snapshot.note(notes["Deploy day"]).content == "On Mondays.")
         agent.change("shown", lambda draft: edit_note(draft, notes["Session store"], content="Valkey."))
         await app.until(lambda: "Session store" in app.notices, "the notice")
-        assert "changed by claude: Session store" in app.notices
+        assert "“Session store”, the note shown, was changed by claude" in app.notices
         assert "Deploy day" not in app.notices
         await app.until(lambda: app.view.origin is not None and app.view.origin.changed_by == "claude")
         agent.change("gone", lambda draft: delete_note(draft, notes["Session store"]))
-        await app.until(lambda: "deleted by claude: Session store" in app.notices, "the second notice")
+        await app.until(
+            lambda: "“Session store”, the note shown, was deleted by claude" in app.notices,
+            "the second notice",
+        )
 
 
 async def test_what_is_new_since_the_last_visit_bears_the_word_and_nothing_does_at_the_first(
@@ -225,7 +228,7 @@ async def test_a_search_names_the_nugget_that_recall_passed_over(tmp_path: Path)
     _overfull(home, D=0)
     async with opened(home) as app:
         await app.press("slash", *"port of service77")
-        await app.until(lambda: "big was passed over" in app.text, "the nugget")
+        await app.until(lambda: "big was skipped" in app.text, "the nugget")
         assert app.view.found is not None
         assert app.view.found.recall is not None
         assert [one.nugget_name for one in app.view.found.recall.skipped] == ["big"]

@@ -62,7 +62,7 @@ async def test_typing_after_a_slash_leaves_what_holds_the_words(home: Path) -> N
         await app.press("question_mark")
         screen = await app.screen(HelpScreen)
         whole = len(lines_of(screen))
-        await app.press("slash", *"back log")
+        await app.press("slash", *"undo log")
         await app.until(lambda: len(lines_of(screen)) < whole / 3)
         assert any("delete" in line for line in lines_of(screen))
         await app.press("enter", "slash", "end", *"zzz")

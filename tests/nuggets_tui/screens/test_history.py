@@ -50,25 +50,25 @@ async def test_u_and_capital_u_go_back_and_forth_across_restarts(home: Path) -> 
         await app.until(lambda: stored(home, "Session store").hidden)
     async with opened(home) as app:
         await app.press("u")
-        await app.until(lambda: "Took back: hid Session store" in app.notices)
+        await app.until(lambda: "Undid: hid “Session store”" in app.notices)
         assert not stored(home, "Session store").hidden
         assert "U redoes it" in app.notices
     async with opened(home) as app:
         await app.press("U")
-        await app.until(lambda: "Did again: hid Session store" in app.notices)
+        await app.until(lambda: "Redid: hid “Session store”" in app.notices)
         assert stored(home, "Session store").hidden
         await app.press("U")
-        await app.until(lambda: "nothing to do again" in app.notices)
+        await app.until(lambda: "nothing to redo" in app.notices)
 
 
 async def test_u_never_takes_back_what_others_did(home: Path) -> None:
     agent_on(home).change("theirs", partial(create_note, nugget="project", title="Theirs", content="x"))
     async with opened(home) as app:
         await app.press("u")
-        await app.until(lambda: "Took back: added" in app.notices)
+        await app.until(lambda: "Undid: added" in app.notices)
         assert [note.title for note in Memory.open(home).snapshot.notes] == ["Theirs"]
         await app.press("u")
-        await app.until(lambda: "no change of yours" in app.notices)
+        await app.until(lambda: "no change to undo" in app.notices)
         assert stored(home, "Theirs")
 
 
@@ -105,7 +105,7 @@ async def test_another_programs_change_is_taken_back_from_its_entry_and_done_aga
         await app.press("u")
         await app.until(lambda: stored(home, "Session store").content == store.content)
         await app.until(lambda: "U redo" in app.text)
-        assert "↶ taken back" in app.text
+        assert "↶ undone" in app.text
         await app.press("u")
         await app.until(lambda: "U redoes it" in app.notices)
         await app.press("U")
@@ -136,8 +136,8 @@ async def test_one_change_of_an_entry_is_taken_back_alone_and_done_again(
         await app.until(lambda: "undo this change" in app.text)
         await app.press("u")
         await app.until(lambda: "checked" not in stored(home, "Auth middleware").tags)
-        await app.until(lambda: "do it again" in app.text)
-        assert "this one" not in app.text
+        await app.until(lambda: "U redo" in app.text)
+        assert "this change" not in app.text
 
 
 async def test_capital_u_does_one_change_again_that_was_taken_back_alone(home: Path) -> None:
@@ -164,8 +164,8 @@ async def test_taking_back_many_things_asks_first_and_says_how_many(home: Path) 
         screen = await app.screen(EntryScreen)
         await app.press("u")
         await app.screen(ConfirmScreen)
-        assert "takes back 21 things" in app.text
-        assert "U redoes it" in app.text
+        assert "undoes 21 changes" in app.text
+        assert "U redoes them" in app.text
         await app.press("enter")
         await app.until(lambda: app.app.screen is screen)
         assert stored(home, "Page 20")
@@ -182,10 +182,10 @@ async def test_an_entry_of_which_parts_are_taken_back_says_so_in_the_log(home: P
     done = tag_three(agent_on(home))
     Memory.open(home).undo(f"{done.id}.2")
     async with opened(home, (170, 50)) as app:
-        assert "↶ 1 taken back" in app.text
+        assert "↶ 1 undone" in app.text
         await app.press("a", "down", "enter")
         await app.screen(EntryScreen)
-        assert "↶ 1 taken back" in app.text
+        assert "↶ 1 undone" in app.text
 
 
 async def test_what_stands_in_the_way_is_said_and_nothing_is_written(home: Path) -> None:
@@ -220,7 +220,7 @@ async def test_taking_back_an_undo_from_its_entry_does_it_again(home: Path) -> N
     memory.change("hid", partial(hide_note, id=store))
     memory.undo()
     async with opened(home) as app:
-        assert "undid:   hid Session store" in app.text
+        assert "undid:       hid Session store" in app.text
         await app.press("a", "enter")
         await app.screen(EntryScreen)
         assert "U redo" in app.text
@@ -228,7 +228,7 @@ async def test_taking_back_an_undo_from_its_entry_does_it_again(home: Path) -> N
         await app.until(lambda: stored(home, "Session store").hidden)
         await app.until(lambda: "U redo" not in app.text)
         await app.press("U")
-        await app.until(lambda: "nothing to do again" in app.notices)
+        await app.until(lambda: "nothing to redo" in app.notices)
 
 
 async def test_recalls_are_passed_over_until_they_are_asked_for(home: Path) -> None:
@@ -250,7 +250,7 @@ async def test_the_log_of_the_note_shown_alone_and_all_of_it_again(home: Path) -
     async with opened(home) as app:
         await app.show("Session store")
         await app.press("A")
-        await app.until(lambda: "6 Audit log · of Session store" in app.text)
+        await app.until(lambda: "6 Audit log · of “Session store”" in app.text)
         await app.until(lambda: len(app.log) == 2)
         await app.press("A")
         await app.until(lambda: len(app.log) == 3)

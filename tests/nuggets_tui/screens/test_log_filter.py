@@ -114,7 +114,7 @@ async def test_an_entry_of_ten_thousand_changes_opens_and_one_of_them_is_taken_b
         row = changes.cursor_row
         assert row is not None
         await app.press("space")
-        await app.until(lambda: "1 taken back" in app.text)
+        await app.until(lambda: "1 undone" in app.text)
     assert Memory.open(tmp_path).taken_back() == {row.key}
 
 
@@ -192,6 +192,6 @@ def test_the_moment_looked_back_to_is_marked_by_a_sign_at_the_newest_entry_it_ha
 
 def test_scopes_say_what_they_ask_for() -> None:
     scope = Scope(authors=("agent", "bob"), deeds=("merged", "undo"), run="x", text="auth", note_id="n")
-    assert scope.told() == "by agents or bob · merged or taken back · one run · “auth”"
+    assert scope.told() == "by agents or bob · merged or undone · one run · “auth”"
     assert scope.cleared() == Scope(note_id="n")
     assert not scope.cleared().filtered

@@ -77,7 +77,7 @@ async def test_both_sides_and_the_result_are_on_screen_and_nothing_is_written(
     async with opened(home, size) as app:
         screen = await merging(app, "Test database", "Data base")
         assert "esc close" in app.text
-        assert "no duplicates" in app.text
+        assert "not duplicates" in app.text
         await on_field(app, screen, "content")
         both = screen.query_one("#versions-of-field", LineView).text
         assert both.index("This note") < both.index("Alpha.") < both.index("The other") < both.index("Beta.")
@@ -157,7 +157,7 @@ async def test_no_duplicates_is_an_answer_that_is_remembered_and_taken_back_with
         assert not stored(home, "Twin").hidden
         assert not stored(home, "Twin two").hidden
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
         assert Memory.open(home).reflect(dry_run=True).merged == 1
 
 

@@ -134,7 +134,7 @@ async def test_short_work_shows_no_sign(home: Path, monkeypatch: pytest.MonkeyPa
         await app.until(slow.begun.is_set, "begun")
         assert app.view.busy == ""
         slow.go_on.set()
-        await app.until(lambda: "No note or fact looks as if" in app.notices, "done")
+        await app.until(lambda: "No note, fact or submitted text" in app.notices, "done")
 
 
 async def test_an_index_that_was_put_off_is_made_when_somebody_searches(

@@ -85,7 +85,7 @@ async def test_what_is_left_for_later_is_neither_done_nor_refused(home: Path) ->
         await app.press("l")
         assert merge not in review.accepted
         assert review.refused == ()
-        assert "left for later" in app.text
+        assert "kept for later" in app.text
         hide = go_to(review, "hide")
         await app.press("space", "up", "l")
         assert review.refused == ()
@@ -123,7 +123,7 @@ async def test_refusing_everything_writes_the_refusals_and_u_takes_them_back(hom
         await app.until(lambda: f"{len(keys)} refused" in app.notices)
         assert proposed(home).isdisjoint(keys)
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
     assert set(keys) <= proposed(home)
 
 
@@ -156,7 +156,7 @@ async def test_the_log_shows_a_run_with_counts_and_takes_back_one_change_or_the_
         hidden = next(id for id, part in entry._parts.items() if part.notes[0].note.title == "tmp")
         entry.query_one(RowList).move_to(hidden)
         await app.press("space")
-        await app.until(lambda: "1 taken back" in app.text)
+        await app.until(lambda: "1 undone" in app.text)
         tmp = next(note for note in Memory.open(home).snapshot.notes if note.title == "tmp")
         assert not tmp.hidden
         await app.press("u")
@@ -176,7 +176,7 @@ async def test_a_doubtful_link_has_no_tick_and_is_neither_made_nor_refused_unles
         link = go_to(review, "link")
         assert link not in review.accepted
         assert review.refused == ()
-        assert "not sure" in app.text
+        assert "uncertain" in app.text
         await app.press("space")
         assert link in review.accepted
         await app.press("space")

@@ -69,7 +69,7 @@ async def test_a_reflection_is_taken_back_as_one(home: Path) -> None:
         await app.press("ctrl+s")
         await app.back_on_main()
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
         after = {note.id: (note.content, note.tags, note.hidden) for note in app.view.snapshot.notes}
         assert after == before
 
@@ -98,7 +98,7 @@ async def test_promotion_names_the_file_and_shows_the_difference_first(
         assert "A line of my own." in written
         assert "Redis holds sessions" in written
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
         assert memory_file.read_text() == "# Mine\n\nA line of my own.\n"
 
 
@@ -127,7 +127,7 @@ async def test_promotion_without_a_target_asks_for_the_folder_and_goes_on(home: 
         await app.until(lambda: "Wrote 1 new line" in app.notices)
         assert "Redis holds sessions" in memory_file.read_text()
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
         assert not memory_file.exists()
 
 

@@ -98,7 +98,7 @@ async def test_all_shown_are_selected_at_once_and_a_fact_is_selected_by_its_note
         await app.back_on_main()
         assert Memory.open(home).snapshot.fact_count == 0
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
         facts = Memory.open(home).snapshot.by_name["project"].facts
         assert [fact.key for fact in facts] == ["test command", "deploy command"]
 
@@ -125,7 +125,7 @@ async def test_what_is_refused_stays_and_the_rest_is_one_entry_that_is_taken_bac
         assert sum(note.hidden for note in Memory.open(home).snapshot.notes) == 3
         await app.until(lambda: len(app.log) == entries + 1)
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
     assert (home / "graph" / "graph.json").read_bytes() == before
 
 
@@ -196,7 +196,7 @@ async def test_many_are_deleted_only_after_a_question_that_names_them(home: Path
             {"Deploy day", "Session store"}
         )
         await app.press("u")
-        await app.until(lambda: "Took back" in app.notices)
+        await app.until(lambda: "Undid" in app.notices)
         assert {"Deploy day", "Session store"} <= {note.title for note in Memory.open(home).snapshot.notes}
 
 
@@ -205,7 +205,7 @@ async def test_one_selected_note_is_acted_on_at_once_and_two_are_merged(home: Pa
         await select(app, "Session store")
         await app.show("Deploy day")
         await app.press("x")
-        await app.until(lambda: "Hid Session store" in app.notices)
+        await app.until(lambda: "Hid “Session store”" in app.notices)
         assert app.view.selected == frozenset()
         await select(app, "Auth middleware", "JWT token format", "Deploy day")
         await app.press("m")
