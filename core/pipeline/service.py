@@ -281,7 +281,7 @@ class Pipeline:
         with self.database.looking() as reader:
             found = raw_of(reader, raw_id)
         if found is None:
-            raise NotFoundError("no text was handed in under this id", where=raw_id)
+            raise NotFoundError("no submitted text has this id", where=raw_id)
         return found
 
     def credentials_in(self, raw: RawMemory) -> tuple[str, ...]:
@@ -415,9 +415,7 @@ class Pipeline:
         with self.database.looking() as reader:
             found = entity_page(reader, entity_id)
         if found is None:
-            raise NotFoundError(
-                "there is no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=str(entity_id)
-            )
+            raise NotFoundError("no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=str(entity_id))
         return found
 
     def pin(self, entity_id: int, pinned: bool) -> None:
@@ -428,7 +426,7 @@ class Pipeline:
             found = pin(writer, entity_id, pinned, self._now())
         if not found:
             raise NotFoundError(
-                "there is no such entity",
+                "no such entity",
                 code=ErrorCode.NO_SUCH_ENTITY,
                 where=str(entity_id),
                 kept="nothing was changed",

@@ -144,7 +144,7 @@ class FakePipeline:
 
     def raw(self, raw_id: str) -> RawMemory:
         if raw_id not in self.texts:
-            raise NotFoundError("no text was handed in under this id", where=raw_id)
+            raise NotFoundError("no submitted text has this id", where=raw_id)
         return self.texts[raw_id]
 
     def origin(self, note_id: str) -> Origin | None:

@@ -63,10 +63,12 @@ def unknown_names(table: Table) -> Iterator[ConfigurationWarning]:
     yield from (_warning(*stranger, table.where) for stranger in strangers[:MOST_UNKNOWN])
     if len(strangers) > MOST_UNKNOWN:
         more = f"and {len(strangers) - MOST_UNKNOWN} more"
-        yield ConfigurationWarning(more, "", None, Why.UNKNOWN_KEY, "the first of them are told", table.where)
+        yield ConfigurationWarning(more, "", None, Why.UNKNOWN_KEY, "only the first are listed", table.where)
     for name, value in table.values.items():
         if isinstance(name, str) and name in sections() and not isinstance(value, Mapping | None):
-            yield ConfigurationWarning(name, shown(value), None, Why.WRONG_TYPE, "a table", table.where)
+            yield ConfigurationWarning(
+                name, shown(value), None, Why.WRONG_TYPE, "must be a table", table.where
+            )
 
 
 def without_effect(tables: tuple[Table, ...]) -> Iterator[ConfigurationWarning]:
@@ -102,7 +104,7 @@ def _warning(section: str, name: Any, value: Any, where: str) -> ConfigurationWa
     # A text under a name that nobody knows may be anything, a secret too.
     given = "a text" if isinstance(value, str) else shown(value)
     if name in NOT_USED.get(sections().get(section, ""), ()):
-        hint = "the original's, without a use in this pipeline"
+        hint = "a key of the Signet pipeline"
         return ConfigurationWarning(printable(full), given, None, Why.NOT_USED, hint, where)
     near = near_name(name, sections().get(section, ""))
     hint = f"did you mean {near}?" if near else ""

@@ -73,7 +73,7 @@ def load_configuration(
             if document is None:
                 continue
             if not isinstance(document, Mapping):
-                raise _UnreadableError("it holds no table")
+                raise _UnreadableError("not a table")
         except _UnreadableError as error:
             good = False
             warnings.append(_unreadable(path, str(error), in_force))
@@ -121,7 +121,7 @@ def _version(path: Path) -> tuple[int, ...] | None:
 def _text(path: Path) -> str | None:
     try:
         if path.exists() and not path.is_file():
-            raise _UnreadableError("it is no regular file")
+            raise _UnreadableError("not a regular file")
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(_LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError):
@@ -129,9 +129,9 @@ def _text(path: Path) -> str | None:
     except OSError as error:
         raise _UnreadableError(error.strerror or str(error)) from error
     except UnicodeDecodeError as error:
-        raise _UnreadableError("it is no UTF-8") from error
+        raise _UnreadableError("not UTF-8 text") from error
     if len(text) > _LARGEST:
-        raise _UnreadableError(f"it is longer than {_LARGEST:,} characters")
+        raise _UnreadableError(f"longer than {_LARGEST:,} characters")
     return text
 
 
@@ -154,7 +154,7 @@ def _yaml(path: Path) -> Any:
     try:
         import yaml
     except ImportError:
-        raise _UnreadableError(f"PyYAML is not installed: {install_command()}") from None
+        raise _UnreadableError(f"PyYAML is not installed; install it with: {install_command()}") from None
     try:
         return yaml.safe_load(text) or {}
     except (yaml.YAMLError, ValueError) as error:
@@ -164,5 +164,5 @@ def _yaml(path: Path) -> Any:
 
 
 def _unreadable(path: Path, why: str, in_force: PipelineConfiguration | None) -> ConfigurationWarning:
-    counts = "the pipeline is off until it can be" if in_force is None else "what was in force stays"
+    counts = "the pipeline is off until you fix it" if in_force is None else "the current settings stay"
     return ConfigurationWarning(path.name, counts, None, Why.UNREADABLE, why, str(path))

@@ -87,7 +87,7 @@ def read_toml(text: str, *, environ: Mapping[str, str] | None = None, name: str 
             f"the pipeline's configuration cannot be read ({said})",
             where=name,
             kept="no file was changed",
-            todo="mend the file or move it away to use the defaults",
+            todo="fix the file, or move it away to use the defaults",
         ) from error
     return read_configuration(document, environ=environ, settings_name=name)
 
@@ -135,7 +135,7 @@ def _mapping(document: Any, where: str) -> Mapping[Any, Any]:
         f"the configuration must be a table, not {shown(document)}",
         where=where,
         kept="no file was changed",
-        todo="mend the file or move it away to use the defaults",
+        todo="fix the file, or move it away to use the defaults",
     )
 
 
@@ -154,7 +154,9 @@ def _add(
             return
         if not isinstance(inner, Mapping):
             told = ".".join(path[:depth])
-            warnings.append(ConfigurationWarning(told, shown(inner), None, Why.WRONG_TYPE, "a table", where))
+            warnings.append(
+                ConfigurationWarning(told, shown(inner), None, Why.WRONG_TYPE, "must be a table", where)
+            )
             return
     tables.append(Table(where, inner))
 
@@ -214,7 +216,7 @@ def _replaced(warning: ConfigurationWarning, used: Any) -> ConfigurationWarning:
 def _warning(key: Key, candidate: Candidate, used: Any, why: Why, hint: str) -> ConfigurationWarning:
     given = "a text" if _may_be_secret(key, candidate.value) else shown(candidate.value)
     if key.section and why is not Why.OVERRIDDEN and candidate.flat:
-        hint = "; ".join(part for part in (hint, f"given as {printable(candidate.spelt)}") if part)
+        hint = "; ".join(part for part in (hint, f"written as {printable(candidate.spelt)}") if part)
     return ConfigurationWarning(key.name, given, used, why, hint, candidate.where)
 
 

@@ -29,7 +29,11 @@ def fitted(key: Key, given: Any) -> Fitted:
     if given is None:
         return Fitted(None, Why.NO_VALUE)
     if key.kind == "switch":
-        return Fitted(given) if isinstance(given, bool) else Fitted(None, Why.WRONG_TYPE, "true or false")
+        return (
+            Fitted(given)
+            if isinstance(given, bool)
+            else Fitted(None, Why.WRONG_TYPE, "must be true or false")
+        )
     if key.kind == "choice":
         return _choice(key, given)
     if key.kind == "text":
@@ -39,7 +43,7 @@ def fitted(key: Key, given: Any) -> Fitted:
 
 def _number(key: Key, given: Any) -> Fitted:
     if isinstance(given, bool) or not isinstance(given, int | float):
-        return Fitted(None, Why.WRONG_TYPE, f"a number {_range(key)}")
+        return Fitted(None, Why.WRONG_TYPE, f"must be a number {_range(key)}")
     if isinstance(given, float) and not math.isfinite(given):
         return Fitted(None, Why.NOT_FINITE, _range(key))
     # Clamped as it was given: an int may be too large for a float.
@@ -66,32 +70,36 @@ def _plain(number: float) -> str:
 
 def _choice(key: Key, given: Any) -> Fitted:
     if not isinstance(given, str):
-        return Fitted(None, Why.WRONG_TYPE, f"one of {', '.join(key.choices)}")
+        return Fitted(None, Why.WRONG_TYPE, f"must be one of {', '.join(key.choices)}")
     if given in key.choices:
         return Fitted(str(given))
     from rapidfuzz import process
 
     near = process.extractOne(given[:LONGEST_TEXT].lower(), key.choices, score_cutoff=60)
-    meant = f"; perhaps {near[0]}" if near else ""
-    return Fitted(None, Why.UNKNOWN_CHOICE, f"one of {', '.join(key.choices)}{meant}")
+    meant = f"; did you mean {near[0]}?" if near else ""
+    return Fitted(None, Why.UNKNOWN_CHOICE, f"must be one of {', '.join(key.choices)}{meant}")
 
 
 def _text(key: Key, given: Any) -> Fitted:
     if not isinstance(given, str):
-        return Fitted(None, Why.WRONG_TYPE, "a text")
+        return Fitted(None, Why.WRONG_TYPE, "must be a text")
     text = str(given).strip()
     if len(text) > LONGEST_TEXT:
-        return Fitted(None, Why.UNFIT_TEXT, f"at most {LONGEST_TEXT} characters")
+        return Fitted(None, Why.UNFIT_TEXT, f"must have at most {LONGEST_TEXT} characters")
     if not text.isprintable():
-        return Fitted(None, Why.UNFIT_TEXT, "printable characters on one line")
+        return Fitted(None, Why.UNFIT_TEXT, "must be printable characters on one line")
     if key.field == "model" and text.startswith("-"):
         # It stands on a command line, where it would be an option.
-        return Fitted(None, Why.UNFIT_TEXT, "a model's name does not begin with a dash")
+        return Fitted(None, Why.UNFIT_TEXT, "must not begin with a dash")
     if key.field == "endpoint":
         if not text:
             return Fitted(None, Why.NO_VALUE)
         address = web_address(text)
-        return Fitted(address) if address else Fitted(None, Why.UNFIT_TEXT, "such as http://localhost:11434")
+        return (
+            Fitted(address)
+            if address
+            else Fitted(None, Why.UNFIT_TEXT, "must be an address such as http://localhost:11434")
+        )
     return Fitted(text)
 
 

@@ -52,11 +52,11 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
         head = f"{self.where}: " if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
         if self.why is Why.WITHOUT_EFFECT:
-            return f"{head}{self.name} does nothing yet{hint}"
+            return f"{head}{self.name} has no effect yet{hint}"
         if self.why in (Why.UNKNOWN_KEY, Why.NOT_USED):
-            return f"{head}{self.name} is {self.why}{hint}"
+            return f"{head}{self.name}: {self.why}{hint}"
         if self.why is Why.OVERRIDDEN:
-            return f"{head}{self.name} is {self.why}{hint}; {shown(self.used)} counts, not {self.given}"
+            return f"{head}{self.name} is {self.why}{hint}; {shown(self.used)} is used, not {self.given}"
         if self.why is Why.UNREADABLE:
             return f"{head}the pipeline's configuration cannot be read{hint}; {self.given}"
         given = "" if self.why is Why.NO_VALUE else f" {self.given} is"
@@ -76,7 +76,7 @@ def shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int):
-        return str(int(value)) if abs(value) < 10**20 else "a number of many digits"
+        return str(int(value)) if abs(value) < 10**20 else "a very long number"
     if isinstance(value, float):
         return f"{value:g}" if math.isfinite(value) else ("nan" if math.isnan(value) else "infinity")
     if isinstance(value, str):

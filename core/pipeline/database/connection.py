@@ -197,8 +197,8 @@ class Database:
             busy = self._opened_to_write().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise StorageError(
-                "another program is reading the pipeline's database, so that what was masked still lies in a side file",
-                where=str(self.path), kept="all else was masked", todo="mask again when it is done",
+                "another program is reading the pipeline's database, so a side file still holds what you masked",
+                where=str(self.path), kept="all else is masked", todo="mask again when it is done",
             )  # fmt: skip
 
     def _new_connection(self) -> sqlite3.Connection:
@@ -224,10 +224,10 @@ class Database:
     def _prepare(self, writer: sqlite3.Connection) -> None:
         version = writer.execute("PRAGMA user_version").fetchone()[0]
         if version >= NO_VERSION:
-            raise BrokenFileError("its version is damaged", where=str(self.path))
+            raise BrokenFileError("its version number is damaged", where=str(self.path))
         if version > VERSION:
             raise ReadOnlyError(
-                f"the pipeline's database has version {version}, newer than this program knows ({VERSION})",
+                f"the pipeline's database has version {version}, newer than nuggets-tui supports ({VERSION})",
                 code=ErrorCode.NEWER_VERSION,
                 remedy=Update(),
                 where=str(self.path),
@@ -289,15 +289,15 @@ class Database:
         with turn(home, _SET_ASIDE_SECONDS) as mine:
             if not mine:
                 raise LockTimeoutError(
-                    "another process is busy with the pipeline's database, which cannot be read", remedy=TryAgain(),
-                    where=str(self.path), kept="its bytes were left as they are",
+                    "another process is using the pipeline's database, which cannot be read", remedy=TryAgain(),
+                    where=str(self.path), kept="the file is unchanged",
                 )  # fmt: skip
             try:
                 self._connect()
             except BrokenFileError as error:
                 foreign = isinstance(error, ForeignDatabaseError)
                 self._set_aside(
-                    home, "it belongs to another memory" if foreign else "it was no readable database"
+                    home, "it belongs to another memory" if foreign else "it was not a readable database"
                 )
                 self._connect()
 
@@ -308,7 +308,7 @@ class Database:
             move_away(self.path, folder, stamp)
         except OSError as error:
             raise told(self.path, error) from error
-        self.notice = f"{self.path}: {why}; its bytes lie in {folder}, and a new one was begun"
+        self.notice = f"{self.path}: {why}; the file is now in {folder}, and a new one is started"
 
 
 def check_kind(home: Path) -> None:
@@ -323,8 +323,8 @@ def check_kind(home: Path) -> None:
             f"{wrong}: the pipeline's database belongs there",
             code=ErrorCode.WRONG_KIND_OF_FILE,
             where=str(path),
-            kept="it was left alone",
-            todo="take it away and try again",
+            kept="it is unchanged",
+            todo="move it away and try again",
         )
 
 
@@ -362,18 +362,18 @@ def told(path: Path, error: Exception) -> NuggetsError:
         return unreadable(path, one_line(error))
     if code in _BUSY_CODES:
         return LockTimeoutError(
-            "another process has been writing for too long",
+            "another process is still writing",
             remedy=TryAgain(),
             where=str(path),
             kept="nothing was written",
         )
     if code in _READ_ONLY_CODES:
         return ReadOnlyError(
-            "the pipeline's database may not be written",
+            "the pipeline's database is read-only",
             remedy=remedy_for(error, path),
             where=str(path),
             kept="nothing was written",
-            todo="" if remedy_for(error, path) else "look at its permissions",
+            todo="" if remedy_for(error, path) else "check its permissions",
         )
     if code == sqlite3.SQLITE_CANTOPEN or isinstance(error, (PermissionError, FileNotFoundError)):
         return StorageError(
@@ -383,7 +383,7 @@ def told(path: Path, error: Exception) -> NuggetsError:
             kept="nothing was written",
             todo=""
             if remedy_for(error, path)
-            else "look whether its folder is there, and at the permissions of both",
+            else "check that its folder exists, and the permissions of both",
         )
     said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
@@ -398,8 +398,8 @@ def unreadable(path: Path, said: str) -> BrokenFileError:
     """The error for a database that is damaged."""
     return BrokenFileError(
         f"the pipeline's database cannot be read ({said})", where=str(path),
-        kept="its bytes were left as they are, and notes are not in it",
-        todo="put a copy of it back, or move it and its -wal and -shm away for a new one to be begun",
+        kept="the file is unchanged, and your notes are not in it",
+        todo="restore a copy of it, or move it and its -wal and -shm files away to start a new one",
     )  # fmt: skip
 
 

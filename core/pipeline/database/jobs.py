@@ -34,7 +34,7 @@ class LostLeaseError(NuggetsError):
 
     def __init__(self, job_id: int) -> None:
         super().__init__(
-            "the lease was lost",
+            "another worker has taken over this job",
             where=f"job {job_id}",
             kept="the result was not written",
         )
@@ -277,15 +277,15 @@ def retry(writer: sqlite3.Connection, job_id: int, now: int) -> None:
     row = writer.execute("SELECT status FROM jobs WHERE id = ?", (job_id,)).fetchone()
     where, kept = f"job {job_id}", "nothing was changed"
     if row is None:
-        raise NotFoundError("there is no such job", code=ErrorCode.NO_SUCH_JOB, where=where, kept=kept)
+        raise NotFoundError("no such job", code=ErrorCode.NO_SUCH_JOB, where=where, kept=kept)
     if row["status"] == "pending":
         writer.execute("UPDATE jobs SET run_after = ?1, updated_at = ?1 WHERE id = ?2", (now, job_id))
     elif row["status"] != "dead":
         raise InvalidInputError(
-            f"a job that is {row['status']} cannot be tried again", where=where, kept=kept
+            f'a job with the status "{row["status"]}" cannot be retried', where=where, kept=kept
         )
     elif not _revive(writer, (job_id,), now):
-        raise InvalidInputError("another job does this work already", where=where, kept=kept)
+        raise InvalidInputError("another job already does this work", where=where, kept=kept)
 
 
 def retry_dead(writer: sqlite3.Connection, now: int) -> int:

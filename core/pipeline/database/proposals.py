@@ -74,9 +74,7 @@ def meant(reader: sqlite3.Connection, said: str) -> str:
     """
     wanted = said.strip()
     if not wanted:
-        raise InvalidInputError(
-            "an empty id names no proposal", code=ErrorCode.EMPTY_ID, remedy=ListThings("proposals")
-        )
+        raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY_ID, remedy=ListThings("proposals"))
     begins = (wanted, f"{_HEAD}{wanted}")
     looks: tuple[tuple[str, tuple[str, ...]], ...] = (
         ("id = ?", (wanted,)),
@@ -93,7 +91,7 @@ def meant(reader: sqlite3.Connection, said: str) -> str:
         if found:
             few = ", ".join(found[:4]) + (", and more" if len(found) > 4 else "")
             raise AmbiguousError(
-                f"fits several proposals: {few}", remedy=NameIt("more of the id"), where=wanted
+                f"matches several proposals: {few}", remedy=NameIt("more of the id"), where=wanted
             )
     return wanted
 

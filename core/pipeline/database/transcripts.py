@@ -186,5 +186,5 @@ def _unpacked(content: bytes) -> str:
         raise BrokenFileError(
             f"a transcript cannot be read ({error})",
             where="pipeline.db",
-            kept="its bytes were left as they are",
+            kept="it is unchanged",
         ) from error

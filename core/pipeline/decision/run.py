@@ -13,7 +13,7 @@ from core.pipeline.decision.validation import read_many, read_one
 from core.pipeline.extraction.result import ExtractedFact
 from core.pipeline.models.provider import Answer, CallRefusedError, ModelError, ModelHttpError, Provider
 
-ADD_REASON: Final = "nothing like it is stored"
+ADD_REASON: Final = "nothing similar is stored"
 _STAGE: Final = "LLM decision failed"
 # A model that cannot be reached twice in a row is not asked about the other facts.
 _GIVES_UP_AFTER: Final = 2
@@ -147,4 +147,4 @@ def _follow_dropped(course: _Course) -> None:
             course.errors[place] = course.errors[earlier]
             del course.outcomes[place]
         else:
-            course.outcomes[place] = f"speaks of fact {earlier + 1}, which was dropped"
+            course.outcomes[place] = f"depends on fact {earlier + 1}, which was dropped"

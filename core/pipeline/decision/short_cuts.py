@@ -66,14 +66,14 @@ def says_the_same(fact: Saying, stored: Saying) -> str:
     Anna", and two long sentences may differ in the one number that matters: those are left to the model.
     """
     if fact.content_hash == stored.content_hash:
-        return "the same text is stored already"
+        return "the same text is already stored"
     if similarity(fact.all, stored.all) < SAME_SAYING or not fact.meaning <= stored.meaning:
         return ""
     shared = fact.all & stored.all
     mine, theirs = (tuple(word for word in one.order if word in shared) for one in (fact, stored))
     if mine != theirs or polarity_difference(fact.text, stored.text):
         return ""
-    return "nearly the same words are stored already"
+    return "nearly the same words are already stored"
 
 
 def repeated(fact: Saying, candidates: Iterable[tuple[Candidate, Saying]]) -> tuple[Candidate, str] | None:

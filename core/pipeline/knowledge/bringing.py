@@ -60,12 +60,12 @@ def bring_in_due(
                     done.append(raw_id)
                 except (sqlite3.IntegrityError, sqlite3.DataError, ValueError) as error:
                     writer.execute("ROLLBACK TO one_memory")
-                    warnings.append(f"knowledge of {raw_id} was not kept: {error}")
+                    warnings.append(f"could not store the entities of {raw_id}: {error}")
                 found_relations.done(writer, raw_id)
                 writer.execute("RELEASE one_memory")
             made = entities.count(writer) - before
     except NuggetsError as error:
-        return BroughtIn(warnings=(f"knowledge waits: {error.message}",))
+        return BroughtIn(warnings=(f"entities are not stored yet: {error.message}",))
     return BroughtIn(tuple(done), made, counts.relations, counts.attributes, counts.flagged, tuple(warnings))
 
 

@@ -17,8 +17,8 @@ from core.pipeline.contradiction import (
 from core.pipeline.models.provider import Provider
 
 _WORDS: Final[dict[ContradictionKind, str]] = {
-    "negation": "one of the two denies something",
-    "antonym": "the two say opposite words",
+    "negation": "one of the two contains a negation",
+    "antonym": "the two use opposite words",
 }
 
 

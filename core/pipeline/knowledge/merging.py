@@ -86,6 +86,6 @@ def _known(writer: sqlite3.Connection, entity_id: int) -> Kind:
     found = entities.kind_of(writer, entity_id)
     if found is None:
         raise NotFoundError(
-            "there is no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=f"entity {entity_id}", kept=_KEPT
+            "no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=f"entity {entity_id}", kept=_KEPT
         )
     return found

@@ -67,7 +67,7 @@ def last_object(
     if found.answer_from is None:
         raise TruncatedAnswerError("the answer ends before its thinking does")
     if not text[found.answer_from :].strip():
-        raise EmptyAnswerError("the model said nothing")
+        raise EmptyAnswerError("the answer is empty")
     raise UnreadableAnswerError(f"failed to parse the answer: no JSON object with {' or '.join(keys)}")
 
 

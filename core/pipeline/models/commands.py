@@ -66,7 +66,7 @@ def run(
     """
     ends = time.monotonic() + seconds
     late = ModelTimeoutError(
-        f"{name} timeout after {round(seconds * 1000)}ms", todo="give it more time (extraction.timeout)"
+        f"{name} timeout after {round(seconds * 1000)}ms", todo="raise extraction.timeout in settings.toml"
     )
     if not _turns.acquire(timeout=seconds):
         raise late
@@ -82,7 +82,7 @@ def run(
             except _TooMuchError:
                 # It would say as much again while it is waited for.
                 grace = 0.0
-                raise UnreadableAnswerError(f"{name} said more than {LARGEST_OUTPUT:,} bytes") from None
+                raise UnreadableAnswerError(f"{name} sent more than {LARGEST_OUTPUT:,} bytes") from None
             finally:
                 _end(process, grace)
             return Said(process.returncode, _plain(output), _plain(error))
@@ -120,7 +120,7 @@ def _started(
     command = shutil.which(arguments[0], path=environ.get("PATH"))
     if command is None:
         raise ModelUnavailableError(
-            f"there is no command {arguments[0]} for the model {name}",
+            f"the command {arguments[0]} for the model {name} was not found",
             todo="install it or choose another provider",
         )
     try:

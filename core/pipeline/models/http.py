@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LARGEST_REPLY: Final = 16_000_000
 CONNECT_SECONDS: Final = 5.0
-MORE_TIME: Final = "give it more time (extraction.timeout) or choose a smaller model"
+MORE_TIME: Final = "raise extraction.timeout in settings.toml, or choose a smaller model"
 
 # Calls that are under way at most, those that nobody waits for any more among them.
 MOST_AT_ONCE: Final = 8
@@ -80,7 +80,7 @@ def request(
         import httpx2
     except ImportError:
         error = ModelUnavailableError(
-            f"{who} needs the library httpx2", todo=f"install it with {install_command()}"
+            f"{who} needs the library httpx2", todo=f"install it with: {install_command()}"
         )
         error.library_missing = True
         raise error from None
@@ -106,9 +106,9 @@ def request(
     except httpx2.TimeoutException:
         raise ModelTimeoutError(f"{who} timeout", where=where) from None
     except (httpx2.TransportError, httpx2.DecodingError) as error:
-        raise ModelHttpError(f"{who} broke off the connection ({_said(error)})", where=where) from error
+        raise ModelHttpError(f"{who} closed the connection ({_said(error)})", where=where) from error
     except (httpx2.InvalidURL, httpx2.HTTPError, UnicodeError, ValueError, OSError) as error:
-        raise ModelHttpError(f"{who} cannot be asked ({_said(error)})", where=where) from error
+        raise ModelHttpError(f"{who} cannot be used ({_said(error)})", where=where) from error
 
 
 def within(seconds: float, late: str, where: str, call: Callable[[float], _T]) -> _T:

@@ -67,7 +67,7 @@ def failure_of(error: Exception) -> Failure:
         return _of_model(error)
     if not isinstance(error, NuggetsError):
         # Bounded by the attempts: it may be what is in this text, or what lies in memory just now.
-        return Failure(BUG, f"this is a bug in nuggets: {type(error).__name__}: {error}")
+        return Failure(BUG, f"this is a bug in nuggets-tui: {type(error).__name__}: {error}")
     known = next((name for kind, name in _OURS if isinstance(error, kind)), "error")
     circumstance = known in _CIRCUMSTANCES
     return Failure(

@@ -53,29 +53,32 @@ def light_of(standing: Standing) -> tuple[Light, str]:
     """The light, and what it means with what to do about it."""
     light, why = _light(standing)
     if standing.dead and not (light is Light.STUCK and _died_in_vain(standing)):
-        why += f"; {_counted(standing.dead, 'job is', 'jobs are')} dead: see why and try again"
+        why += f"; {_counted(standing.dead, 'job', 'jobs')} failed for good: see why and retry"
     return light, why
 
 
 def _light(standing: Standing) -> tuple[Light, str]:
     provider, waiting = standing.provider, standing.waiting + standing.held
-    texts = f"; {_counted(waiting, 'text waits', 'texts wait')}" if waiting else ""
+    texts = f"; {_counted(waiting, 'text is waiting', 'texts are waiting')}" if waiting else ""
     if standing.mode is Mode.OFF and standing.unreadable:
         return Light.OFF, standing.unreadable + texts
     if standing.mode is Mode.OFF:
         return Light.OFF, f"the pipeline is off: set enabled = true under [pipeline] in settings.toml{texts}"
     if provider.state == "off" and standing.proposals_open:
         # To decide on what was found takes no model.
-        jobs = f"; {_counted(waiting, 'job waits', 'jobs wait')}" if waiting else ""
+        jobs = f"; {_counted(waiting, 'job is waiting', 'jobs are waiting')}" if waiting else ""
         return Light.REVIEW, f"{_proposals(standing)}; no model is configured{jobs}"
     if provider.state == "off":
         return Light.OFF, _HOW_TO_START + texts
     if standing.frozen:
-        return Light.PAUSED, f"frozen: mutationsFrozen is set in settings.toml, nothing is written{texts}"
+        return Light.PAUSED, f"frozen: settings.toml sets mutationsFrozen, so nothing is written{texts}"
     if standing.paused:
-        return Light.PAUSED, f"paused by a person{texts}"
+        return Light.PAUSED, f"paused by hand{texts}"
     if waiting and provider.calls_today >= provider.budget:
-        return Light.PAUSED, f"today's {provider.budget} calls are spent, it goes on tomorrow{texts}"
+        return (
+            Light.PAUSED,
+            f"today's limit of {provider.budget} calls is used up; it continues tomorrow{texts}",
+        )
     if waiting and _never_begun(standing):
         return Light.OFF, f"no model answers yet: {provider.last_error}{texts}"
     stuck = _stuck(standing)
@@ -83,12 +86,15 @@ def _light(standing: Standing) -> tuple[Light, str]:
         return Light.STUCK, stuck
     if provider.state == "open" and waiting:
         said = f" ({provider.last_error})" if provider.last_error else ""
-        return Light.PAUSED, f"{_named(provider)} fails{said}, it is left alone for a while{texts}"
+        return (
+            Light.PAUSED,
+            f"{_named(provider)} fails{said}; the pipeline waits a while before it asks again{texts}",
+        )
     if standing.waiting or standing.running or standing.outbox:
         return Light.WORKING, _work(standing)
     if standing.proposals_open:
         return Light.REVIEW, _proposals(standing)
-    return Light.IDLE, "nothing waits"
+    return Light.IDLE, "nothing to do"
 
 
 def _never_begun(standing: Standing) -> bool:
@@ -105,17 +111,15 @@ def _never_begun(standing: Standing) -> bool:
 
 def _work(standing: Standing) -> str:
     parts = [
-        _counted(standing.running, "job runs", "jobs run") if standing.running else "",
-        _counted(standing.waiting, "job waits", "jobs wait") if standing.waiting else "",
-        _counted(standing.outbox, "note is to be written", "notes are to be written")
-        if standing.outbox
-        else "",
+        _counted(standing.running, "job running", "jobs running") if standing.running else "",
+        _counted(standing.waiting, "job waiting", "jobs waiting") if standing.waiting else "",
+        _counted(standing.outbox, "note to write", "notes to write") if standing.outbox else "",
     ]
     return ", ".join(part for part in parts if part)
 
 
 def _proposals(standing: Standing) -> str:
-    return f"{_counted(standing.proposals_open, 'proposal waits', 'proposals wait')} for you"
+    return f"{_counted(standing.proposals_open, 'proposal waits', 'proposals wait')} for your decision"
 
 
 def _stuck(standing: Standing) -> str:
@@ -125,11 +129,11 @@ def _stuck(standing: Standing) -> str:
         return f"nothing has been written for {quiet // 60_000} minutes; {_what_keeps_it(standing)}"
     if _died_in_vain(standing):
         reason = f" ({standing.died_of})" if standing.died_of else ""
-        return f"{_counted(standing.dead, 'job is', 'jobs are')} dead and nothing came of them{reason}: try again"
+        return f"{_counted(standing.dead, 'job', 'jobs')} failed without any result{reason}: retry"
     writes = standing.mode in (Mode.CONTROLLED_WRITE, Mode.FULL)
     nothing = not standing.facts and not standing.proposals_open
     if writes and nothing and standing.read >= _TEXTS_WITHOUT_FACT:
-        return f"{standing.read} texts were read and no fact came of them: see what became of the proposals"
+        return f"{standing.read} texts gave no facts: check the rejected proposals"
     return ""
 
 
@@ -154,10 +158,10 @@ def _what_keeps_it(standing: Standing) -> str:
         start = " - is `ollama serve` running?" if provider.name == "ollama" else ""
         return f"{_named(provider)} fails{said}{start}"
     if standing.running:
-        return f"{_counted(standing.running, 'job runs', 'jobs run')} all this time"
+        return f"{_counted(standing.running, 'job has', 'jobs have')} been running all this time"
     if standing.waiting:
-        return "no worker takes the jobs: run `nuggets daemon`, or keep the app open"
-    return "the notes cannot be written: is the memory folder in order? `nuggets verify` tells"
+        return "no worker is running: start `nuggets daemon`, or keep the app open"
+    return "the notes cannot be written: check the memory with `nuggets verify`"
 
 
 def _named(provider: ProviderHealth) -> str:

@@ -317,7 +317,7 @@ class Asking:
         return _milliseconds(today + timedelta(days=1))
 
     def _spent(self) -> str:
-        return f"the {self.budget:,} calls of the day are used up"
+        return f"today's limit of {self.budget:,} calls is used up"
 
 
 def _of_both(first: ModelError, second: ModelError) -> ModelError:
@@ -326,7 +326,9 @@ def _of_both(first: ModelError, second: ModelError) -> ModelError:
         return second if second.until < first.until else first
     if isinstance(second, CallRefusedError):
         return first
-    return second if isinstance(first, CallRefusedError) else second.during(f"{first.what}; in its place")
+    return (
+        second if isinstance(first, CallRefusedError) else second.during(f"{first.what}; then the fallback")
+    )
 
 
 def _state(breaker: Breaker, now: int) -> Literal["unknown", "healthy", "failing", "open"]:
@@ -339,7 +341,7 @@ def _state(breaker: Breaker, now: int) -> Literal["unknown", "healthy", "failing
 
 def _left_alone(name: str, breaker: Breaker) -> str:
     why = f": {breaker.last_error}" if breaker.last_error else ""
-    return f"{name} is left alone for a while{why}"
+    return f"{name} fails and is not asked for a while{why}"
 
 
 def _milliseconds(moment: datetime) -> int:

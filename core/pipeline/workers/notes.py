@@ -100,7 +100,7 @@ class NoteBringer:
             if brought.problem is not None:
                 self._failures += 1
                 self._rests_until = self._now() + poll_delay_ms(self._failures, poll_ms=0)
-                self._trouble = (f"notes wait: {brought.problem.message}",)
+                self._trouble = (f"notes are not written yet: {brought.problem.message}",)
                 return Flushed(flushed, self._trouble)
             # Rows that nothing came of this time would come again at once.
             if brought.busy or not brought.waiting or brought.waiting == before:

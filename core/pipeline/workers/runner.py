@@ -130,7 +130,7 @@ class Worker:
         self._rests = False
         lease = self._lease(configuration, asking)
         if lease is None:
-            return None, (f"texts wait: {self._kept_by}",) if self._kept_by else ()
+            return None, (f"texts are waiting: {self._kept_by}",) if self._kept_by else ()
         self._current = lease
         lease_ms, renewed = _lease_ms(configuration), self._now()
 
@@ -217,7 +217,7 @@ class Worker:
                 counts=counts,
                 jitter_ms=longest_jitter_ms(1, self._chance()),
             )
-        return (f"job {job_id} is dead: {failure.told}",) if status == "dead" else ()
+        return (f"job {job_id} failed for good: {failure.told}",) if status == "dead" else ()
 
     @staticmethod
     def _provider_is_away(asking: Asking) -> bool:

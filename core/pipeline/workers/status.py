@@ -93,7 +93,7 @@ def status_without_database(
     )  # fmt: skip
     light, why = light_of(standing)
     if light is Light.IDLE:
-        why = "nothing was handed in yet: `nuggets ingest FILE` or `nuggets ingest -` takes a text"
+        why = "no text is submitted yet: use `nuggets ingest FILE` or `nuggets ingest -`"
     return PipelineStatus(
         mode(configuration), configuration.mutations_frozen, light, why, provider=health, warnings=warnings
     )

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from core.pipeline.records import StoredProposal
 
 TOLD: Final = {
-    Reason.EMPTY: "it says nothing",
-    Reason.TARGET_GONE: "the note that it would change is hidden or gone",
-    Reason.TARGET_CHANGED: "the note that it would change was changed since",
+    Reason.EMPTY: "the text is empty",
+    Reason.TARGET_GONE: "the note to change is hidden or deleted",
+    Reason.TARGET_CHANGED: "the note to change has changed since",
 }
 
 
@@ -46,10 +46,10 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
         for proposal_id in dict.fromkeys(ids):
             proposal = proposals.by_id(writer, proposal_id)
             if proposal is None:
-                skipped.append((proposal_id, "there is no such proposal"))
+                skipped.append((proposal_id, "no such proposal"))
                 continue
             if not proposal.open:
-                skipped.append((proposal_id, f"it is settled already ({proposal.status})"))
+                skipped.append((proposal_id, f"already decided ({proposal.status})"))
                 continue
             outcome = _accept_one(writer, proposal, graph, by, now)
             if outcome.status == "applied":

@@ -20,10 +20,10 @@ from core.text.normalise import normalise_content
 
 Outcome = Literal["written", "unchanged", "conflict", "failed"]
 _MOST_IDS: Final = 64
-TAKEN_OUT: Final = "the note was taken out"
-_REWORDED: Final = "the note was changed meanwhile"
-_GONE: Final = "the note is gone"
-_HIDDEN: Final = "the note was hidden meanwhile"
+TAKEN_OUT: Final = "the note was deleted"
+_REWORDED: Final = "the note has changed since"
+_GONE: Final = "the note no longer exists"
+_HIDDEN: Final = "the note has been hidden since"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def apply_row(draft: Draft, row: OutboxRow, known: Known) -> Brought:
     again, and a text that is there already is not written again.
     """
     if row.op != "hide" and not normalise_content(row.text("content")):
-        return Brought(row, "failed", row.note_id, told="there are no words to write")
+        return Brought(row, "failed", row.note_id, told="the text is empty")
     try:
         if row.op == "add":
             return _add(draft, row, known)
@@ -85,7 +85,7 @@ def _add(draft: Draft, row: OutboxRow, known: Known) -> Brought:
         if there is None and not draft.exists(id) and not known.others(id, row.fact_id):
             made = draft.put(note_of(draft, row, id))
             return Brought(row, "written", id, now=made.content)
-    return Brought(row, "failed", row.note_id, told="every id for the note is taken")
+    return Brought(row, "failed", row.note_id, told="no id is free for the note")
 
 
 def _found(row: OutboxRow, note: Note, content: str) -> Brought:

@@ -28,9 +28,9 @@ _EVENTS: Final[dict[What, str]] = {
     "reworded": "reworded",
 }
 _REASONS: Final[dict[What, str]] = {
-    "gone": "its note was taken out",
+    "gone": "its note was deleted",
     "hidden": "its note was hidden",
-    "back": "its note is back",
+    "back": "its note was restored",
     "reworded": "its note was changed",
 }
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 PIPELINE: Final = Author("pipeline")
 CHANGED_BY: Final = "pipeline-v2"
 BATCH: Final = 200
-_WRITTEN: Final = "the notes were written, and the pipeline takes that in the next time it works"
+_WRITTEN: Final = "the notes are written, and the pipeline notices at its next run"
 _EVENTS: Final = {"add": "written", "update": "updated", "hide": "hidden"}
 _STATUS: Final[dict[Outcome, Literal["done", "conflict", "failed"]]] = {
     "written": "done",

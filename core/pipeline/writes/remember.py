@@ -166,7 +166,7 @@ def _store(
 def _keep_transcript(database: Database, text: str, session: str, project: str, now: int) -> str:
     """Keeps a transcript; what kept it from that, in words, or ""."""
     if not session:
-        return "the transcript was not kept: no session is named that it could be found by"
+        return "the transcript was not kept: it needs the name of a session"
     if len(text) > LONGEST:
         return f"the transcript was not kept: it is longer than {LONGEST:,} characters"
     try:
@@ -182,12 +182,12 @@ def _keep_transcript(database: Database, text: str, session: str, project: str, 
 def _check(text: str, forms: Normalised) -> None:
     if not forms.storage_content.strip():
         raise InvalidInputError(
-            "there is nothing in it",
+            "it is empty",
             code=ErrorCode.EMPTY_TEXT,
             field="text",
             where="the text",
             kept="nothing was written",
-            todo="hand in some words",
+            todo="submit some words",
         )
     if len(text) > LONGEST:
         raise InvalidInputError(
@@ -196,7 +196,7 @@ def _check(text: str, forms: Normalised) -> None:
             field="text",
             where="the text",
             kept="nothing was written",
-            todo="hand it in in parts",
+            todo="submit it in parts",
         )
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from core.model.progress import Progress
     from core.services.secrets import Masking
 
-NOT_SECRET: Final = "said to be no secret"
+NOT_SECRET: Final = "marked as not a secret"
 _SECONDS: Final = 15.0
 # Characters of a text that somebody waits for; looking at so many takes half a second.
 _AT_ONCE: Final = 500_000
@@ -196,7 +196,7 @@ def _opened(memory: Memory) -> Iterator[Database]:
         with turn(memory.home, _SECONDS) as mine:
             if not mine:
                 raise LockTimeoutError(
-                    "the pipeline is writing notes just now", remedy=TryAgain(), where=str(database.path),
+                    "the pipeline is writing notes right now", remedy=TryAgain(), where=str(database.path),
                     kept="nothing was changed",
                 )  # fmt: skip
             yield database

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from core.model.change import ChangeSet
 
 _SECONDS: Final = 15.0
-_BROUGHT: Final = "what was accepted was written into the notes, and is in the log"
+_BROUGHT: Final = "the accepted facts are in the notes and in the history"
 _ON_ITS_WAY_MS: Final = 60_000
 _DOES: Final = {"add": "become a note", "update": "change its note", "hide": "hide its note"}
 
@@ -48,7 +48,7 @@ def drift(memory: Memory, *, now: int) -> tuple[Finding, ...]:
     except NuggetsError as error:
         if error.where != str(memory.home / PIPELINE_FILE):
             raise
-        detail = f"{error.what[:1].upper()}{error.what[1:]}. Raw texts, facts and proposals are in it."
+        detail = f"{error.what[:1].upper()}{error.what[1:]}. It holds submitted texts, facts and proposals."
         todo = sentence(error.more)
         return (Finding("unreadable-pipeline", error.where, detail, todo=todo, remedy=error.remedy),)
 
@@ -61,12 +61,12 @@ def _findings(
     # What was accepted just now is on its way, and nothing is wrong with that.
     if oldest is not None and not 0 <= now - oldest < _ON_ITS_WAY_MS:
         waiting = counts(reader)["pending"]
-        some = "1 fact that was accepted is" if waiting == 1 else f"{waiting:,} facts that were accepted are"
+        some = "1 accepted fact is" if waiting == 1 else f"{waiting:,} accepted facts are"
         yield Finding(
-            "outbox-waiting", path, f"{some} not in the note graph yet.", "brings them over", Means.PIPELINE
+            "outbox-waiting", path, f"{some} not in the notes yet.", "writes the notes", Means.PIPELINE
         )
     for row in failed(reader):
-        detail = f"A fact that was accepted could not {_DOES[row.op]}: {row.error}."
+        detail = f"An accepted fact could not {_DOES[row.op]}: {row.error}."
         yield Finding("outbox-failed", row.note_id, detail, "tries again", Means.PIPELINE)
     for one in moved(facts, snapshot):
         yield from _told(one)
@@ -76,18 +76,18 @@ def _findings(
 def _told(one: Moved) -> Iterator[Finding]:
     fact, words = one.fact, said(one.fact.content)
     if one.what == "gone" or one.what == "hidden":
-        went = "was taken out of the graph" if one.what == "gone" else "was hidden"
-        detail = f"The pipeline still holds for true what {went}: {words}."
+        went = "was deleted" if one.what == "gone" else "was hidden"
+        detail = f"The pipeline still treats a fact as true whose note {went}: {words}."
         yield Finding(
             f"fact-{one.what}",
             fact.note_id,
             detail,
-            "marks it as taken back; it is not learned again",
+            "marks it as retracted; the pipeline does not learn it again",
             Means.PIPELINE,
         )
     elif one.what == "back":
-        detail = f"The pipeline holds for taken back what stands in the graph: {words}."
-        yield Finding("fact-back", fact.note_id, detail, "marks it as standing again", Means.PIPELINE)
+        detail = f"The pipeline treats a fact as retracted whose note is visible: {words}."
+        yield Finding("fact-back", fact.note_id, detail, "marks it as true again", Means.PIPELINE)
     # A note that was reworded is as its reader wants it, and the pipeline follows by itself.
 
 
@@ -96,12 +96,10 @@ def _strangers(reader: sqlite3.Connection, snapshot: Snapshot, path: str) -> Ite
     unknown = _strange(reader, snapshot)
     if unknown:
         one = len(unknown) == 1
-        some = "1 note says" if one else f"{len(unknown):,} notes say"
-        detail = f"{some} to come from a fact that the pipeline does not know: {unknown[0]}"
+        some = "1 note names" if one else f"{len(unknown):,} notes name"
+        detail = f"{some} a fact as source that the pipeline does not know: {unknown[0]}"
         detail += "." if one else ", for one."
-        yield Finding(
-            "unknown-origin", path, detail, "takes out the trail, which leads nowhere", Means.PIPELINE
-        )
+        yield Finding("unknown-origin", path, detail, "removes the unknown source", Means.PIPELINE)
 
 
 def _strange(reader: sqlite3.Connection, snapshot: Snapshot) -> list[str]:
@@ -144,7 +142,7 @@ def mend_drift(memory: Memory, *, now: int) -> tuple[ChangeSet, ...]:
                 follow(database, memory, now=now)
                 strange = _strange(database.reading, memory.snapshot)
             if strange:
-                reason = "took out trails that lead nowhere"
+                reason = "removed unknown sources"
                 written.append(
                     memory.change(reason, lambda draft: _without_trail(draft, strange), kind="repair")[1]
                 )

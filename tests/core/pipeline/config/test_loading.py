@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from core.folder import user_configuration_folder
 from core.pipeline.config import Mode, PipelineConfiguration, Why, all_keys, as_toml, mode
 from core.pipeline.config.loading import Loaded, load_configuration, newer
+from core.pipeline.extra import install_command
 
 HOSTILE = [b"\xff\xfe", b"[pipeline", b"pipeline = 3\npipeline = 4", b"\x00", b"a = " + b"[" * 5_000]
 HOSTILE_YAML = [
@@ -94,7 +95,7 @@ def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user:
     assert loaded.warnings == ()
     told = {(warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.told}
     names = ("graph.boostWeight", "reranker.enabled", "reranker.topN", "telemetry.posthogApiKey")
-    assert told == {(name, f"{name} does nothing yet") for name in names}
+    assert told == {(name, f"{name} has no effect yet") for name in names}
     assert not any("hidden" in warning.message + warning.given for warning in loaded.told)
     assert {warning.where for warning in loaded.told} == {
         str(home / "settings.toml"),
@@ -175,7 +176,7 @@ def test_a_file_that_cannot_be_read_holds_the_pipeline_until_it_can_be(
     (warning,) = loaded.warnings
     assert warning.why is Why.UNREADABLE
     assert warning.message.startswith(f"{home / name}: the pipeline's configuration cannot be read (")
-    assert warning.message.endswith("the pipeline is off until it can be")
+    assert warning.message.endswith("the pipeline is off until you fix it")
     assert warning.message.isprintable()
     assert (home / name).read_bytes() == data
 
@@ -188,7 +189,7 @@ def test_a_file_that_breaks_while_it_is_used_changes_nothing(home: Path, user: P
     second = newer(first, home, {}, user_folder=user)
     assert second is not None
     assert second.configuration == first.configuration
-    assert "what was in force stays" in second.warnings[0].message
+    assert "the current settings stay" in second.warnings[0].message
     put(home, "settings.toml", "[pipeline]\nshadowMode = fal")
     third = newer(second, home, {}, user_folder=user)
     assert third is not None
@@ -236,7 +237,7 @@ def test_what_is_no_regular_file_is_not_waited_for(home: Path, user: Path) -> No
     (home / "agent.yaml").mkdir()
     loaded = load(home, user)
     assert [warning.name for warning in loaded.warnings] == ["settings.toml", "agent.yaml"]
-    assert all("no regular file" in warning.message for warning in loaded.warnings)
+    assert all("not a regular file" in warning.message for warning in loaded.warnings)
 
 
 def test_a_file_of_another_size_altogether_is_not_read_whole(home: Path, user: Path) -> None:
@@ -251,7 +252,7 @@ def test_without_the_library_a_configuration_of_the_original_says_what_to_instal
     assert load(home, user).warnings == ()
     put(home, "agent.yaml", "memory: {pipelineV2: {enabled: false}}")
     loaded = load(home, user)
-    assert "pip install 'nuggets-tui[pipeline]'" in loaded.warnings[0].message
+    assert install_command() in loaded.warnings[0].message
     assert mode(loaded.configuration) is Mode.OFF
 
 

@@ -49,7 +49,7 @@ def test_what_is_no_file_is_told_and_left_alone(tmp_path: Path, make: Callable[[
     assert Pipeline.exists(home)
     (finding,) = drift(Memory.open(home), now=0)
     assert finding.kind == "unreadable-pipeline"
-    with pytest.raises(NuggetsError, match=r"pipeline\.db: is (a|no) .*; .*; (take|put) "):
+    with pytest.raises(NuggetsError, match=r"pipeline\.db: is (a|not) .*; .*; move "):
         Pipeline.open(home)
     assert sorted(one.name for one in home.iterdir()) == ["pipeline.db", "settings.toml"]
     assert not (tmp_path / "elsewhere.db").exists()
@@ -65,7 +65,7 @@ def test_a_database_of_another_program_is_set_aside_whatever_its_version(
         other.execute(f"PRAGMA user_version = {version}")
     other.close()
     with open_pipeline(tmp_path) as pipeline:
-        assert "its bytes lie in" in pipeline.notice
+        assert "the file is now in" in pipeline.notice
         assert pipeline.ingest(TEXT).status == "queued"
     (aside,) = (tmp_path / "quarantine").iterdir()
     with sqlite3.connect(aside) as kept:
@@ -122,9 +122,7 @@ def test_a_database_damaged_in_its_midst_says_what_to_do_and_verify_finds_it(tmp
         file.write(b"\x55" * size)
     with (
         open_pipeline(tmp_path) as pipeline,
-        pytest.raises(
-            BrokenFileError, match=r"its bytes were left as they are, .*; put a copy of it back, or"
-        ),
+        pytest.raises(BrokenFileError, match=r"the file is unchanged, .*; restore a copy of it, or"),
     ):
         pipeline.entities()
     (finding,) = drift(Memory.open(tmp_path), now=0)

@@ -41,7 +41,7 @@ def test_words_that_differ_in_polarity_need_no_model(action: str) -> None:
     model = ScriptedModel()
     found = check(action, "Anna does not drink coffee", "Anna drinks coffee", model, ASKING)
     assert (found.kind, found.confidence, model.prompts) == ("negation", 0.85, [])
-    assert found.said == "negation (0.85): one of the two denies something"
+    assert found.said == "negation (0.85): one of the two contains a negation"
     assert check("add", "Anna does not drink coffee", "Anna drinks coffee", model, ASKING) == Contradiction()
 
 

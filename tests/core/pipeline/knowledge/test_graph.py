@@ -72,7 +72,7 @@ def test_vectors_of_the_graph(vector: dict[str, Any], knowledge: Knowledge) -> N
         knowledge.hand_in("raw-1")
         knowledge.find("raw-1", triple("Ben", "uses", "npm"), said=("Ben uses npm for his shop",))
         brought = knowledge.bring_in()
-        assert brought.warnings == ("knowledge of raw-1 was not kept: refused",)
+        assert brought.warnings == ("could not store the entities of raw-1: refused",)
         assert brought.raws == ()
         assert facts.same(knowledge.database.reading, "memory", _hash(knowledge)) is not None
         assert knowledge.bring_in() == type(brought)()
@@ -232,5 +232,5 @@ def test_a_database_that_is_busy_makes_knowledge_wait(knowledge: Knowledge, tmp_
     with Knowledge(tmp_path, seconds=0.0) as impatient:
         with knowledge.database.write():
             (warning,) = impatient.bring_in().warnings
-        assert warning.startswith("knowledge waits: ")
+        assert warning.startswith("entities are not stored yet: ")
         assert impatient.bring_in().raws == ("raw-1",)

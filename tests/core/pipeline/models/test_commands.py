@@ -151,7 +151,7 @@ def test_a_command_that_does_not_stop_talking_is_killed_before_it_fills_the_mach
     monkeypatch.setattr(commands, "LARGEST_OUTPUT", 1_000_000)
     body = f"signal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: sys.{stream}.write('a' * 100_000)"
     _, model = claude(tmp_path, body)
-    with pytest.raises(UnreadableAnswerError, match="claude-code said more than 1,000,000 bytes"):
+    with pytest.raises(UnreadableAnswerError, match="claude-code sent more than 1,000,000 bytes"):
         model.generate("a prompt", None, SECONDS)
 
 
@@ -272,7 +272,7 @@ def test_an_older_command_that_knows_no_such_option_is_neither_offered_nor_asked
     command, model = claude(tmp_path, body)
     found = model.available()
     assert (found.ok, found.reason) == (False, "no_command")
-    assert "2.0.20 cannot be kept from its tools" in found.told
+    assert "2.0.20 cannot run without its tools" in found.told
     with pytest.raises(ModelHttpError, match="unknown option"):
         model.generate(LONG, None, SECONDS)
     assert ["--tools" in call["argv"] for call in command.calls] == [False, True]
@@ -312,7 +312,7 @@ def test_marks_for_a_terminal_are_no_part_of_an_answer(tmp_path: Path) -> None:
 def test_no_command_is_told_apart_from_one_that_fails(tmp_path: Path) -> None:
     nowhere = {**os.environ, "PATH": str(tmp_path)}
     absent = ClaudeCode(environ=nowhere)
-    with pytest.raises(ModelUnavailableError, match="there is no command"):
+    with pytest.raises(ModelUnavailableError, match="was not found"):
         absent.generate(LONG, None, SECONDS)
     assert absent.available().reason == "no_command"
     _, broken = claude(tmp_path, "sys.exit(3)")

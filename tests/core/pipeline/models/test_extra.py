@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from core.pipeline.extra import install_command
+
 pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[4]
@@ -35,7 +37,7 @@ with Pipeline.open({str(tmp_path)!r}) as pipeline:
 """
     first, error, why = run(code).splitlines()
     assert first == "queued pending 0"
-    assert "pip install 'nuggets-tui[pipeline]'" in error
+    assert install_command() in error
     assert "nuggets-tui[pipeline]" in why
 
 

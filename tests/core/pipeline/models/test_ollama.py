@@ -20,6 +20,7 @@ from kits.fake_ollama import FakeOllama, Reply
 
 from core.errors import NuggetsError
 from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction
+from core.pipeline.extra import install_command
 from core.pipeline.models import http
 from core.pipeline.models.making import provider_of
 from core.pipeline.models.ollama import Ollama, context_for
@@ -152,7 +153,7 @@ def test_a_connection_that_breaks_off_is_an_error_that_may_pass(drop: Any) -> No
     with FakeOllama([Reply("x" * 10_000, drop=drop)]) as server:
         error = error_of(server)
     assert type(error) is ModelHttpError
-    assert error.what.startswith("Ollama broke off the connection")
+    assert error.what.startswith("Ollama closed the connection")
     assert error.retryable
 
 
@@ -337,7 +338,7 @@ def test_without_the_library_it_is_told_what_to_install(monkeypatch: pytest.Monk
     monkeypatch.setitem(sys.modules, "httpx2", None)
     with pytest.raises(ModelUnavailableError) as caught:
         Ollama().generate("a prompt", None, SECONDS)
-    assert "pip install 'nuggets-tui[pipeline]'" in caught.value.message
+    assert install_command() in caught.value.message
     found = Ollama().available()
     assert (found.ok, found.reason) == (False, "no_library")
     assert "nuggets-tui[pipeline]" in found.told

@@ -50,7 +50,7 @@ def test_where_nobody_named_a_model_and_there_never_was_one_it_is_grey_and_says_
     )
     waits = {"waiting": 2, "since": NOW - 2 * STUCK_AFTER_MS, "provider": away}
     assert light(model_named=False, **waits) is Light.OFF
-    assert "run `ollama serve`; 2 texts wait" in why(model_named=False, **waits)
+    assert "run `ollama serve`; 2 texts are waiting" in why(model_named=False, **waits)
     # One that a person named, and one that has answered before, are missed.
     assert light(**waits) is Light.STUCK
     assert light(model_named=False, **waits | {"provider": replace(away, last_ok_at=NOW)}) is Light.STUCK
@@ -64,7 +64,7 @@ def test_switched_off_it_is_grey_and_says_how_to_switch_it_on() -> None:
 def test_a_file_that_cannot_be_read_is_what_keeps_it_off() -> None:
     wrong = "agent.yaml: the pipeline's configuration cannot be read (PyYAML is not installed)"
     assert light(mode=Mode.OFF, unreadable=wrong) is Light.OFF
-    assert why(mode=Mode.OFF, unreadable=wrong, waiting=1) == f"{wrong}; 1 text waits"
+    assert why(mode=Mode.OFF, unreadable=wrong, waiting=1) == f"{wrong}; 1 text is waiting"
     assert why(unreadable=wrong) == why()
 
 
@@ -72,7 +72,7 @@ def test_a_file_that_cannot_be_read_is_what_keeps_it_off() -> None:
     ("given", "word"),
     [
         ({"mode": Mode.SHADOW, "frozen": True, "held": 2}, "mutationsFrozen"),
-        ({"paused": True}, "paused by a person"),
+        ({"paused": True}, "paused by hand"),
         ({"waiting": 1, "since": NOW, "provider": provider(calls_today=2_000)}, "tomorrow"),
         ({"waiting": 1, "since": NOW, "provider": provider(state="open", last_error="refused")}, "refused"),
     ],
@@ -89,19 +89,19 @@ def test_work_that_something_comes_of_is_working(given: dict[str, int]) -> None:
 
 def test_work_is_counted_in_words() -> None:
     words = why(waiting=1_200, running=1, outbox=2, since=NOW)
-    assert words == "1 job runs, 1,200 jobs wait, 2 notes are to be written"
+    assert words == "1 job running, 1,200 jobs waiting, 2 notes to write"
 
 
 def test_proposals_wait_for_a_person() -> None:
     assert light(proposals_open=2) is Light.REVIEW
-    assert why(proposals_open=2) == "2 proposals wait for you"
+    assert why(proposals_open=2) == "2 proposals wait for your decision"
 
 
 def test_proposals_wait_for_a_person_also_without_a_model() -> None:
     off = provider(name="none", model="", state="off")
     assert light(provider=off, proposals_open=2) is Light.REVIEW
-    assert "2 proposals wait for you" in why(provider=off, proposals_open=2, waiting=1)
-    assert "1 job waits" in why(provider=off, proposals_open=2, waiting=1)
+    assert "2 proposals wait for your decision" in why(provider=off, proposals_open=2, waiting=1)
+    assert "1 job is waiting" in why(provider=off, proposals_open=2, waiting=1)
 
 
 @pytest.mark.parametrize("given", [{"waiting": 1}, {"running": 1}, {"outbox": 1}])
@@ -123,7 +123,7 @@ def test_a_dead_job_is_red_until_something_is_written_and_never_hidden() -> None
     assert light(dead=1, died=NOW, died_of="timeout") is Light.STUCK
     assert "timeout" in why(dead=1, died=NOW, died_of="timeout")
     assert light(dead=1, died=NOW, progress=NOW + 1) is Light.IDLE
-    assert "1 job is dead" in why(dead=1, died=NOW, progress=NOW + 1)
+    assert "1 job failed for good" in why(dead=1, died=NOW, progress=NOW + 1)
 
 
 def test_many_texts_without_a_single_fact_are_red() -> None:
@@ -165,15 +165,15 @@ def test_every_standing_has_a_light_and_one_line_of_words_and_dead_jobs_are_name
     assert isinstance(shown, Light)
     assert words
     assert "\n" not in words
-    assert not standing.dead or "dead" in words
+    assert not standing.dead or "failed" in words
     assert shown is not Light.IDLE or not (standing.waiting or standing.outbox or standing.running)
 
 
 def test_dead_jobs_are_told_whatever_a_model_said_last() -> None:
     failing = provider(state="open", last_error="the deadline of this call is over, the connection is dead")
     said = why(provider=failing, waiting=2, since=NOW, dead=3, progress=NOW)
-    assert "3 jobs are dead" in said
+    assert "3 jobs failed for good" in said
 
 
 def test_dead_jobs_are_told_once() -> None:
-    assert why(dead=1, died=NOW, progress=0).count("dead") == 1
+    assert why(dead=1, died=NOW, progress=0).count("failed") == 1

@@ -217,7 +217,7 @@ def test_a_spent_budget_says_until_when_and_the_next_day_begins_anew(
     monkeypatch.setenv("TZ", "Asia/Kolkata")
     asked = asking(database, Model(["{}"] * 3), at, budget=1)
     asked.generate("p", None, SECONDS)
-    with pytest.raises(BudgetSpentError, match="1 calls of the day") as caught:
+    with pytest.raises(BudgetSpentError, match="today's limit of 1 calls") as caught:
         asked.generate("p", None, SECONDS)
     midnight = datetime(2026, 11, 18, 18, 30, tzinfo=UTC)
     assert caught.value.until == midnight.timestamp() * 1000
@@ -237,7 +237,9 @@ def test_three_failures_in_a_row_open_the_breaker_for_every_process(
     asked = asking(database, model, at)
     assert fail(asked, 3) == ["http"] * 3
     for one in (asked, asking(other, Model(["{}"]), at)):
-        with pytest.raises(BreakerOpenError, match="ollama is left alone for a while: it failed") as caught:
+        with pytest.raises(
+            BreakerOpenError, match="ollama fails and is not asked for a while: it failed"
+        ) as caught:
             one.generate("p", None, SECONDS)
         assert caught.value.until == at.now + 30_000
         assert (one.ready().ok, one.ready().until) == (False, at.now + 30_000)
@@ -505,7 +507,9 @@ def test_while_the_breaker_is_open_the_fallback_is_asked_and_work_goes_on(
 
 def test_two_providers_that_fail_are_both_told(database: Database, at: Clock) -> None:
     second = Model([ModelTimeoutError("claude-code timeout after 20ms")], name="claude-code")
-    with pytest.raises(ModelTimeoutError, match=r"it failed; in its place: claude-code timeout after 20ms"):
+    with pytest.raises(
+        ModelTimeoutError, match=r"it failed; then the fallback: claude-code timeout after 20ms"
+    ):
         asking(database, Model([failing()]), at, fallback=second).generate("p", None, SECONDS)
 
 

@@ -40,7 +40,7 @@ def test_a_worker_that_lost_its_lease_writes_nothing(opened: Opened, clock: Cloc
     slow = opened(Meanwhile(other_takes_over), name="slow")
     slow.ingest(TEXT)
     ticked = slow.tick()
-    assert any("lease was lost" in warning for warning in ticked.warnings)
+    assert any("another worker has taken over" in warning for warning in ticked.warnings)
     drain(other)
     assert note_texts(other) == [TEXT]
     assert len(other.history(other.jobs()[0].target)) == len(

@@ -33,11 +33,11 @@ class Course:
 
 
 def test_it_goes_on_through_trouble_and_says_each_once() -> None:
-    busy, bug = LockTimeoutError("another process has been writing for too long"), ValueError("odd")
+    busy, bug = LockTimeoutError("another process is still writing"), ValueError("odd")
     course = Course(busy, busy, Ticked(), busy, bug, Ticked(warnings=("notes wait",)))
     said = course.run()
     assert said == [
-        busy.message, busy.message, "this is a bug in nuggets: ValueError: odd", "notes wait",
+        busy.message, busy.message, "this is a bug in nuggets-tui: ValueError: odd", "notes wait",
     ]  # fmt: skip
     assert not course.left
 

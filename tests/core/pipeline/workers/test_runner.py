@@ -184,7 +184,7 @@ def test_what_keeps_notes_from_being_written_is_one_piece_of_news_until_it_is_ov
         clock.forward(seconds=2)
         told.append(pipeline.tick().warnings)
     assert len(set(told)) == 1
-    assert "notes wait" in told[0][0]
+    assert "notes are not written yet" in told[0][0]
     graph.write_bytes(good)
     clock.forward(minutes=1)
     assert pipeline.tick().warnings == ()

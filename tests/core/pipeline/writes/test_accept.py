@@ -127,9 +127,9 @@ def test_what_is_settled_or_unknown_is_skipped_and_told(shadow: Writes) -> None:
     done = shadow.accept(tea, deploy, "proposal-0", tea)
     assert (done.written, done.deduped) == ((), ())
     assert done.skipped == (
-        (tea, "it is settled already (applied)"),
-        (deploy, "it is settled already (rejected)"),
-        ("proposal-0", "there is no such proposal"),
+        (tea, "already decided (applied)"),
+        (deploy, "already decided (rejected)"),
+        ("proposal-0", "no such proposal"),
     )
     (refused,) = [one for one in shadow.proposals() if one.id == deploy]
     assert (refused.status, refused.reason) == ("rejected", Reason.REFUSED)
@@ -206,7 +206,7 @@ def test_a_persons_edit_of_the_note_goes_before_a_proposal(full: Writes, action:
     full.learn(TEXT, found(COFFEE), decision(action, "C1"))
     full.memory.change("mine", lambda draft: edit_note(draft, note_id, content="Anna likes black tea"))
     done = full.accept(full.proposal().id)
-    assert done.skipped == ((full.proposal().id, "the note that it would change was changed since"),)
+    assert done.skipped == ((full.proposal().id, "the note to change has changed since"),)
     assert (full.proposal().status, full.proposal().reason) == ("skipped", Reason.TARGET_CHANGED)
     full.flush()
     assert full.notes() == ["Anna likes black tea"]
@@ -217,7 +217,7 @@ def test_a_note_that_is_hidden_by_now_is_left_alone(full: Writes) -> None:
     full.learn(TEXT, found(COFFEE), decision("update", "C1"))
     full.memory.change("hidden", lambda draft: hide_note(draft, note_id))
     done = full.accept(full.proposal().id)
-    assert done.skipped[0][1] == "the note that it would change is hidden or gone"
+    assert done.skipped[0][1] == "the note to change is hidden or deleted"
     assert full.proposal().reason == Reason.TARGET_GONE
 
 

@@ -180,7 +180,7 @@ def test_a_note_that_a_person_took_out_is_not_made_again_even_after_a_crash(
         memory.change("out", lambda draft: delete_note(draft, added.note))
     _as_if_killed_before_marking(database)
     again = _over(database, memory)
-    assert again.conflicts == ((added.proposal, Reason.WRITTEN, "the note was taken out"),)
+    assert again.conflicts == ((added.proposal, Reason.WRITTEN, "the note was deleted"),)
     assert added.note not in notes_of(memory.home)
 
 
@@ -199,7 +199,7 @@ def test_a_note_that_a_person_changed_is_left_alone_after_a_crash(database: Data
     memory.change("edit", lambda draft: edit_note(draft, added.note, content="Light mode, since last week."))
     _as_if_killed_before_marking(database)
     again = _over(database, memory)
-    assert again.conflicts == ((added.proposal, Reason.WRITTEN, "the note was changed meanwhile"),)
+    assert again.conflicts == ((added.proposal, Reason.WRITTEN, "the note has changed since"),)
     assert notes_of(memory.home)[added.note]["content"] == "Light mode, since last week."
     assert outbox_rows(database) == [("add", added.note, "conflict")]
 
@@ -296,7 +296,7 @@ def test_a_change_is_written_only_over_the_text_that_it_was_decided_on(
     changed = decided(database, "update", "note-memory-00000000", "Content of note 0.", "New words.")
     memory.change("mine", lambda draft: edit_note(draft, "note-memory-00000000", content="My own words."))
     done = _over(database, memory)
-    assert done.conflicts == ((changed.proposal, Reason.TARGET_CHANGED, "the note was changed meanwhile"),)
+    assert done.conflicts == ((changed.proposal, Reason.TARGET_CHANGED, "the note has changed since"),)
     assert notes_of(memory.home)["note-memory-00000000"]["content"] == "My own words."
     row = database.reading.execute("SELECT status, reason FROM proposals").fetchone()
     assert tuple(row) == ("skipped", "target_changed")
@@ -388,7 +388,7 @@ def test_a_row_that_can_never_be_written_fails_alone(database: Database, memory:
     done = _over(database, memory)
     assert done.written == (good.proposal,)
     assert [one[0] for one in done.failed] == [bad.proposal]
-    assert "not a name for a nugget" in done.failed[0][2]
+    assert "not a valid nugget name" in done.failed[0][2]
     assert outbox.counts(database.reading)["failed"] == 1
 
 
@@ -458,7 +458,7 @@ def test_what_a_person_takes_out_or_hides_is_kept_as_taken_back_until_it_is_back
     assert follow(database, memory, now=NOW + 2) == 2
     assert follow(database, memory, now=NOW + 3) == 0
     assert (status_of(database, out.fact), status_of(database, away.fact)) == ("retracted", "retracted")
-    assert events(database, out.note)[1:] == [("retracted", "its note was taken out")]
+    assert events(database, out.note)[1:] == [("retracted", "its note was deleted")]
     memory.change("back", lambda draft: unhide_note(draft, away.note))
     assert follow(database, memory, now=NOW + 4) == 1
     assert status_of(database, away.fact) == "active"

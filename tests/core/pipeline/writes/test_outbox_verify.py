@@ -64,9 +64,9 @@ def test_a_memory_whose_facts_are_all_brought_over_has_nothing_to_tell(
 def test_what_waits_is_told_and_brought_over(database: Database, memory: Memory) -> None:
     added = learned(database, DARK)
     assert _kinds(drift(memory, now=LATER)) == [("outbox-waiting", True)]
-    assert "1 fact that was accepted is not" in drift(memory, now=LATER)[0].detail
+    assert "1 accepted fact is not" in drift(memory, now=LATER)[0].detail
     learned(database, FRIDAY)
-    assert "2 facts that were accepted are not" in drift(memory, now=LATER)[0].detail
+    assert "2 accepted facts are not" in drift(memory, now=LATER)[0].detail
     assert len(mend_drift(memory, now=NOW)) == 1
     assert notes_of(memory.home)[added.note]["content"] == DARK
     assert drift(memory, now=LATER) == ()
@@ -86,7 +86,7 @@ def test_what_failed_is_told_with_the_reason_and_tried_again(database: Database,
     [found] = drift(memory, now=LATER)
     assert (found.kind, found.where) == ("outbox-failed", added.note)
     assert "could not become a note: " in found.detail
-    assert "not a name for a nugget" in found.detail
+    assert "not a valid nugget name" in found.detail
     mend_drift(memory, now=NOW)
     assert _kinds(drift(memory, now=LATER)) == [("outbox-failed", True)]
     with database.write() as writer:
@@ -129,7 +129,7 @@ def test_notes_of_facts_that_the_database_never_had_are_told_once_and_lose_their
     (memory.home / PIPELINE_FILE).unlink()
     Database.open(memory.home).close()
     [found] = drift(memory, now=LATER)
-    assert (found.kind, "2 notes say" in found.detail) == ("unknown-origin", True)
+    assert (found.kind, "2 notes name" in found.detail) == ("unknown-origin", True)
     [change_set] = mend_drift(memory, now=NOW)
     assert drift(memory, now=LATER) == ()
     assert all("origin" not in note for note in notes_of(memory.home).values())

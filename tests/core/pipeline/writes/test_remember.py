@@ -445,7 +445,7 @@ def test_vectors_of_transcripts(
     elif "remember" in given:
         ingested = hand_in("We use tabs", transcript=given["remember"]["transcript"])
         assert bool(rows(database, "SELECT * FROM transcripts")) == expected["written"]
-        assert "no session" in ingested.warning
+        assert "the name of a session" in ingested.warning
     elif "recall" in given:
         sessions = given["recall"]["sessions"]
         for number, session in enumerate(sessions):
