@@ -39,7 +39,7 @@ from core.storage.safety.before_writing import keep_before_rewriting, keep_unrea
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
 
 _KEPT: Final = "nothing was written"
-_UNFINISHED: Final = "it is in the log and will be finished the next time the memory is opened or changed"
+_UNFINISHED: Final = "it is in the history and finishes when the memory is next opened or changed"
 _TRIES: Final = 20
 _PATIENT_TRIES: Final = 4
 
@@ -311,7 +311,7 @@ class Committer:
             return False
         if restoration.kind != "hit" and not restored.change_set.empty and not due.silent:
             self._trace.notices.say(
-                f"{restoration.reason}; if that was meant, undo {restored.change_set.id} of the log"
+                f"{restoration.reason}; if you meant it otherwise, undo {restored.change_set.id}"
             )
         return True
 

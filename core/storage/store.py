@@ -44,8 +44,8 @@ from core.storage.writing import check_writable
 
 _VISIT: Final = "last visit"
 _GLANCE_SECONDS: Final = 0.01
-_MENDING: Final = "no byte is lost: what was mended so far lies in the quarantine as it was"
-_TURNING_BACK: Final = "no byte is lost: both versions of the file lie in the quarantine"
+_MENDING: Final = "nothing is lost: the quarantine holds the files repaired so far as they were"
+_TURNING_BACK: Final = "nothing is lost: the quarantine holds both versions of the file"
 
 
 class Store:
@@ -308,7 +308,7 @@ class Store:
         except NuggetsError as error:
             # A change that can be taken back from the log does not wait for a second safety net.
             why = f"no backup could be made ({error.what})"
-            return Notice(f"{why}; the change itself was written and is in the log", where=error.where)
+            return Notice(f"{why}; the change itself is written and in the history", where=error.where)
         return ""
 
     def set_broken_ledger_aside(self, error: Exception) -> bool:
@@ -399,7 +399,7 @@ class Store:
                 self.home, file=file, data=data, reason=why, where=file, at=at, whole=True, sound=True
             ).path
             self._trace.notices.say(
-                f"{second.path.name}: all of it is in {second.used.path.name}; it is kept as {kept}"
+                f"{second.path.name}: {second.used.path.name} now holds all of it; the file is kept as {kept}"
             )
             return kept
 
@@ -425,7 +425,7 @@ class Store:
             mended = mend_files(self._trace, self.loaded, self._clock())
             if mended:
                 names = ", ".join(mend.path for mend in mended)
-                self._settle_as(Attribution(author, "repair", f"made {names} sound again", tuple(mended)))
+                self._settle_as(Attribution(author, "repair", f"repaired {names}", tuple(mended)))
         return bool(mended)
 
     def _settle_as(self, mine: Attribution) -> None:

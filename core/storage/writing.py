@@ -196,7 +196,7 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
             snapshot.graph_problem,
             remedy=_repairable(home / GRAPH_FILE, Repair()),
             where=str(home / GRAPH_FILE),
-            kept="the file was left as it is and nothing was written",
+            kept="nothing was written; the file is unchanged",
         )
     touched = {change.nugget for change in change_set.facts}
     touched |= {change.note.nugget_name for change in change_set.notes if change.note.is_fact}
@@ -206,7 +206,7 @@ def check_writable(home: Path, snapshot: Snapshot, change_set: ChangeSet) -> Non
                 nugget.problem,
                 remedy=_repairable(home / nugget.file, Repair("or-copy")),
                 where=str(home / nugget.file),
-                kept="the file was left as it is and nothing was written",
+                kept="nothing was written; the file is unchanged",
             )
 
 
@@ -279,7 +279,7 @@ def _path_for(home: Path, name: str) -> Path:
         if file_name.lower() not in taken:
             return home / file_name
     raise InvalidInputError(
-        "no file name is left for this nugget",
+        "no file name is free for this nugget",
         code=ErrorCode.BAD_NAME,
         field="nugget",
         where=name,
@@ -320,11 +320,11 @@ def _check_file(home: Path, change: FileChange) -> None:
         write_target(home, path)
     if _content(path) != change.before:
         raise ConflictError(
-            "the file was changed meanwhile",
+            "the file has changed since",
             code=ErrorCode.CHANGED_MEANWHILE,
             remedy=TryAgain(look=True),
             where=str(path),
-            kept="nothing was written, the file is as it was",
+            kept="nothing was written; the file is unchanged",
         )
 
 

@@ -63,12 +63,12 @@ class Lock:
                     raise
                 lock = SoftFileLock(self._held, mode=_FILE_MODE, thread_local=False)
                 todo += (
-                    f"; files here cannot be locked by the system, so if none is at work, remove {self._held}"
+                    f"; this file system has no locks, so if no other program is running, delete {self._held}"
                 )
                 lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
         except Timeout as error:
             raise LockTimeoutError(
-                f"another program has kept the memory locked for {seconds:g} s",
+                f"another program has locked the memory for {seconds:g} s",
                 where=str(self._path), kept=kept, todo=todo,
             ) from error  # fmt: skip
         self._lock = lock
@@ -144,7 +144,7 @@ def fingerprint(path: Path) -> Fingerprint | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
-        raise refused(path, "cannot be looked at", error) from error
+        raise refused(path, "cannot be accessed", error) from error
 
 
 def _fingerprint(found: os.stat_result) -> Fingerprint:
@@ -172,10 +172,10 @@ def read_file(path: Path) -> tuple[bytes, Fingerprint] | None:
         found = os.fstat(handle)
         if not stat.S_ISREG(found.st_mode):
             raise StorageError(
-                "is no regular file",
+                "is not a regular file",
                 code=ErrorCode.WRONG_KIND_OF_FILE,
                 where=str(path),
-                kept="it was left alone",
+                kept="it is unchanged",
             )
         with os.fdopen(handle, "rb", closefd=False) as file:
             return file.read(), _fingerprint(found)
@@ -196,7 +196,7 @@ def working_directory() -> str:
         return os.getcwd()
     except FileNotFoundError as error:
         raise StorageError(
-            "the working directory is gone",
+            "the working directory no longer exists",
             kept=_KEPT,
             todo="go to a folder that exists and try again",
         ) from error
@@ -212,7 +212,7 @@ def make_folder(path: Path) -> None:
     try:
         path.mkdir(mode=_FOLDER_MODE, parents=True, exist_ok=True)
     except OSError as error:
-        raise refused(path, "the folder cannot be made", error) from error
+        raise refused(path, "the folder cannot be created", error) from error
 
 
 class Staged(NamedTuple):
@@ -347,7 +347,7 @@ def syncing(path: Path) -> Iterator[None]:
     except (OSError, StorageError) as error:
         said = error.what if isinstance(error, StorageError) else error.strerror or type(error).__name__
         raise NotSyncedError(
-            f"is not known to be safe on disk ({said})", where=str(path), kept="the file itself was written"
+            f"may not be safe on disk yet ({said})", where=str(path), kept="the file itself was written"
         ) from error
 
 
@@ -381,11 +381,11 @@ def write_target(home: Path, path: Path) -> Path:
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(home)):
         raise ReadOnlyError(
-            f"is a link that leads out of the memory's folder, to {real}",
+            f"is a link to {real}, outside the memory's folder",
             code=ErrorCode.LINK_OUT_OF_FOLDER,
             where=str(path),
             kept=_KEPT,
-            todo="put the file itself into the folder",
+            todo="move the file itself into the folder",
         )
     return real
 
@@ -442,7 +442,7 @@ def wrong_kind(path: Path) -> str:
         return "is a link, not a file"
     if path.is_dir():
         return "is a folder, not a file"
-    return "is no ordinary file" if path.exists() and not path.is_file() else ""
+    return "is not an ordinary file" if path.exists() and not path.is_file() else ""
 
 
 def refused(path: Path, what: str, error: OSError) -> StorageError:

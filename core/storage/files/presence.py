@@ -49,7 +49,7 @@ class Presence:
         lock = try_lock(self._path, _PATIENCE)
         if lock is None:
             raise ConflictError(
-                f"a daemon runs here already ({daemon_on(self._path.parent) or 'another process'})",
+                f"a daemon already runs here ({daemon_on(self._path.parent) or 'another process'})",
                 code=ErrorCode.BUSY,
                 where=str(self._path.parent),
                 kept="nothing was started",

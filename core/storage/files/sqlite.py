@@ -90,7 +90,7 @@ def _damage(connection: sqlite3.Connection) -> str:
     if said != "ok":
         return " ".join(str(said).split())
     if connection.execute("PRAGMA foreign_key_check").fetchone():
-        return "a row belongs to one that is not there"
+        return "a row refers to a missing row"
     # Made by tables of words for searching, these follow rules of their own.
     tables = connection.execute(
         "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite~_%' "
@@ -101,7 +101,7 @@ def _damage(connection: sqlite3.Connection) -> str:
             stored = _STORED_AS.get(declared)
             query = f"SELECT 1 FROM {table} WHERE typeof({column}) NOT IN (?, 'null') LIMIT 1"
             if stored and connection.execute(query, (stored,)).fetchone():
-                return f"a value of {table}.{column} is of another kind"
+                return f"a value of {table}.{column} has the wrong type"
             if stored == "text":
                 # Decoding it is the test.
                 for _ in connection.execute(f"SELECT {column} FROM {table}"):
@@ -110,7 +110,7 @@ def _damage(connection: sqlite3.Connection) -> str:
     if connection.execute(query).fetchone():
         numbers = connection.execute("SELECT name, seq FROM sqlite_sequence").fetchall()
         if not all(isinstance(seq, int) and seq < _HIGHEST_NUMBER for _, seq in numbers):
-            return "the number of the last row is damaged"
+            return "the last row number is damaged"
     return ""
 
 

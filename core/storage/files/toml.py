@@ -11,7 +11,7 @@ from core.errors import BrokenFileError, ConflictError, ErrorCode, InvalidInputE
 
 # The names of tables that lead to a value, and its own.
 Path = tuple[str, ...]
-_KEPT: Final = "nothing was written, the file is as it was"
+_KEPT: Final = "nothing was written; the file is unchanged"
 _ABSENT: Final = object()
 
 
@@ -33,7 +33,7 @@ def _parsed(data: bytes | None, where: str) -> dict[str, Any]:
         return parsed_toml(data or b"")
     except ValueError as error:
         raise BrokenFileError(
-            f"cannot be read ({error})", where=where, kept=_KEPT, todo="mend the file or move it away"
+            f"cannot be read ({error})", where=where, kept=_KEPT, todo="fix the file or move it away"
         ) from error
 
 
@@ -61,9 +61,11 @@ def with_values(data: bytes | None, changes: Mapping[Path, Any], where: str) -> 
             if made is not None and _reads_as(made, wanted):
                 return made.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise InvalidInputError("holds characters that no file can", where=where, kept=_KEPT) from error
+        raise InvalidInputError(
+            "contains characters that a file cannot hold", where=where, kept=_KEPT
+        ) from error
     raise StorageError(
-        "is laid out in a way in which this value cannot be changed alone",
+        "this value cannot be changed without touching others",
         where=where, kept=_KEPT, todo="change it by hand",
     )  # fmt: skip
 
@@ -157,7 +159,7 @@ def brought_onto(before: bytes | None, after: bytes | None, now: bytes | None, w
             continue
         if theirs != base:
             raise ConflictError(
-                f"{'.'.join(path)} was changed meanwhile",
+                f"{'.'.join(path)} has changed since",
                 code=ErrorCode.CHANGED_MEANWHILE,
                 remedy=TryAgain(look=True),
                 where=where,

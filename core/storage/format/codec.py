@@ -53,7 +53,7 @@ _ID: Final = re.compile(rb'"id"\s*:\s*"([A-Za-z0-9._-]+)"')
 _KEY: Final = re.compile(rb'"key"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
 _TITLE: Final = re.compile(rb'"title"\s*:\s*("[^"\\]*+(?:\\.[^"\\]*+)*+")')
 _HALF: Final = re.compile("[\udc80-\udcff]")
-_NO_UTF_8: Final = "holds bytes that are no UTF-8"
+_NO_UTF_8: Final = "is not UTF-8"
 
 
 class ItemError(ValueError):
@@ -224,7 +224,7 @@ def _deeper_than(levels: int, value: Any) -> bool:
 
 def _clause(error: BaseException) -> str:
     if isinstance(error, UnicodeEncodeError):
-        return "a text stands where none belongs"
+        return "a value contains half a character"
     return "nested too deeply" if isinstance(error, RecursionError) else str(error).replace("`", "'")
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 GRAPH_VERSION: Final = 3
 NUGGET_VERSION: Final = 4
 _META: Final = msgspec.json.Decoder(NuggetMeta)
-_KEPT: Final = "the file was left as it is"
+_KEPT: Final = "the file is unchanged"
 BOM: Final = b"\xef\xbb\xbf"
 _ID: Final = attrgetter("id")
 # So many notes are looked for one by one; for more, all are put into a table.
@@ -335,7 +335,7 @@ def _newer(path: Path, version: bytes | None, known: int) -> str:
         return ""
     if number > known:
         said = version.decode(errors="replace") if version else ""
-        return f"{path} has version {said}, newer than this program knows ({known})"
+        return f"{path} has version {said}, newer than nuggets-tui supports ({known})"
     return ""
 
 

@@ -141,7 +141,7 @@ def _between_known(text: bytes, place: int, end: int, known: Sequence[bytes]) ->
     if text.startswith(comma, place) and text[place + len(comma) : stop].strip(b" \t\r\n"):
         place += len(comma)
     elif text[place:stop].strip(b" \t\r\n") or (last < len(known) and not first):
-        raise JsonError("the list is not one of values between commas")
+        raise JsonError("the list is malformed")
     else:
         place = stop
     between = _in_pieces(text, place, stop) if place < stop else []
@@ -213,7 +213,7 @@ def _split_object_slowly(text: bytes, once: str) -> dict[str, bytes]:
         if not isinstance(name, str) or not text.startswith(b":", place):
             raise JsonError(f"a field's name is expected at byte {place}")
         if name == once and name in fields:
-            raise JsonError(f"the field {name!r} stands twice")
+            raise JsonError(f"the field {name!r} appears twice")
         start = _skip(text, place + 1)
         end = _value_end(text, start)
         fields[name] = text[start:end]
@@ -236,7 +236,7 @@ def _split_array_slowly(text: bytes) -> list[bytes]:
 def _opened(text: bytes, bracket: bytes, otherwise: str) -> int:
     place = _skip(text, 0)
     if not text.startswith(bracket, place):
-        raise JsonError("there is nothing in it" if place == len(text) else otherwise)
+        raise JsonError("it is empty" if place == len(text) else otherwise)
     return _skip(text, place + 1)
 
 
@@ -283,11 +283,11 @@ def _expect_end(text: bytes, place: int) -> None:
 
 def _unexpected(text: bytes, place: int) -> str:
     cut_off = place >= len(text) or (text.startswith(b'"', place) and not _SIMPLE.match(text, place))
-    return "it is cut off" if cut_off else f"it makes no sense at byte {place}"
+    return "it is cut off" if cut_off else f"it is not valid JSON at byte {place}"
 
 
 def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is no number")
+    raise ValueError(f"{name} is not a number")
 
 
 def _said(error: BaseException) -> str:

@@ -124,7 +124,7 @@ def _check_folder(folder: Path) -> None:
         what = "a link to a folder that is not there" if folder.is_symlink() else "a file, not a folder"
         raise StorageError(
             f"cannot be read, since {folder.name} is {what}",
-            where=str(folder / GRAPH_FILE.name), kept=_KEPT, todo="put the folder back",
+            where=str(folder / GRAPH_FILE.name), kept=_KEPT, todo="restore the folder",
         )  # fmt: skip
 
 
@@ -171,7 +171,7 @@ def nugget_files(home: Path, every: list[str] | None = None) -> list[Path]:
         return []
     except NotADirectoryError:
         raise StorageError(
-            "is no folder", code=ErrorCode.WRONG_KIND_OF_FILE, where=str(home), kept=_KEPT
+            "is not a folder", code=ErrorCode.WRONG_KIND_OF_FILE, where=str(home), kept=_KEPT
         ) from None
     except OSError as error:
         raise StorageError(

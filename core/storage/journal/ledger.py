@@ -292,7 +292,7 @@ class Ledger:
         if not exact and len(rows) > 1:
             few = ", ".join(row[1] for row in rows[:4])
             raise AmbiguousError(
-                f"fits several entries: {few}", remedy=NameIt("more of the id"), where=wanted
+                f"matches several entries: {few}", remedy=NameIt("more of the id"), where=wanted
             )
         found = entries_of((exact or rows)[:1], self.undone())
         if not found:

@@ -101,7 +101,7 @@ def claim(
     mine = Claim(at=iso(now), token=secrets.token_hex(8), process=this_process(), by=by)
     with _opened(home) as ledger:
         if ledger is None:
-            raise StorageError("there is no log of changes yet", where=str(home), kept="nothing was written")
+            raise StorageError("there is no history yet", where=str(home), kept="nothing was written")
         with ledger.transaction(durable=True):
             held = _claim(ledger)
             if held is not None and held.token not in _given_up and held.holds(now):

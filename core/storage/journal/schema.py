@@ -73,7 +73,7 @@ def connect(path: Path) -> sqlite3.Connection:
     try:
         begin_file(path)
         if not path.is_file():
-            raise BrokenLedgerError("it is no regular file")
+            raise BrokenLedgerError("not a regular file")
         connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
@@ -139,11 +139,11 @@ def copied(source: sqlite3.Connection) -> sqlite3.Connection:
 def unreadable(path: Path, said: str, error: BaseException | None = None) -> StorageError:
     """The error for a ledger that cannot be read now. error: what the system or SQLite refused it with."""
     found = StorageError(
-        f"the log of changes cannot be read ({said})",
+        f"the history cannot be read ({said})",
         code=ErrorCode.LOG_UNREADABLE,
         where=str(path),
-        kept="it was left as it is",
-        todo="look at the file, or move it away" if error is None else "",
+        kept="the file is unchanged",
+        todo="check the file, or move it away" if error is None else "",
         remedy=None if error is None else remedy_for(error, path) or TryAgain(),
     )
     found.damaged = error is None
@@ -154,10 +154,10 @@ def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether the tables are there; a database without any is new."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version >= NO_VERSION:
-        raise BrokenLedgerError("its version is damaged")
+        raise BrokenLedgerError("its version number is damaged")
     if version > VERSION:
         raise ReadOnlyError(
-            f"the log of changes has version {version}, newer than this program knows ({VERSION})",
+            f"the history has version {version}, newer than nuggets-tui supports ({VERSION})",
             code=ErrorCode.NEWER_VERSION,
             remedy=Update("write"),
             where=str(path),
@@ -202,7 +202,7 @@ def refused(path: Path, error: Exception) -> StorageError:
     """The error for a ledger that cannot be written now."""
     said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
-        f"the log of changes cannot be written ({said})",
+        f"the history cannot be written ({said})",
         remedy=remedy_for(error, path) or TryAgain(),
         where=str(path),
         kept="nothing was written",

@@ -214,7 +214,7 @@ class OpenLedger:
     def _say_gone(self) -> None:
         """Tells that a memory that had a log has none any more."""
         self.begun += 1
-        self._notices.say(Notice("the log of changes is gone; a new one begins now", where=str(self._path)))
+        self._notices.say(Notice("the history is missing; a new one starts now", where=str(self._path)))
 
     @contextmanager
     def looked_over(self) -> Iterator[None]:
@@ -237,11 +237,11 @@ class OpenLedger:
         stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self._ids()}"
         set_ledger_aside(self._path, self.home / QUARANTINE, stamp)
         foreign = isinstance(error, ForeignLedgerError)
-        what = "belongs to another memory" if foreign else f"was broken ({error})"
+        what = "belongs to another memory" if foreign else f"is damaged ({error})"
         self._notices.say(
             Notice(
-                f"the log of changes {what}; its bytes are kept in {self.home / QUARANTINE}, no memory is lost; "
-                "a new log begins now",
+                f"the history {what}; it is kept in {self.home / QUARANTINE}; no note or fact is lost; "
+                "a new history starts now",
                 where=str(self._path),
             )
         )
@@ -253,7 +253,7 @@ class OpenLedger:
             self._baseline.begin(self.ledger, loaded)
         except BrokenLedgerError as again:
             raise StorageError(
-                f"the log of changes cannot be begun ({again})",
+                f"the history cannot be started ({again})",
                 code=ErrorCode.LOG_UNREADABLE,
                 where=str(self._path),
                 kept="nothing was written",
@@ -498,7 +498,7 @@ class JournalSession:
         return kept.id
 
 
-_WRITTEN: Final = "the change itself was written, and the log takes it in the next time the memory is opened"
+_WRITTEN: Final = "the change itself is written, and the history records it when the memory is next opened"
 
 
 def _differing(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> set[str]:

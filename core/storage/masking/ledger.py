@@ -141,8 +141,8 @@ def _make_anew(ledger: Ledger) -> None:
     busy = ledger.rows("PRAGMA wal_checkpoint(TRUNCATE)")
     if busy and busy[0][0]:
         raise StorageError(
-            "another program is reading the log of changes, so that what was masked still lies in a side file of it",
-            where=str(ledger.path), kept="no note or fact was changed yet", todo="mask again when it is done",
+            "another program is reading the history, so a side file of it still holds what you masked",
+            where=str(ledger.path), kept="no note or fact is changed yet", todo="mask again when it is done",
         )  # fmt: skip
 
 

@@ -61,7 +61,7 @@ _TRIES: Final = 20
 _LARGEST: Final = 64_000_000
 REASON: Final = "masked a secret"
 # What an error says in the midst of it.
-HALFWAY: Final = "some of it may be masked already, and nothing else was touched"
+HALFWAY: Final = "some of it may be masked already; nothing else was changed"
 GO_ON: Final = "mask again to finish it"
 
 
@@ -337,7 +337,7 @@ def mask_folder(
             return entry
     raise ConflictError(
         "another program keeps changing the files", code=ErrorCode.BUSY, where=str(store.home),
-        kept="the log and the backups are masked, the notes not yet", todo="mask again",
+        kept="the history and the backups are masked, the notes not yet", todo="mask again",
     )  # fmt: skip
 
 

@@ -114,7 +114,7 @@ def _dropped_recalls(change_set: ChangeSet) -> str:
 
 def _named(change_set: ChangeSet) -> str:
     names = [change.note.key for change in change_set.notes] or [change.key for change in change_set.facts]
-    return names[0] if change_set.size == 1 else f"{change_set.size} memories"
+    return names[0] if change_set.size == 1 else f"{change_set.size} notes"
 
 
 def is_recall(change: NoteChange) -> bool:
@@ -125,7 +125,7 @@ def is_recall(change: NoteChange) -> bool:
 
 def _looks(change_set: ChangeSet) -> str:
     size = len(change_set.notes)
-    return f"reflection looked at {size} {'note' if size == 1 else 'notes'}"
+    return f"reflection checked {size} {'note' if size == 1 else 'notes'}"
 
 
 def _summary(change_set: ChangeSet) -> str:
@@ -136,7 +136,7 @@ def _summary(change_set: ChangeSet) -> str:
     ):
         if changes:
             return _counted(changes, one, several)
-    return "nothing of note"
+    return "no changes"
 
 
 def _counted(changes: tuple[NoteChange | FactChange | NuggetChange, ...], one: str, several: str) -> str:

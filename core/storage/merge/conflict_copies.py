@@ -37,7 +37,7 @@ from core.storage.format.json_text import JsonError, load, split_object
 from core.storage.merge.files import kind_of
 
 _JSON: Final = ".json"
-_KEPT: Final = "the file was left as it is"
+_KEPT: Final = "the file is unchanged"
 # What the tools put between a file's name and its ending. Dropbox, Nextcloud, ownCloud, Seafile and Google Drive:
 # " (...)"; Syncthing: ".sync-conflict-20261120-103000-ABCDEFG"; iCloud: " 2"; OneDrive: "-MACHINE"; Synology,
 # Resilio and others: some word with "conflict" in it.
@@ -97,9 +97,9 @@ def _named_original(home: Path, path: Path) -> Path | None:
 
 def _problem(path: Path) -> str:
     if os.path.islink(path):
-        return "is a link, not a file" if os.path.exists(path) else "is a link to nothing"
+        return "is a link, not a file" if os.path.exists(path) else "is a broken link"
     if not os.path.isfile(path):
-        return "is no regular file"
+        return "is not a regular file"
     try:
         found = read_file(path)
     except NuggetsError as error:
@@ -133,7 +133,7 @@ def read_copy(copy: ConflictCopy, rules: InferenceSettings | None = None) -> Doc
     if document.read_only:
         version = document.fields["version"].decode(errors="replace")
         raise ReadOnlyError(
-            f"has version {version}, newer than this program knows",
+            f"has version {version}, newer than nuggets-tui supports",
             code=ErrorCode.NEWER_VERSION,
             remedy=Update("join it"),
             where=str(copy.path),

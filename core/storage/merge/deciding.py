@@ -10,7 +10,7 @@ from core.model.note import HiddenFact
 
 # What makes a fact note stand for its fact; whether it is hidden decides what becomes of all of them.
 OF_ITS_FACT: Final = ("title", "content", "source_key", "hidden", "hidden_fact", "archived_at")
-_KEPT: Final = "nothing was written, both versions are safe"
+_KEPT: Final = "nothing was written; both versions are safe"
 
 
 def same_fact(one: HiddenFact | None, other: HiddenFact | None) -> bool:

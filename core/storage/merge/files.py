@@ -121,7 +121,7 @@ def _read(path: Path, rules: InferenceSettings) -> Document:
 
 
 def _broken(path: Path, what: str) -> BrokenFileError:
-    todo = "mend the file, or put back a good copy of it"
+    todo = "fix the file, or replace it with a good copy"
     return BrokenFileError(what, where=str(path), kept=_KEPT, todo=todo)
 
 
@@ -149,5 +149,5 @@ def _replace(path: Path, parts: Sequence[bytes]) -> None:
     try:
         mode = stat.S_IMODE(target.stat().st_mode)
     except OSError as error:
-        raise refused(path, "cannot be looked at", error) from error
+        raise refused(path, "cannot be accessed", error) from error
     replace_file(target, *parts, mode=mode)

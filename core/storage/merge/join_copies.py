@@ -173,7 +173,7 @@ class _Joining:
         if mine.hidden and not merged.hidden and self.draft.fact_note(*fact, hidden=False) is not None:
             self._tell(
                 ErrorCode.STORED_MEANWHILE,
-                "its fact was stored anew here and brought back there",
+                "its fact was stored again here and restored there",
                 note.id,
                 "",
                 note.content,
@@ -189,7 +189,7 @@ class _Joining:
         """Whether a note that comes can have its fact: another program may name a nugget as no file can be named."""
         if not note.is_fact or note.hidden or self._has_nugget(note.nugget_name):
             return True
-        self._tell(ErrorCode.BAD_NAME, "no file can bear the name of its nugget", note.id, "", note.content)
+        self._tell(ErrorCode.BAD_NAME, "no file can have the name of its nugget", note.id, "", note.content)
         return False
 
     def _merged(self, mine: Note, note: Note) -> Note:
@@ -354,7 +354,7 @@ class _Joining:
                 )
             return
         if not self._has_nugget(nugget):
-            self._tell(ErrorCode.BAD_NAME, "no file can bear the name of its nugget", where, "", fact.value)
+            self._tell(ErrorCode.BAD_NAME, "no file can have the name of its nugget", where, "", fact.value)
             return
         self.draft.put_fact(nugget, fact)
         self._give_note(nugget, fact.key)

@@ -123,7 +123,7 @@ def _orphans(
         if twin is not None and not twin.hidden and twin.id not in touched:
             anew = conflict(
                 ErrorCode.STORED_MEANWHILE,
-                "the fact was stored anew meanwhile",
+                "the fact has been stored again since",
                 twin.id,
                 fact.key,
                 "",
@@ -193,7 +193,7 @@ def _facts_of_strangers(
             continue
         strange = conflict(
             ErrorCode.FACT_CHANGED_MEANWHILE,
-            "its fact was changed meanwhile",
+            "its fact has changed since",
             note.id,
             note.key,
             note.content,

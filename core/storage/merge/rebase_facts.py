@@ -147,7 +147,7 @@ def _rebase_fact(
             return [change]
         stored = conflict(
             ErrorCode.STORED_MEANWHILE,
-            "this key was stored meanwhile",
+            "this key has been stored since",
             where,
             "",
             after.value,
@@ -160,7 +160,7 @@ def _rebase_fact(
             return []
         changed = conflict(
             ErrorCode.FACT_CHANGED_MEANWHILE,
-            "the fact was changed meanwhile",
+            "the fact has changed since",
             where,
             before.value,
             "",
@@ -174,7 +174,7 @@ def _rebase_fact(
     if current is None:
         forgotten = conflict(
             ErrorCode.FORGOTTEN_MEANWHILE,
-            "the fact was forgotten meanwhile",
+            "the fact has been forgotten since",
             where,
             before.value,
             after.value,
@@ -189,7 +189,7 @@ def _rebase_fact(
     if other is not None:
         taken = conflict(
             ErrorCode.STORED_MEANWHILE,
-            "this key was stored meanwhile",
+            "this key has been stored since",
             where,
             before.key,
             after.key,

@@ -40,7 +40,7 @@ def rebase_note(
             return None
         made = conflict(
             ErrorCode.MADE_MEANWHILE,
-            "a note of this id was made meanwhile",
+            "a note with this id has been created since",
             change.id,
             "",
             after.content,
@@ -53,7 +53,7 @@ def rebase_note(
     if current is None:
         deleted = conflict(
             ErrorCode.DELETED_MEANWHILE,
-            "the note was deleted meanwhile",
+            "the note has been deleted since",
             change.id,
             before.content,
             after.content,
@@ -64,7 +64,7 @@ def rebase_note(
         return NoteChange(id=change.id, before=None, after=_set_right(after, exists, undoing))
     newest = current
     if _mirrors_another_fact(before, after, current):
-        what = "its fact was renamed or hidden meanwhile"
+        what = "its fact has been renamed or hidden since"
         moved = conflict(ErrorCode.RENAMED_MEANWHILE, what, change.id, before.key, after.key, current.key)
         if not deciding.ours_stand(moved, after, current, "note", change.id):
             return None
@@ -142,7 +142,7 @@ def _rebase_removal(
         return None
     assert change.before is not None
     if not same_meaning(current, change.before):
-        what = "the note was changed meanwhile"
+        what = "the note has changed since"
         found = conflict(
             ErrorCode.CHANGED_MEANWHILE, what, change.id, change.before.content, "", current.content
         )

@@ -145,7 +145,7 @@ def _one_state_of_the_fact(base: Note | None, ours: Note, theirs: Note, decide: 
     """When one side hid a fact, or brought it back, and the other gave it another key or value, one of both stands."""
     if base is None or not base.is_fact or not _hid_and_edited(base, ours, theirs):
         return ours, theirs
-    what = "its fact was changed by one side and hidden or brought back by the other"
+    what = "one side changed its fact and the other hid or restored it"
     found = conflict(
         ErrorCode.CHANGED_AND_HIDDEN, what, ours.id, base.content, _said(ours), _said(theirs), "hidden"
     )

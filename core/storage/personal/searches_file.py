@@ -45,7 +45,7 @@ def kept_searches(home: Path, clock: Callable[[], datetime]) -> Kept:
         return Kept(version, (), f"{error.what}; {_set_aside(path, error.what, clock())}")
     searches, passed_over = read_searches(table)
     named = ", ".join(passed_over)
-    return Kept(version, searches, f"no search can be read from {named}: passed over" if named else "")
+    return Kept(version, searches, f"skipped what is not a saved search: {named}" if named else "")
 
 
 def _table(data: bytes, path: Path) -> dict[str, Any]:
@@ -54,7 +54,7 @@ def _table(data: bytes, path: Path) -> dict[str, Any]:
     except ValueError as error:
         raise BrokenFileError(f"cannot be read ({error})", where=str(path)) from error
     if not isinstance(table, dict):
-        raise BrokenFileError(f"cannot be read ({TABLE} is no table)", where=str(path))
+        raise BrokenFileError(f"cannot be read ({TABLE} is not a table)", where=str(path))
     return table
 
 
@@ -63,8 +63,8 @@ def _set_aside(path: Path, reason: str, now: datetime) -> str:
 
     with contextlib.suppress(NuggetsError), locked(path.parent, seconds=_SECONDS):
         kept = keep_whole(path.parent, path, reason, now)
-        return f"its bytes are kept as {kept.relative_to(path.parent)}; the next search that is kept begins it anew"
-    return "it was left as it is"
+        return f"the file is kept as {kept.relative_to(path.parent)}; the next saved search starts a new one"
+    return "the file is unchanged"
 
 
 def changed_searches(

@@ -158,7 +158,7 @@ class UnsavedFiles:
             make_folder(self._folder)
             try:
                 if self._folder.is_symlink() or not is_ours(self._folder.stat()):
-                    raise StorageError("is no folder of this user", where=str(self._folder))
+                    raise StorageError("is not a folder of yours", where=str(self._folder))
                 # Whoever only looks whether the owner lives holds the lock for an instant.
                 lock = Lock(self._folder / f"{self._owner}.lock")
                 lock.acquire(_PATIENCE)

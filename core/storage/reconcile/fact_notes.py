@@ -150,7 +150,7 @@ class _OneNugget:
     ) -> Claim:
         finding: Finding = "out" if step.after is None else "back"
         conflict = Conflict(
-            what=f"another program keeps {'bringing' if finding == 'out' else 'taking'} this fact back",
+            what=f"another program keeps {'restoring' if finding == 'out' else 'removing'} this fact",
             code=ErrorCode.FACT_BROUGHT_BACK if finding == "out" else ErrorCode.FACT_TAKEN_BACK,
             where=f"{self._nugget}: {key}",
             field="value" if key in self._now and key in self._seen else "",

@@ -37,7 +37,7 @@ def reconcile_in_memory(journal: JournalSession, loaded: Loaded) -> Loaded:
     ledger = journal.ledger
     if ledger is None and journal.log.gone(loaded):
         path = journal.home / LEDGER_FILE
-        journal.notices.say(f"{path}: the log of changes is gone; the next change begins a new one")
+        journal.notices.say(f"{path}: the history is missing; the next change starts a new one")
     if ledger is None or loaded.snapshot.graph_problem or loaded.snapshot.read_only:
         return loaded
     try:

@@ -72,6 +72,4 @@ def ways_back(logged: ChangeSet, overwritten: frozenset[ItemKey]) -> Iterator[st
             *(f'changed "{n.note.title}" back' for n in part.notes if ("note", n.id) in overwritten),
         ]
         for what in told:
-            yield (
-                f"another program {what} soon after you did; to have yours again, undo {part.id} of the log"
-            )
+            yield (f"another program {what} right after you did; to restore yours, undo {part.id}")

@@ -30,11 +30,11 @@ from core.storage.reconcile.renamed_keys import hidden_renamed, kept_notes, rena
 
 # What is counted, then the sentence; "" counts notes and facts, each by its name.
 _REASONS: Final[dict[Finding, tuple[str, str]]] = {
-    "back": ("", "restored {} that another program took back"),
-    "out": ("fact", "took {} out of recall again that another program brought back"),
-    "renamed": ("fact", "kept the notes of {} when another program renamed keys"),
-    "anew": ("hidden fact", "let go of {}, remembered anew by another program"),
-    "forgotten": ("fact", "let {} go that another program was forgetting"),
+    "back": ("", "restored {} that another program reverted"),
+    "out": ("fact", "forgot {} again that another program restored"),
+    "renamed": ("fact", "kept the notes of {} after another program renamed keys"),
+    "anew": ("hidden fact", "dropped {} that another program stored again"),
+    "forgotten": ("fact", "forgot {} as another program did"),
 }
 
 
@@ -181,7 +181,7 @@ class Drafting:
         facts = list(self._recalls_of_facts({change.id for change in notes}))
         changed = _fact_changes(self._case.seen, self._base, facts)
         count = max(len(notes), len(facts))
-        what = "a recall" if count == 1 else f"recalls of {count} memories"
+        what = "a recall" if count == 1 else f"recalls of {count} notes"
         return self._change_set(f"counted {what} that another program had dropped", "hit", notes, changed)
 
     def _recalls_of_notes(self) -> Iterator[NoteChange]:
@@ -229,7 +229,7 @@ class Drafting:
         if not changes:
             return None
         what = "1 note" if len(changes) == 1 else f"{len(changes)} notes"
-        return self._change_set(f"put back the white space of {what}", "restore", changes)
+        return self._change_set(f"restored the white space of {what}", "restore", changes)
 
 
 class _NotesDraft:

@@ -264,7 +264,7 @@ def came_back(
                 facts.append(FactChange(nugget=fact.nugget, key=fact.key, before=fact.after, after=held))
     return ChangeSet(
         id=ids(), at=at, author=PROGRAM, kind="outside", notes=tuple(notes), facts=tuple(facts),
-        reason=f"put back {len(notes) + len(facts)} that it had taken back",
+        reason=f"restored {len(notes) + len(facts)} that it had reverted",
     )  # fmt: skip
 
 
@@ -501,7 +501,7 @@ def _fight_over_note(change: NoteChange) -> Conflict:
     whole = before is None or after is None
     named = "content" if whole or before.content != after.content else "hidden"  # type: ignore[union-attr]
     return Conflict(
-        what="another program keeps taking this change back",
+        what="another program keeps reverting this change",
         code=ErrorCode.CHANGE_TAKEN_BACK,
         where=where,
         field="" if whole else named,
@@ -517,7 +517,7 @@ def _text(note: Note | None, field: str) -> str:
 
 def _fight_over_fact(fact: FactChange) -> Conflict:
     return Conflict(
-        what="another program keeps taking this change back",
+        what="another program keeps reverting this change",
         code=ErrorCode.CHANGE_TAKEN_BACK,
         where=f"{fact.nugget}: {fact.key}",
         field="" if fact.before is None or fact.after is None else "value",

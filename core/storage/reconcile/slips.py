@@ -28,7 +28,7 @@ from core.storage.reconcile.restoring import restoration_of
 from core.storage.safety.quarantine import QUARANTINE, set_aside
 from core.storage.writing import Written
 
-_PLACE: Final = "a version that another program wrote at the moment of a write of this program"
+_PLACE: Final = "a version that another program wrote at the same moment as nuggets-tui"
 
 
 def with_slip(
@@ -91,8 +91,8 @@ def taken_in(trace: JournalSession, path: Path, target: Path, base: Loaded) -> t
     if theirs is None:
         trace.notices.say(
             Notice(
-                "another program wrote this file at the moment of a change and it cannot be read; "
-                f"its bytes are kept in {trace.home / QUARANTINE}",
+                "another program wrote this file during a change, and its version cannot be read; "
+                f"it is kept in {trace.home / QUARANTINE}",
                 where=str(target),
             )
         )

@@ -48,22 +48,24 @@ def _obstacles(home: Path) -> Iterator[Finding]:
     wrong = wrong_kind(lock)
     if wrong:
         detail = f"{lock.name} {wrong}: the memory cannot be locked, so nothing can be written. "
-        detail += "Take it away when no agent is at work; it is made anew."
+        detail += "Delete it when no agent is running; it is created again."
         yield Finding("blocked-lock", str(lock), detail)
     if not os.path.lexists(backups):
         return
     if not backups.is_dir():
-        refused = "it is a link to a folder that is not there" if backups.is_symlink() else "it is no folder"
+        refused = (
+            "it is a link to a folder that is not there" if backups.is_symlink() else "it is not a folder"
+        )
     elif not backups.resolve().is_relative_to(home.resolve()):
-        refused = f"it is a link that leads out of the memory's folder, to {backups.resolve()}"
+        refused = f"it is a link to {backups.resolve()}, outside the memory's folder"
     elif os.access(home, os.W_OK) and not os.access(backups, os.W_OK | os.X_OK):
-        refused = "nothing may be written in it"
+        refused = "it is read-only"
     else:
         return
     detail = (
         f"No backups can be made in {backups.name}: {refused}. Changes are written and logged without them. "
     )
-    detail += "Take it away, or let it be written; it is made anew."
+    detail += "Delete it, or allow writing there; it is created again."
     yield Finding("no-backups", str(backups), detail)
 
 
@@ -88,15 +90,15 @@ def _false_links(home: Path, files: list[Path]) -> Iterator[Finding]:
     """Files that are links out of the folder, which are read but never written through, and links to nothing."""
     for path in files:
         if not path.exists():
-            detail = f"{path.name} is a link to {os.path.realpath(path)}, where there is no file. "
-            detail += "Put the file back there, or into the folder itself."
+            detail = f"{path.name} is a link to {os.path.realpath(path)}, which does not exist. "
+            detail += "Restore the file there, or put it into the folder itself."
             yield Finding("broken-link", str(path), detail)
             continue
         try:
             write_target(home, path)
         except ReadOnlyError as error:
             detail = f"{path.name} {error.what}: it is read, but never written. "
-            detail += "Put the file itself into the folder."
+            detail += "Move the file itself into the folder."
             yield Finding("link-out-of-folder", str(path), detail)
 
 
@@ -107,7 +109,7 @@ def _open_to_others(home: Path, files: list[Path]) -> Iterator[Finding]:
     for path in (home, home / GRAPH_FILE.parent, *files):
         if _writable_by_others(path):
             what = "folder" if path.is_dir() else "file"
-            detail = f"Every user of this machine may write this {what}, and so put words into the memory. "
+            detail = f"Every user of this machine may write this {what}, and so change what agents read. "
             detail += f"Close it with: chmod o-w {shlex.quote(str(path))}"
             yield Finding("writable-by-others", str(path), detail)
 
@@ -133,13 +135,11 @@ def _conflict_copies(home: Path) -> Iterator[Finding]:
         if problem:
             bad.append(replace(copy, problem=problem))
             continue
-        detail = f"A sync tool left {copy.path.name} beside {copy.original.name}: what it holds is not in the memory."
+        detail = f"A sync tool left {copy.path.name} beside {copy.original.name}: its contents are not in the memory."
         yield Finding("conflict-copy", str(copy.path), detail, remedy=Resolve(what="join"))
     for copy in bad:
-        detail = (
-            f"{copy.path.name} bears the name of a conflict copy of {copy.original.name} and {copy.problem}: "
-        )
-        detail += "it is not joined. Mend it or take it away."
+        detail = f"{copy.path.name} looks like a conflict copy of {copy.original.name} and {copy.problem}: "
+        detail += "it is not joined. Fix it or move it away."
         yield Finding("conflict-copy", str(copy.path), detail)
 
 
@@ -154,11 +154,11 @@ def _problem(copy: ConflictCopy) -> str:
 def _leftovers(home: Path) -> Iterator[Finding]:
     """Temporary files of writers that were killed, ours and those of other programs."""
     for path, target in leftovers(home):
-        detail = f"A write of {target.name} was cut off and left this file. The next change of the memory removes it."
+        detail = f"A write of {target.name} was interrupted and left this file. The next change removes it."
         yield Finding("leftover", str(path), detail)
     for folder in (home, home / GRAPH_FILE.parent):
         for name in _names(folder):
             if _TEMPORARY_OF_OTHERS.fullmatch(name):
                 detail = "Another program began to write a file of the memory and did not finish. "
-                detail += "Delete it when no agent is at work."
+                detail += "Delete it when no agent is running."
                 yield Finding("leftover", str(folder / name), detail)

@@ -19,9 +19,9 @@ from core.storage.recovery.mending import mended_graph, mended_nugget
 from core.storage.safety.before_writing import keep_whole, last_read, unread_places, with_last_read
 from core.storage.safety.quarantine import QUARANTINE
 
-_WHOLE: Final = "it could not be read as a whole, and was mended"
-_PART: Final = "part of it could not be read, and was mended"
-_TAKEN_BACK: Final = "a mended version that was taken back"
+_WHOLE: Final = "the whole file could not be read, and was repaired"
+_PART: Final = "part of it could not be read, and was repaired"
+_TAKEN_BACK: Final = "a repair that was undone"
 
 
 def mendable(trace: JournalSession, loaded: Loaded) -> frozenset[str]:
@@ -61,7 +61,9 @@ def mend_files(trace: JournalSession, loaded: Loaded, now: datetime) -> list[Fil
             for place, problem in unread_places(document):
                 if place in versions:
                     trace.notices.say(
-                        Notice("could not be read, and is now as it last could be", where=problem.where)
+                        Notice(
+                            "could not be read; its last readable version is restored", where=problem.where
+                        )
                     )
     return mended
 
@@ -95,15 +97,15 @@ def check_mends(home: Path, mends: Iterable[FileMend]) -> None:
         found = read_file(home / mend.path)
         if found is None or hashlib.sha256(found[0]).hexdigest() != mend.after:
             raise ConflictError(
-                "the file was changed since it was mended",
+                "the file has changed since its repair",
                 code=ErrorCode.CHANGED_MEANWHILE,
                 where=str(home / mend.path),
                 kept="nothing was changed",
-                todo=f"its bytes of before lie in {kept}",
+                todo=f"its earlier bytes are in {kept}",
             )
         if hashlib.sha256(_bytes_before(home, mend)).hexdigest() != mend.before:
             raise ConflictError(
-                "its bytes of before are not in the quarantine as they were", where=str(kept),
+                "the quarantine no longer holds its earlier bytes", where=str(kept),
                 kept="nothing was changed",
             )  # fmt: skip
 

@@ -144,7 +144,7 @@ def _reason(data: bytes, kind: _Kind) -> str:
         return "it is in UTF-16, not in UTF-8"
     array = kind.array.strip(b'"').decode()
     if len(data) > _LARGE:
-        return "" if _is_json(data.removeprefix(BOM)) else "it is no sound JSON"
+        return "" if _is_json(data.removeprefix(BOM)) else "it is not valid JSON"
     try:
         fields = split_object(data.removeprefix(BOM), once=array)
         split_array(fields.get(array, b"[]"))

@@ -266,7 +266,7 @@ def _left_out(told: bytes | _Unreadable) -> dict[str, _Unreadable]:
     except (ValueError, RecursionError):
         reasons = {}
     named = reasons.items() if isinstance(reasons, dict) else ()
-    return {str(name): _Unreadable(f"was left out, since it {why}") for name, why in named}
+    return {str(name): _Unreadable(f"was left out because it {why}") for name, why in named}
 
 
 def _is_plain(name: str) -> bool:
@@ -287,4 +287,4 @@ def _nugget(path: Path, data: bytes | _Unreadable) -> NuggetDocument:
 
 
 def _broken(path: Path, what: str) -> BrokenFileError:
-    return BrokenFileError(what, where=str(path), kept="nothing was changed", todo="take another backup")
+    return BrokenFileError(what, where=str(path), kept="nothing was changed", todo="choose another backup")

@@ -63,7 +63,7 @@ def keep_whole(home: Path, path: Path, reason: str, now: datetime, *, sound: boo
     """
     found = read_file(path)
     if found is None:
-        raise NotFoundError("there is no such file any more", code=ErrorCode.NO_SUCH_FILE, where=str(path))
+        raise NotFoundError("the file no longer exists", code=ErrorCode.NO_SUCH_FILE, where=str(path))
     file = str(path.relative_to(home))
     record = set_aside(
         home, file=file, data=found[0], reason=reason, where=file, at=iso(now), whole=True, sound=sound

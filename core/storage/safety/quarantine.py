@@ -31,7 +31,7 @@ _NAME: Final = re.compile(STAMP + r"-(?P<digest>[0-9a-f]{8})-(?P<file>.+\.(?:jso
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9._-]")
 _LONGEST_NAME: Final = 120
 _DIGITS: Final = 8
-_NO_REASON: Final = "the reason is not on record"
+_NO_REASON: Final = "the reason is unknown"
 
 
 class _Stored(msgspec.Struct, omit_defaults=True):
@@ -79,7 +79,7 @@ def set_aside(
     moment = parse_iso(at)
     if moment is None:
         raise InvalidInputError(
-            "no time", code=ErrorCode.BAD_TIME, where=repr(at), kept="nothing was written"
+            "not a time", code=ErrorCode.BAD_TIME, where=repr(at), kept="nothing was written"
         )
     folder = side_folder(home, QUARANTINE)
     names = remove_half_written(folder)
@@ -127,7 +127,7 @@ def record_bytes(record: Record) -> bytes:
     found = read_file(record.path)
     if found is None:
         raise NotFoundError(
-            "what was set aside is gone from the quarantine",
+            "this file is no longer in the quarantine",
             code=ErrorCode.NO_SUCH_FILE,
             where=str(record.path),
         )

@@ -217,7 +217,7 @@ def test_a_file_that_cannot_be_read_is_named_in_the_backup_and_is_not_taken_for_
     (home / "memory.nugget.json").unlink()
     (home / "memory.nugget.json").mkdir()
     found = read_backup(_made(home), RULES)
-    assert "is no regular file" in found.nugget("memory").problem
+    assert "is not a regular file" in found.nugget("memory").problem
     assert found.nugget("newer").facts
     (home / GRAPH).unlink()
     (home / GRAPH).mkdir()
@@ -239,7 +239,7 @@ def test_a_damaged_backup_is_listed_and_named_when_it_is_read(tmp_path: Path) ->
     with pytest.raises(NotFoundError, match="no such backup"):
         read_backup(path, RULES)
     path.mkdir()
-    with pytest.raises(StorageError, match="no regular file"):
+    with pytest.raises(StorageError, match="not a regular file"):
         file_in_backup(path, "graph/graph.json")
 
 
@@ -270,9 +270,9 @@ def test_a_backups_folder_that_leads_out_of_the_memory_is_refused(tmp_path: Path
     (home / BACKUPS).symlink_to(outside)
     (outside / "2020-01-01T000000Z-day.zip").write_text("x")
     (outside / "2020-01-02T000000Z-day.zip").write_text("x")
-    with pytest.raises(ReadOnlyError, match="leads out"):
+    with pytest.raises(ReadOnlyError, match="outside the memory's folder"):
         make_backup(home, at=NOON, reason="day")
-    with pytest.raises(ReadOnlyError, match="leads out"):
+    with pytest.raises(ReadOnlyError, match="outside the memory's folder"):
         prune(home, 1)
     assert len(list(outside.iterdir())) == 2
 

@@ -178,7 +178,7 @@ def _read_but_not_written(home: Path) -> None:
         lambda draft: remember(draft, "memory", "k", "v"),
         lambda draft: remember(draft, "fresh", "k", "v"),
     ):
-        with pytest.raises(ReadOnlyError, match="newer than this program knows"):
+        with pytest.raises(ReadOnlyError, match="newer than nuggets-tui supports"):
             memory.change("edit", edit)
     assert tree(home) == before
     assert not (home / ".nuggets.lock").exists()
@@ -217,7 +217,7 @@ def test_a_folder_or_pipe_in_place_of_a_file_is_named_and_does_not_hang(
 def test_a_file_in_place_of_the_folder_is_named(tmp_path: Path) -> None:
     path = tmp_path / "memory"
     path.write_text("x")
-    with pytest.raises(StorageError, match="is no folder"):
+    with pytest.raises(StorageError, match="is not a folder"):
         Memory.open(path)
 
 
@@ -282,7 +282,7 @@ def test_errors_say_where_what_and_what_was_kept_on_one_line(tmp_path: Path) -> 
     error = caught.value
     assert error.where == str(path)
     assert error.what
-    assert error.kept == "the file was left as it is"
+    assert error.kept == "the file is unchanged"
     assert error.todo
     assert "\n" not in str(error)
     assert error.exit_code == 2

@@ -95,7 +95,7 @@ def test_a_broken_log_is_set_aside_with_its_bytes_and_begun_anew(home: Path, how
         told += again.take_notices()
     except NuggetsError as error:
         pytest.fail(error.message)
-    assert any("log of changes" in notice for notice in told) or how == "a page of nothing"
+    assert any("the history" in notice for notice in told) or how == "a page of nothing"
     assert notes_of(home)[ONE]["content"] == "Before 29."
     assert [entry.change_set.kind for entry in again.log()][:2] == ["undo", "edit"]
     kept = [path for path in (home / "quarantine").rglob("*") if path.name.endswith(LEDGER_FILE)]
@@ -118,7 +118,7 @@ def test_a_log_that_is_deleted_while_a_memory_is_open_is_begun_anew(home: Path) 
     edit_text(memory, "Before.")
     for name in _ledger_files(home):
         (home / name).unlink()
-    assert "is gone" in "".join((memory.refresh(), memory.take_notices())[1])
+    assert "is missing" in "".join((memory.refresh(), memory.take_notices())[1])
     assert memory.log() == ()
     edit_text(memory, "After.")
     assert [entry.change_set.notes[0].before.content for entry in memory.log()] == ["Before."]  # type: ignore[union-attr]
@@ -162,9 +162,9 @@ def test_a_log_of_a_newer_version_lets_a_memory_be_read_and_stays_as_it_is(home:
     kept, files = (home / LEDGER_FILE).read_bytes(), tree(home)
     again = Memory.open(home)
     assert again.snapshot.note(ONE).content == "Before."
-    assert "newer than this program knows" in "".join(again.take_notices())
+    assert "newer than nuggets-tui supports" in "".join(again.take_notices())
     assert again.log() == ()
-    with pytest.raises(ReadOnlyError, match="newer than this program knows"):
+    with pytest.raises(ReadOnlyError, match="newer than nuggets-tui supports"):
         edit_text(again, "After.")
     assert tree(home) == files
     assert (home / LEDGER_FILE).read_bytes() == kept
@@ -183,7 +183,7 @@ def test_a_log_that_may_not_be_written_keeps_changes_from_being_made_untraced(
         patch.setattr(ledger_schema.sqlite3, "connect", read_only)
         memory = Memory.open(home)
         assert memory.snapshot.note(ONE).content == "Before."
-        with pytest.raises(StorageError, match="the log of changes cannot be written"):
+        with pytest.raises(StorageError, match="the history cannot be written"):
             edit_text(memory, "After.")
         assert notes_of(home)[ONE]["content"] == "Before."
     edit_text(memory, "After.")
@@ -195,7 +195,7 @@ def test_a_log_that_is_a_link_out_of_the_folder_is_not_written_through(home: Pat
     (home / LEDGER_FILE).symlink_to(outside)
     memory = Memory.open(home)
     assert len(memory.snapshot.notes) == 3
-    with pytest.raises(ReadOnlyError, match="leads out of"):
+    with pytest.raises(ReadOnlyError, match="outside the memory's folder"):
         edit_text(memory, "After.")
     assert not outside.exists()
     assert notes_of(home)[ONE]["content"] == "Content of note 1."
@@ -341,7 +341,7 @@ def test_a_ledger_that_another_holds_for_writing_is_waited_for_and_then_named(
     edit_text(memory, "Before.")
     holder = sqlite3.connect(home / LEDGER_FILE, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    with pytest.raises(StorageError, match="the log of changes cannot be written"):
+    with pytest.raises(StorageError, match="the history cannot be written"):
         edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "Before."
     holder.execute("ROLLBACK")

@@ -169,7 +169,7 @@ def test_recalls_are_told_apart_from_what_was_changed() -> None:
     assert [change.id for change in recalled.notes] == [first.id, third.id]
     assert [change.key for change in recalled.facts] == ["k"]
     assert [change.id for change in changed.notes] == [second.id]
-    assert (recalled.reason, changed.reason) == ("recalled 2 memories", "~1 note")
+    assert (recalled.reason, changed.reason) == ("recalled 2 notes", "~1 note")
     assert recalled.id != changed.id
     assert {recalled.author, changed.author} == {PROGRAM}
 
@@ -334,7 +334,7 @@ def test_a_recall_and_a_reflection_that_looked_at_notes_are_two_entries(tmp_path
             note["lastRewrittenAt"] = "2030-01-01T00:00:00.000Z"
     memory.refresh()
     assert [entry.change_set.reason for entry in memory.log(author="program")] == [
-        "reflection looked at 4 notes", "recalled Title 1",
+        "reflection checked 4 notes", "recalled Title 1",
     ]  # fmt: skip
     assert memory.snapshot.note("note-memory-00000001").hits == 1
 
@@ -347,6 +347,6 @@ def test_a_recall_that_is_counted_no_more_is_no_recall() -> None:
     )
     recalled, dropped = _outside(before, after)
     assert (recalled.kind, recalled.reason) == ("hit", f"recalled {second.title}")
-    assert (dropped.kind, dropped.reason) == ("hit", "dropped recalls of 2 memories")
+    assert (dropped.kind, dropped.reason) == ("hit", "dropped recalls of 2 notes")
     assert [change.id for change in dropped.notes] == [first.id]
     assert [change.key for change in dropped.facts] == ["k"]

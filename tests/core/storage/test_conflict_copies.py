@@ -106,8 +106,8 @@ def test_what_bears_the_name_of_a_copy_and_cannot_be_read_is_told_with_its_probl
     assert told.pop("graph 3.json").startswith("cannot be read")
     assert told == {
         "graph 2.json": "is empty",
-        "graph 4.json": "is no regular file",
-        "memory.nugget (1).json": "is a link to nothing",
+        "graph 4.json": "is not a regular file",
+        "memory.nugget (1).json": "is a broken link",
         "memory.nugget (2).json": "is a link, not a file",
     }
     assert conflict_copies(home) == []

@@ -170,7 +170,7 @@ def test_recalls_of_one_session_stand_in_the_log_once_and_are_taken_back_by_name
     memory.recall("user:a", session="s")
     memory.recall("user:b", session="s")
     (entry,) = memory.log()
-    assert entry.change_set.reason == "recalled 2 memories"
+    assert entry.change_set.reason == "recalled 2 notes"
     memory.undo(entry.id)
     assert [fact["hits"] for fact in facts_of(home, "memory.nugget.json")] == [0, 0]
 

@@ -157,7 +157,7 @@ def _take_all_back(memory: Memory, waiting: list[str]) -> bool:
         if len(left) == len(waiting):
             return False
         waiting[:] = left
-    assert all("take that back first" in reason for reason in reasons)
+    assert all("undo that first" in reason or "undo them first" in reason for reason in reasons)
     return True
 
 

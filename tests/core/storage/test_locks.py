@@ -51,7 +51,7 @@ def test_who_waits_in_vain_is_told_at_once_what_stands_there_and_what_to_do(
     with locked(tmp_path, seconds=1.0):
         with pytest.raises(LockTimeoutError, match=HELD_SUFFIX) as refused, locked(tmp_path, seconds=0.0):
             pass
-        assert "remove" in refused.value.todo
+        assert "delete" in refused.value.todo
     with locked(tmp_path, seconds=0.0):
         pass
 

@@ -261,7 +261,7 @@ def test_two_lists_of_notes_in_one_file_are_not_chosen_between(tmp_path: Path) -
     path = write_graph(tmp_path, [note_object(1)])
     text = path.read_text().replace('"version": 3,', f'"version": 3, "notes": [{tiny}],')
     path.write_text(text)
-    with pytest.raises(Exception, match="'notes' stands twice"):
+    with pytest.raises(Exception, match="'notes' appears twice"):
         Memory.open(tmp_path)
     assert path.read_text() == text
 

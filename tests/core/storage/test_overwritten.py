@@ -40,7 +40,7 @@ def test_a_fact_written_over_soon_after_our_edit_is_told_with_a_way_back(home: P
     memory.refresh()
     assert values_of(home)["user:a"] == "theirs"
     (notice,) = memory.take_notices()
-    assert notice.startswith('another program changed "user:a" in memory soon after you did')
+    assert notice.startswith('another program changed "user:a" in memory right after you did')
     assert memory.conflicts() == ()
     memory.undo(_way_back(notice))
     assert values_of(home)["user:a"] == "ours"
@@ -142,7 +142,7 @@ def test_a_note_that_is_back_as_it_was_soon_after_our_edit_is_told_with_a_way_ba
     assert content_of(home) != "Ours."
     assert bool(notices) is told
     for notice in notices:
-        assert notice.startswith('another program changed "Title 1" back soon after you did')
+        assert notice.startswith('another program changed "Title 1" back right after you did')
         memory.undo(_way_back(notice))
         assert content_of(home) == "Ours."
 

@@ -325,6 +325,6 @@ def test_a_note_that_is_to_go_but_was_changed_meanwhile_stays(home: Path) -> Non
     draft = memory.draft()
     delete_note(draft, SECOND)
     _outside(home, "content", "Theirs.")
-    with pytest.raises(ConflictError, match="changed meanwhile"):
+    with pytest.raises(ConflictError, match="has changed since"):
         memory.apply(draft.change_set("delete"))
     assert notes_of(home)[SECOND]["content"] == "Theirs."

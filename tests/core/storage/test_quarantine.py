@@ -91,7 +91,7 @@ def test_bytes_whose_record_is_lost_are_still_listed(tmp_path: Path, damage: byt
     assert (found.file, found.at[:19], found.reason) == (
         "graph.json",
         AT[:19],
-        "the reason is not on record",
+        "the reason is unknown",
     )
     _put(tmp_path)
     assert records(tmp_path) == [record]
@@ -101,7 +101,7 @@ def test_a_record_whose_bytes_are_gone_is_passed_over(tmp_path: Path) -> None:
     record = _put(tmp_path)
     record.path.unlink()
     assert records(tmp_path) == []
-    with pytest.raises(NotFoundError, match="gone from the quarantine"):
+    with pytest.raises(NotFoundError, match="no longer in the quarantine"):
         record_bytes(record)
     assert record_bytes(_put(tmp_path)) == b'{"broken'
 
@@ -138,7 +138,7 @@ def test_a_quarantine_that_leads_out_of_the_memory_is_refused(tmp_path: Path) ->
     home = tmp_path / "home"
     home.mkdir()
     (home / QUARANTINE).symlink_to(outside)
-    with pytest.raises(ReadOnlyError, match="leads out"):
+    with pytest.raises(ReadOnlyError, match="outside the memory's folder"):
         _put(home)
     assert list(outside.iterdir()) == []
 

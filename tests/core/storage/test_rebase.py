@@ -354,7 +354,7 @@ def test_a_whole_file_is_written_once_and_only_over_what_was_seen(tmp_path: Path
         assert target.read_bytes() == b"one\n"
         assert ours.apply(change_set).empty
         target.write_bytes(b"by hand\n")
-        with pytest.raises(ConflictError, match="changed meanwhile"):
+        with pytest.raises(ConflictError, match="has changed since"):
             ours.undo(done)
         assert target.read_bytes() == b"by hand\n"
         target.write_bytes(b"one\n")

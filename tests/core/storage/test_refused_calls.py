@@ -75,7 +75,7 @@ def test_a_change_cut_off_after_its_first_file_says_so_and_is_finished_at_the_ne
 ) -> None:
     error = cut_off_hiding(memory, monkeypatch)
     assert "nothing was written" not in error.message
-    assert "will be finished the next time the memory is opened" in error.message
+    assert "finishes when the memory is next opened" in error.message
     assert error.exit_code == 2
     later = Memory.open(memory.home)
     assert later.snapshot.note(note_of(later, "port")).hidden
@@ -178,9 +178,7 @@ def test_an_entry_that_cannot_be_taken_out_again_is_not_called_unwritten(
     memory: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object) -> None:
-        raise StorageError(
-            "the log of changes cannot be written (disk I/O error)", kept="nothing was written"
-        )
+        raise StorageError("the history cannot be written (disk I/O error)", kept="nothing was written")
 
     with monkeypatch.context() as patch:
         patch.setattr(exchange, "_system_call", lambda: lambda *_: -1)
@@ -203,7 +201,7 @@ def test_a_log_that_cannot_mark_a_change_as_done_does_not_deny_the_change(
         patch.setattr(Ledger, "finish", refused)
         memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content="New."))
     (said,) = memory.take_notices()
-    assert "the change itself was written" in said
+    assert "the change itself is written" in said
     assert "nothing was written" not in said
     memory.undo()
     assert notes_of(memory.home)["note-memory-00000001"]["content"] != "New."

@@ -60,7 +60,7 @@ def test_who_asks_makes_no_file(tmp_path: Path) -> None:
     assert runs(tmp_path) == ()
     assert claim_of(tmp_path, NOW) is None
     finish(tmp_path, None, RUN)
-    with pytest.raises(StorageError, match="no log"):
+    with pytest.raises(StorageError, match="no history"):
         taken(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["graph"]
     assert runs(tmp_path / "none") == ()
@@ -169,9 +169,9 @@ def test_of_a_ledger_that_is_no_database_nothing_is_known_and_nothing_is_claimed
     (home / LEDGER_FILE).write_bytes(b"no database" * 100)
     assert runs(home) == ()
     assert claim_of(home, NOW) is None
-    with pytest.raises(StorageError, match="log of changes cannot be read"):
+    with pytest.raises(StorageError, match="history cannot be read"):
         taken(home)
-    with pytest.raises(StorageError, match="log of changes cannot be read"):
+    with pytest.raises(StorageError, match="history cannot be read"):
         finish(home, None, RUN)
 
 

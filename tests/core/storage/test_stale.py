@@ -35,7 +35,7 @@ def test_our_edit_is_restored_beside_what_came_with_the_save(scene: Scene) -> No
     save_graph(scene.home, graph)
     assert scene.note(ONE).content == OLD
     verdict = scene.judged()
-    assert reasons(verdict) == ["restored 1 note that another program took back"]
+    assert reasons(verdict) == ["restored 1 note that another program reverted"]
     assert verdict.restorations[0].about == scene.log[0][0].id
     assert verdict.owed == {("note", ONE)}
     assert (scene.note(ONE).content, "ours" in scene.note(ONE).tags) == ("Ours.", True)
@@ -54,7 +54,7 @@ def test_several_changes_that_one_save_took_back_are_restored_together(scene: Sc
     before = scene.now()
     save_graph(scene.home, graph)
     verdict = scene.judged()
-    assert reasons(verdict) == ["restored 5 notes that another program took back"]
+    assert reasons(verdict) == ["restored 5 notes that another program reverted"]
     assert verdict.restorations[0].about == ""
     assert scene.now().notes == before.notes
     assert_sound(scene)
@@ -64,7 +64,7 @@ def test_a_note_that_we_deleted_is_deleted_again(scene: Scene) -> None:
     graph = read_graph(scene.home)
     scene.ours(lambda draft: delete_note(draft, TWO))
     save_graph(scene.home, graph)
-    assert reasons(scene.judged()) == ["restored 1 note that another program took back"]
+    assert reasons(scene.judged()) == ["restored 1 note that another program reverted"]
     assert TWO not in scene.now().by_id
 
 
@@ -74,7 +74,7 @@ def test_a_merge_is_restored_whole(scene: Scene) -> None:
     scene.ours(lambda draft: merge_notes(draft, ONE, TWO))
     before = scene.now()
     save_graph(scene.home, graph)
-    assert reasons(scene.judged()) == ["restored 3 notes that another program took back"]
+    assert reasons(scene.judged()) == ["restored 3 notes that another program reverted"]
     assert scene.now().notes == before.notes
 
 

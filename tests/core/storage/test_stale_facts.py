@@ -47,7 +47,7 @@ def test_a_fact_whose_note_still_stands_comes_back_to_its_place_with_everything(
     kept = scene.fact("user:city")
     other.save_facts()
     verdict = scene.judged(HOURS)
-    assert reasons(verdict) == ["restored 1 fact that another program took back"]
+    assert reasons(verdict) == ["restored 1 fact that another program reverted"]
     assert verdict.owed == {("fact", "memory", "user:city")}
     assert list(scene.facts()) == list(KEYS)
     assert scene.fact("user:city") == kept
@@ -98,7 +98,7 @@ def test_a_value_and_note_that_are_back_at_once_are_restored_together(scene: Sce
     other.save_facts()
     save_graph(scene.home, graph)
     verdict = scene.judged()
-    assert reasons(verdict) == ["restored 1 note that another program took back"]
+    assert reasons(verdict) == ["restored 1 note that another program reverted"]
     assert verdict.owed == {("note", CITY), ("fact", "memory", "user:city")}
     assert scene.facts()["user:city"] == "Rome"
     assert_sound(scene)
@@ -198,7 +198,7 @@ def test_a_fact_that_we_took_out_is_taken_out_again(scene: Scene, edit: Callable
     other.recall("user:name", "theirs")
     assert "user:city" in scene.facts()
     verdict = scene.judged(HOURS)
-    assert reasons(verdict) == ["took 1 fact out of recall again that another program brought back"]
+    assert reasons(verdict) == ["forgot 1 fact again that another program restored"]
     assert scene.now().by_id.get(CITY) == before.by_id.get(CITY)
     assert list(scene.facts()) == ["user:name", "user:pet"]
     assert_sound(scene)
@@ -225,7 +225,7 @@ def test_a_hidden_fact_that_is_remembered_with_another_value_is_let_go(scene: Sc
     scene.ours(lambda draft: hide_note(draft, CITY))
     scene.original().remember("user:city", "Rome")
     verdict = scene.judged()
-    assert reasons(verdict) == ["let go of 1 hidden fact, remembered anew by another program"]
+    assert reasons(verdict) == ["dropped 1 hidden fact that another program stored again"]
     note = scene.note(CITY)
     assert (note.hidden, note.hidden_fact, note.content) == (False, None, "Rome")
     assert scene.facts()["user:city"] == "Rome"
@@ -305,8 +305,8 @@ def test_a_fact_restored_between_the_two_steps_of_forgetting_it_goes_after_all(
     verdicts: list[Repairs] = []
     other.before_graph = lambda: verdicts.append(scene.judged())
     getattr(other, way)("user:city")
-    assert reasons(verdicts[0]) == ["restored 1 fact that another program took back"]
-    assert reasons(scene.judged()) == ["let 1 fact go that another program was forgetting"]
+    assert reasons(verdicts[0]) == ["restored 1 fact that another program reverted"]
+    assert reasons(scene.judged()) == ["forgot 1 fact as another program did"]
     assert list(scene.facts()) == ["user:name", "user:pet"]
     assert_sound(scene)
     if way == "hide":

@@ -36,7 +36,7 @@ def _assert_kept_when_loaded(scene: Scene, id: str) -> None:
     scene.original(load=True)
     renamed = f"user:{before.key}"
     assert id not in scene.now().by_id
-    assert reasons(scene.judged(HOURS)) == ["kept the notes of 2 facts when another program renamed keys"]
+    assert reasons(scene.judged(HOURS)) == ["kept the notes of 2 facts after another program renamed keys"]
     note = scene.note(id)
     kept = replace(before, title=renamed, source_key=renamed)
     times = {name: getattr(note, name) for name in ("updated_at", "last_accessed_at")}
@@ -131,7 +131,7 @@ def test_a_hidden_fact_that_comes_back_under_a_scoped_key_is_hidden_again_under_
     other.load()
     assert scene.facts()["user:city"] == "Paris"
     verdict = scene.judged(HOURS)
-    assert "took 1 fact out of recall again" in reasons(verdict)[0]
+    assert "forgot 1 fact again" in reasons(verdict)[0]
     note = scene.note(CITY)
     assert (note.hidden, note.key, note.title) == (True, "user:city", "user:city")
     assert note.hidden_fact is not None
@@ -180,7 +180,7 @@ def test_the_golden_load_of_the_original_loses_no_id_no_link_and_no_metadata(
         text = content if isinstance(content, str) else json.dumps(content)
         (store / name).write_text(text, encoding="utf-8")
     verdict = scene.judged(HOURS)
-    assert reasons(verdict) == ["kept the notes of 4 facts when another program renamed keys"]
+    assert reasons(verdict) == ["kept the notes of 4 facts after another program renamed keys"]
     after = scene.now()
     assert [note.id for note in after.notes] == [note.id for note in before.notes]
     fields = ("created_at", "links", "hits", "content", "subject", "scope", "type", "source", "confidence")

@@ -39,7 +39,7 @@ from core.model.snapshot import Snapshot
 from core.storage.format.reading import Loaded
 from core.storage.reconcile import outside
 
-RESTORED_ONE = "restored 1 note that another program took back"
+RESTORED_ONE = "restored 1 note that another program reverted"
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_what_has_to_wait_once_more_is_one_conflict_until_it_stands(
         memory.refresh()
         assert content_of(home) == "Ours."
         assert memory.conflicts() == (), turn
-    assert len(memory.log(limit=None, text="took back")) == len(memory.log(limit=None, kind="restore"))
+    assert len(memory.log(limit=None, text="reverted")) == len(memory.log(limit=None, kind="restore"))
 
 
 def _fought_over(home: Path, monkeypatch: pytest.MonkeyPatch, path: str = str(GRAPH)) -> tuple[Memory, str]:

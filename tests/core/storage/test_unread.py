@@ -180,7 +180,7 @@ def test_repair_brings_a_note_back_as_it_could_last_be_read(tmp_path: Path, fiel
     memory = Memory.open(tmp_path)
     [finding] = memory.verify()
     assert finding.kind == "unreadable-note"
-    assert "last could be read" in finding.repair
+    assert "restores the last readable version" in finding.repair
     assert "restore" not in finding.detail
     memory.repair()
     assert graph_of(tmp_path)["notes"] == three()
@@ -189,7 +189,7 @@ def test_repair_brings_a_note_back_as_it_could_last_be_read(tmp_path: Path, fiel
     kept = [record_bytes(record) for record in memory.set_aside()]
     assert was in kept
     assert bad[1] in [json.loads(data) for data in kept]
-    assert any("as it last could be" in notice for notice in memory.take_notices())
+    assert any("its last readable version is restored" in notice for notice in memory.take_notices())
 
 
 def test_repair_leaves_a_note_of_which_nothing_was_ever_read(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_repair_leaves_a_note_of_which_nothing_was_ever_read(tmp_path: Path) -> 
     memory = Memory.open(tmp_path)
     [finding] = memory.verify()
     assert finding.repair == ""
-    assert "Mend it in the file" in finding.detail
+    assert "Fix it in the file" in finding.detail
     assert "restore" not in finding.detail
     assert memory.repair().empty
     assert path.read_bytes() == was
@@ -233,7 +233,7 @@ def test_a_note_with_bytes_that_are_no_utf_8_is_set_aside_with_them(tmp_path: Pa
     assert [note.id for note in memory.snapshot.notes] == [SECOND]
     assert memory.snapshot.set_aside == {FIRST}
     [problem] = memory.snapshot.problems
-    assert "holds bytes that are no UTF-8" in problem.what
+    assert "is not UTF-8" in problem.what
     memory.change("edit", lambda draft: edit_note(draft, SECOND, content="Other words."))
     assert b'"latin \xe9\xff"' in path.read_bytes()
     assert any(b"latin \xe9\xff" in record_bytes(record) for record in memory.set_aside())
@@ -259,7 +259,7 @@ def test_a_fact_with_bytes_that_are_no_utf_8_is_set_aside_and_comes_back_by_repa
     replace_bytes(path, path.read_bytes().replace(sound, b'"latin \xe9"'))
     memory = Memory.open(tmp_path)
     assert [fact.key for fact in memory.snapshot.nugget("memory").facts] == ["a", "c"]
-    assert "no UTF-8" in memory.snapshot.problems[0].what
+    assert "not UTF-8" in memory.snapshot.problems[0].what
     memory.change("more", lambda draft: remember(draft, "memory", "d", "new"))
     assert b'"latin \xe9"' in path.read_bytes()
     memory.repair()
