@@ -41,11 +41,11 @@ def shared_ids(view: View) -> Iterator[Trouble]:
 def _shared_id(view: View, place: int, *, is_copy: bool) -> Trouble:
     note = view.snapshot.notes[place]
     if is_copy:
-        detail = f"The note {name_of(note)} stands in the file twice, word for word."
-        repair = "takes the second copy out"
+        detail = f"The note {name_of(note)} is in the file twice, word for word."
+        repair = "removes the second copy"
         return view.trouble("duplicate-id", note, detail, repair, partial(Draft.drop_namesake, place=place))
-    detail = f"The notes {name_of(view.snapshot.by_id[note.id])} and {name_of(note)} bear the same id."
-    repair = f"gives {name_of(note)}, which stands later in the file, an id of its own"
+    detail = f"The notes {name_of(view.snapshot.by_id[note.id])} and {name_of(note)} have the same id."
+    repair = f"gives {name_of(note)}, which comes later in the file, a new id"
     return view.trouble("duplicate-id", note, detail, repair, partial(Draft.give_own_id, place=place))
 
 
@@ -60,9 +60,9 @@ def repeated_keys(view: View) -> Iterator[Trouble]:
                 continue
             where = place_of_fact(nugget.name, key)
             detail = f"The fact file of {said(nugget.name)} holds the key {said(key)} {_times(len(facts))}; "
-            detail += "agents are answered with the first."
+            detail += "agents recall only the first."
             others = any(not alike(fact.value, facts[0].value) for fact in facts[1:])
-            repair = "leaves the first" + (", and keeps other values in hidden notes" if others else "")
+            repair = "keeps the first" + (" and saves the other values in hidden notes" if others else "")
             mend = partial(_leave_the_first, nugget=nugget.name, key=key, count=len(facts))
             yield Trouble(Finding("duplicate-key", where, detail, repair, Means.CHANGE), mend)
 

@@ -24,9 +24,9 @@ def other_keys(view: View) -> Iterator[Trouble]:
     for place, note in pairs:
         key = view.fact(place).key
         if note.key != key:
-            detail = f"The note {name_of(note)} names its fact {said(note.key)}, the fact file {said(key)}."
+            detail = f"The note {name_of(note)} calls its fact {said(note.key)}, but the fact file says {said(key)}."
             mend = partial(_name_as, id=note.id, key=key)
-            yield view.trouble("key-differs", note, detail, f"names it {said(key)} in the note too", mend)
+            yield view.trouble("key-differs", note, detail, f"renames it to {said(key)} in the note", mend)
 
 
 def _name_as(draft: Draft, id: str, key: str) -> None:
@@ -42,16 +42,18 @@ def lost_files(view: View) -> Iterator[Trouble]:
         if note.nugget_name not in view.snapshot.by_name:
             notes.setdefault(note.nugget_name, []).append(note)
     for nugget, mirrors in notes.items():
-        count = f"{len(mirrors)} notes mirror facts" if len(mirrors) > 1 else "one note mirrors a fact"
-        detail = f"The nugget {said(nugget)} has no fact file, but {count} of it."
+        count = (
+            f"{len(mirrors)} notes mirror its facts" if len(mirrors) > 1 else "one note mirrors a fact of it"
+        )
+        detail = f"The nugget {said(nugget)} has no fact file, but {count}."
         if not view.may_hold_facts(nugget):
-            detail += " No file can be made under this name: store the facts in another nugget."
+            detail += " No file can have this name: store the facts in another nugget."
             yield Trouble(Finding("missing-file", nugget, detail))
             continue
         whole = [note for note in mirrors if _is_whole(note)]
         if whole:
             repair = (
-                f"makes it anew with {len(whole)} {'fact' if len(whole) == 1 else 'facts'} from the notes"
+                f"creates it again with {len(whole)} {'fact' if len(whole) == 1 else 'facts'} from the notes"
             )
             mend = partial(_put_back_all, ids=[note.id for note in whole])
             yield Trouble(Finding("missing-file", nugget, detail, repair, Means.CHANGE), mend)
@@ -66,14 +68,16 @@ def lost_facts(view: View) -> Iterator[Trouble]:
         if note.nugget_name not in view.snapshot.by_name:
             continue
         where = place_of_fact(note.nugget_name, note.key)
-        detail = f"The fact {said(note.key)} stands in its note, but not in the fact file: agents do not recall it."
+        detail = (
+            f"The fact {said(note.key)} is in its note, but not in the fact file: agents do not recall it."
+        )
         if _is_whole(note):
             mend = partial(_put_back, id=note.id)
-            repair = "puts the fact back with the note's text"
+            repair = "restores the fact with the note's text"
             group = (note.nugget_name, note.key.strip().casefold())
             yield view.trouble("missing-fact", note, detail, repair, mend, where=where, group=group)
         else:
-            detail += f" The note {note.id} has no text or no key to put back: edit it or hide it."
+            detail += f" The note {note.id} lacks the text or key of the fact: edit it or hide it."
             yield Trouble(Finding("missing-fact", where, detail))
 
 
@@ -119,9 +123,9 @@ def unnoted_facts(view: View) -> Iterator[Trouble]:
         if stand_ins or hidden_note_of(view, place, fact) is not None:
             continue
         where = place_of_fact(place[0], fact.key)
-        detail = f"The fact {said(fact.key)} has no note: it is neither searched nor promoted."
+        detail = f"The fact {said(fact.key)} has no note, so search and promotion miss it."
         mend = partial(_make_note, nugget=place[0], fact=fact)
-        yield Trouble(Finding("missing-note", where, detail, "makes its note", Means.CHANGE), mend)
+        yield Trouble(Finding("missing-note", where, detail, "creates its note", Means.CHANGE), mend)
 
 
 def _make_note(draft: Draft, nugget: str, fact: Fact) -> None:
@@ -139,7 +143,9 @@ def differing_values(view: View) -> Iterator[Trouble]:
         if alike(fact.value, note.content):
             continue
         where = place_of_fact(place[0], fact.key)
-        detail = f"Agents are answered {said(fact.value)} for {said(fact.key)}; its note says {said(note.content)}."
+        detail = (
+            f"Agents recall {said(fact.value)} for {said(fact.key)}, but its note says {said(note.content)}."
+        )
         if not note.content.strip():
             repair, mend = (
                 "gives the note the fact's value",

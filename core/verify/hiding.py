@@ -33,40 +33,38 @@ def _beside_its_fact(view: View, note: Note, kept: HiddenFact, place: FactPlace)
     fact = view.fact(place)
     group = (place[0], fact.key)
     if view.mirrors.get(place):
-        detail = f"The note {name_of(note)} is visible although its fact was set aside in it; "
-        detail += f"another note mirrors the fact {said(fact.key)} by now."
+        detail = f"The note {name_of(note)} is visible, although it keeps a hidden fact; "
+        detail += f"another note now mirrors the fact {said(fact.key)}."
         mend = partial(_hide_again, id=note.id)
         return view.trouble("half-hidden", note, detail, "hides it again", mend, group=group)
     if alike(fact.value, kept.value):
-        detail = f"The note {name_of(note)} was hidden with its fact, and another program brought both back."
-        repair = f"hides it again and takes the fact {said(fact.key)} out of the fact file"
+        detail = f"The note {name_of(note)} was hidden with its fact, and another program restored both."
+        repair = f"hides it again and removes the fact {said(fact.key)} from the fact file"
         mend = partial(_hide_with_fact, id=note.id, key=fact.key)
         return view.trouble("half-hidden", note, detail, repair, mend, group=group)
     detail = (
-        f"The note {name_of(note)} was hidden with its fact, whose key {said(fact.key)} was remembered anew "
+        f"The note {name_of(note)} was hidden with its fact; the key {said(fact.key)} now has another value"
     )
-    detail += "with another value."
-    repair = f"leaves it to the new value and keeps {said(kept.value)} in a hidden note"
+    detail += "."
+    repair = f"links it to the new value and keeps {said(kept.value)} in a hidden note"
     mend = partial(_part_from_old_value, id=note.id)
     return view.trouble("half-hidden", note, detail, repair, mend, group=group)
 
 
 def _without_its_fact(view: View, note: Note, kept: HiddenFact) -> Trouble:
-    detail = f"The note {name_of(note)} is visible, but its fact {said(kept.key)} still waits in it "
-    detail += "and is not recalled."
+    detail = f"The note {name_of(note)} is visible, but its fact {said(kept.key)} is still hidden in it "
+    detail += "and agents do not recall it."
     if not view.may_hold_facts(note.nugget_name):
-        detail += (
-            f" No file can be made for the nugget {said(note.nugget_name)}: store the fact in another nugget."
-        )
+        detail += f" No file can have the name {said(note.nugget_name)}: store the fact in another nugget."
         return Trouble(Finding("half-hidden", note.id, detail))
     fact = brought_back(kept)
     if note.is_fact and note.key.strip():
         fact = msgspec.structs.replace(fact, key=note.key)
     if not fact.key.strip():
-        detail += " It has no key to be recalled by: give the note a title, or hide it."
+        detail += " The fact has no key: give the note a title, or hide it."
         return Trouble(Finding("half-hidden", note.id, detail))
     mend = partial(_bring_back, id=note.id, fact=fact, index=kept.index)
-    repair = "puts the fact back into the fact file"
+    repair = "restores the fact to the fact file"
     return view.trouble("half-hidden", note, detail, repair, mend, group=(note.nugget_name, fact.key))
 
 
@@ -101,7 +99,7 @@ def still_recalled(view: View) -> Iterator[Trouble]:
         note = hidden_note_of(view, place, fact)
         if note is not None:
             detail = f"The note {name_of(note)} is hidden, but agents still recall its fact {said(fact.key)}."
-            repair = "takes the fact out of the fact file; it waits in the hidden note"
+            repair = "removes the fact from the fact file and keeps it in the hidden note"
             mend = partial(_take_out, id=note.id, key=fact.key)
             yield view.trouble("hidden-but-recalled", note, detail, repair, mend)
 

@@ -25,13 +25,13 @@ def false_links(view: View) -> Iterator[Trouble]:
             mend = partial(_set_right, id=note.id)
             if link.to == note.id:
                 detail = f"The note {name_of(note)} links to itself."
-                yield view.trouble("link-to-itself", note, detail, "drops the link", mend)
+                yield view.trouble("link-to-itself", note, detail, "removes the link", mend)
             elif link.to not in known:
-                detail = f"The note {name_of(note)} links to {said(link.to)}, which is gone."
-                yield view.trouble("dangling-link", note, detail, "drops the link", mend)
+                detail = f"The note {name_of(note)} links to {said(link.to)}, which does not exist."
+                yield view.trouble("dangling-link", note, detail, "removes the link", mend)
             elif (link.to, link.reason) in seen:
-                detail = f"The note {name_of(note)} holds its link to {_target(view, link)} twice."
-                yield view.trouble("duplicate-link", note, detail, "drops the second", mend)
+                detail = f"The note {name_of(note)} links to {_target(view, link)} twice."
+                yield view.trouble("duplicate-link", note, detail, "removes the second", mend)
             seen.add((link.to, link.reason))
 
 
@@ -49,9 +49,9 @@ def one_way_links(view: View) -> Iterator[Trouble]:
                 continue
             held.add(back)
             detail = (
-                f"The note {name_of(note)} links to {name_of(target)} for the reason {said(link.reason)}; "
+                f"The note {name_of(note)} links to {name_of(target)} with the reason {said(link.reason)}; "
             )
-            detail += "that one does not link back."
+            detail += "the other note does not link back."
             missing = back_from.setdefault(link.to, [])
             missing.append((note.id, link))
             mend = partial(_link_back, id=link.to, missing=missing)
@@ -73,19 +73,19 @@ def wrong_tags(view: View) -> Iterator[Trouble]:
         if missing:
             parts.append(f"lack {_listed(missing)}")
         if gone:
-            parts.append(f"hold {_listed(gone)} by mistake")
+            parts.append(f"wrongly hold {_listed(gone)}")
         detail = f"The tags of {name_of(note)} {' and '.join(parts) or 'hold one of them twice'}."
         mend = partial(_set_right, id=note.id)
-        yield view.trouble("wrong-tags", note, detail, "sets the tags right", mend)
+        yield view.trouble("wrong-tags", note, detail, "corrects the tags", mend)
 
 
 def wrong_vectors(view: View) -> Iterator[Trouble]:
     """Recipes of vectors that do not fit the note: the original searches by them."""
     for note in view.snapshot.notes:
         if vector_spec(note) != note.vector:
-            detail = f"The search vector of {name_of(note)} does not fit what the note says."
+            detail = f"The search vector of {name_of(note)} does not match its text."
             mend = partial(_set_right, id=note.id)
-            yield view.trouble("wrong-vector", note, detail, "computes it anew", mend)
+            yield view.trouble("wrong-vector", note, detail, "computes it again", mend)
 
 
 def _listed(tags: list[str]) -> str:

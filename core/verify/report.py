@@ -21,14 +21,14 @@ _KNOWN: Final = {
     "source": SOURCES,
     "stability": STABILITIES,
 }
-_MEND_ITEM: Final = "Mend it in the file; in the app, ! shows its bytes."
-_MOVE_FILE: Final = "Move it out of the folder when nothing in it is missed in the other."
+_MEND_ITEM: Final = "Fix it in the file; in the app, ! shows its bytes."
+_MOVE_FILE: Final = "Move it out of the folder once the other file has all you need from it."
 
 
 def files(view: View) -> Iterator[Trouble]:
     """What could not be read, second files of one nugget, and files of a newer version."""
     if view.snapshot.read_only:
-        detail = f"{view.snapshot.read_only}. Nothing is written until this program is updated."
+        detail = f"{view.snapshot.read_only}. Update nuggets-tui to write here again."
         yield Trouble(Finding("newer-version", view.snapshot.home, detail))
     for problem in view.snapshot.problems:
         yield Trouble(_told(problem))
@@ -52,8 +52,8 @@ def names(view: View) -> Iterator[Trouble]:
         try:
             check_nugget_name(name, () if other == name else (other,))
         except InvalidInputError as error:
-            detail = f"The nugget {said(name)} cannot keep its name on every system: {error.what}. "
-            detail += "Keep what it holds in a nugget of another name."
+            detail = f"The name of the nugget {said(name)} does not work on every system: {error.what}. "
+            detail += "Move its facts and notes to a nugget with another name."
             yield Trouble(Finding("nugget-name", name, detail))
     for note in view.snapshot.notes:
         if not note.id.strip():
@@ -73,9 +73,7 @@ def values(view: View) -> Iterator[Trouble]:
         for name in _TIMES:
             text = getattr(note, name)
             if text and parse_iso(text) is None:
-                detail = (
-                    f"The {FILE_NAMES[name]} of {name_of(note)} is no time: {said(text)}. Set it in the file."
-                )
+                detail = f"The {FILE_NAMES[name]} of {name_of(note)} is not a time: {said(text)}. Fix it in the file."
                 yield Trouble(Finding("no-time", note.id, detail))
         if not 0 <= note.confidence <= 1:
             detail = f"The confidence of {name_of(note)} is {note.confidence:g}, not a number from 0 to 1. "

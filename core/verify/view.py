@@ -150,7 +150,7 @@ class View:
         """A finding that is mended by changing `note`. While the file of its fact is broken, only a person can."""
         where = where or note.id
         if note.is_fact and note.nugget_name in self.broken:
-            detail += f" The fact file of {said(note.nugget_name)} cannot be read: mend that first."
+            detail += f" The fact file of {said(note.nugget_name)} cannot be read: fix that first."
             return Trouble(Finding(kind, where, detail))
         return Trouble(Finding(kind, where, detail, repair, Means.CHANGE), mend, group)
 

@@ -52,7 +52,7 @@ def test_a_fact_that_is_missing_in_its_file_comes_back_from_its_note() -> None:
     draft = make_draft(*draft.snapshot.notes, make_fact_note(2, "j", "w"), facts={"j": "w"})
     finding = only(draft)
     assert (finding.kind, finding.where) == ("missing-fact", "memory: k")
-    assert finding.repair == "puts the fact back with the note's text"
+    assert finding.repair == "restores the fact with the note's text"
     assert facts_in(mended(draft)) == {"j": "w", "k": "v"}
     held = draft.nugget("memory")
     assert held is not None
@@ -70,8 +70,8 @@ def test_facts_of_a_file_that_is_gone_come_back_together() -> None:
     assert only(draft) == Finding(
         "missing-file",
         "memory",
-        'The nugget "memory" has no fact file, but 2 notes mirror facts of it.',
-        "makes it anew with 2 facts from the notes",
+        'The nugget "memory" has no fact file, but 2 notes mirror its facts.',
+        "creates it again with 2 facts from the notes",
         Means.CHANGE,
     )
     assert facts_in(mended(draft)) == {"k": "v", "j": "w"}
@@ -118,7 +118,7 @@ def test_a_fact_without_a_note_gets_one_with_its_recalls() -> None:
     draft = make_draft(facts={"user:k": "v"})
     draft.put_fact("memory", Fact(key="user:k", value="v", hits=4, last_hit_session="s-1"))
     draft = draft_over(draft.present())
-    assert only(draft).detail == 'The fact "user:k" has no note: it is neither searched nor promoted.'
+    assert only(draft).detail == 'The fact "user:k" has no note, so search and promotion miss it.'
     [note] = mended(draft).notes()
     assert (note.title, note.source_key, note.content, note.kind) == ("user:k", "user:k", "v", "fact")
     assert (note.scope, note.hits, note.last_hit_session) == ("user", 4, "s-1")
@@ -130,7 +130,7 @@ def test_where_fact_and_note_disagree_the_notes_text_wins_and_the_value_is_kept(
     draft = make_draft(note, make_fact_note(2, "j", "x"), facts={"k": "the value", "j": "x"})
     finding = only(draft)
     assert finding.kind == "value-differs"
-    assert finding.detail == 'Agents are answered "the value" for "k"; its note says "the note".'
+    assert finding.detail == 'Agents recall "the value" for "k", but its note says "the note".'
     assert finding.repair == 'gives the fact the note\'s text and keeps "the value" in a hidden note'
     assert facts_in(mended(draft)) == {"k": "the note", "j": "x"}
     [kept] = notes_in(draft, hidden=True)
@@ -176,8 +176,7 @@ def test_a_key_that_stands_twice_keeps_its_first_value_and_the_other_in_a_hidden
     finding = only(draft)
     assert (finding.kind, finding.where) == ("duplicate-key", "memory: k")
     assert (
-        finding.detail
-        == 'The fact file of "memory" holds the key "k" twice; agents are answered with the first.'
+        finding.detail == 'The fact file of "memory" holds the key "k" twice; agents recall only the first.'
     )
     assert facts_in(mended(draft)) == {"k": "v"}
     assert [note.content for note in notes_in(draft, hidden=True)] == ["w"]
@@ -191,7 +190,7 @@ def test_a_key_that_stands_twice_keeps_its_first_value_and_the_other_in_a_hidden
 def test_a_visible_note_in_which_its_standing_fact_waits_is_hidden_again() -> None:
     note = make_fact_note(1, "k", "v", hidden_fact=KEPT, archived_at=LONG_AGO)
     draft = make_draft(make_fact_note(2, "j", "w"), note, facts={"k": "v", "j": "w"})
-    assert only(draft).repair == 'hides it again and takes the fact "k" out of the fact file'
+    assert only(draft).repair == 'hides it again and removes the fact "k" from the fact file'
     after = found(mended(draft), note)
     assert facts_in(draft) == {"j": "w"}
     assert (after.hidden, after.archived_at, after.hidden_fact) == (True, LONG_AGO, KEPT)
@@ -200,7 +199,7 @@ def test_a_visible_note_in_which_its_standing_fact_waits_is_hidden_again() -> No
 def test_a_visible_note_whose_key_was_remembered_anew_keeps_the_old_value_in_a_hidden_note() -> None:
     note = make_fact_note(1, "k", "new", hidden_fact=KEPT, archived_at=LONG_AGO)
     draft = make_draft(note, facts={"k": "new"})
-    assert only(draft).repair == 'leaves it to the new value and keeps "v" in a hidden note'
+    assert only(draft).repair == 'links it to the new value and keeps "v" in a hidden note'
     after = found(mended(draft), note)
     assert (after.hidden, after.archived_at, after.hidden_fact, after.content) == (False, None, None, "new")
     [kept] = notes_in(draft, hidden=True)
@@ -212,7 +211,7 @@ def test_a_visible_note_whose_fact_waits_in_it_alone_brings_the_fact_back_to_its
     note = make_fact_note(1, "k", "v", hidden_fact=KEPT)
     others = [make_fact_note(number, key, "x") for number, key in ((2, "a"), (3, "b"))]
     draft = make_draft(note, *others, facts={"a": "x", "b": "x"})
-    assert only(draft).repair == "puts the fact back into the fact file"
+    assert only(draft).repair == "restores the fact to the fact file"
     assert list(facts_in(mended(draft))) == ["a", "k", "b"]
     assert found(draft, note).hidden_fact is None
 
@@ -267,9 +266,9 @@ def test_tags_and_vectors_are_set_right() -> None:
     tags, vector = findings(draft.snapshot)
     assert tags.detail == (
         'The tags of "Title 1" lack "memory", "own", "scope:user" and "type:note" '
-        'and hold "Own" and "scope:self" by mistake.'
+        'and wrongly hold "Own" and "scope:self".'
     )
-    assert vector.repair == "computes it anew"
+    assert vector.repair == "computes it again"
     after = found(mended(draft), wrong)
     assert set(after.tags) == set(right.tags)
 
@@ -277,7 +276,7 @@ def test_tags_and_vectors_are_set_right() -> None:
 def test_of_many_wrong_tags_a_few_are_named() -> None:
     wrong = replace(make_note(1), tags=("memory", "scope:user", "type:note", *(f"T{n}" for n in range(50))))
     detail = findings(make_draft(wrong).snapshot)[0].detail
-    assert '"t3" and 46 more and hold "T0"' in detail
+    assert '"t3" and 46 more and wrongly hold "T0"' in detail
 
 
 def test_ids_that_two_notes_bear_are_told_apart_and_copies_dropped() -> None:
@@ -285,8 +284,8 @@ def test_ids_that_two_notes_bear_are_told_apart_and_copies_dropped() -> None:
     draft = make_draft(first, second, first)
     kinds = [(finding.kind, finding.repair) for finding in findings(draft.snapshot)]
     assert kinds == [
-        ("duplicate-id", 'gives "Other", which stands later in the file, an id of its own'),
-        ("duplicate-id", "takes the second copy out"),
+        ("duplicate-id", 'gives "Other", which comes later in the file, a new id'),
+        ("duplicate-id", "removes the second copy"),
     ]
     after = list(mended(draft).notes())
     assert [note.title for note in after] == ["Title 1", "Other"]
@@ -338,7 +337,7 @@ def test_a_second_file_of_a_nugget_and_a_newer_version_are_told() -> None:
         path,
         "memory",
     )
-    newer = "/m/graph/graph.json has version 9, newer than this program knows (3)"
+    newer = "/m/graph/graph.json has version 9, newer than nuggets-tui supports (3)"
     draft = make_draft(facts={}, problems=(second,), read_only=newer, home="/m")
     assert [(finding.kind, finding.where) for finding in findings(draft.snapshot)] == [
         ("newer-version", "/m"),

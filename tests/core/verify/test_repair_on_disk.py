@@ -281,4 +281,4 @@ def test_one_broken_fact_file_does_not_keep_the_rest_from_being_repaired(tmp_pat
     assert stored[0] == stuck
     assert "memory" in stored[1]["tags"]
     assert (tmp_path / "broken.nugget.json").read_bytes() == b"{"
-    assert "mend that first" in " ".join(found.detail for found in findings(memory.snapshot))
+    assert "fix that first" in " ".join(found.detail for found in findings(memory.snapshot))
