@@ -195,7 +195,7 @@ class Matching:
             return False
         self._claim(edited)
         ours_once = (edited.section, edited.title) in self._ours.places
-        reason = _EDITED if ours_once else "stands there by another hand"
+        reason = _EDITED if ours_once else "written by someone else"
         self._replace(note, edited, self._end(edited, note), "edited", reason=reason)
         return True
 
@@ -208,7 +208,7 @@ class Matching:
 
     def _move(self, note: Note, found: Bullet, count: int) -> None:
         lines = bullet(note, found.marker)
-        reason = f"moves here from {found.section}"
+        reason = f'moves here from "{found.section}"'
         self._propose(
             note, "updated", section_of(note), lines, there=(found, count), reason=reason,
             edits=((found.line, found.line + count, []),), fresh=tuple(lines),
@@ -219,7 +219,7 @@ class Matching:
     ) -> None:
         lines = bullet(note, found.marker)
         if status == "updated" and found.title != title_of(note):
-            reason = f"was called {found.title}"
+            reason = f'renamed from "{found.title}"'
         self._propose(
             note, status, found.section, lines, there=(found, end - found.line), home=home, reason=reason,
             edits=((found.line, end, lines),),

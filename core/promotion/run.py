@@ -100,12 +100,12 @@ def promote(
 def _decoded(existing: bytes | None, path: str) -> str:
     if existing and (existing.startswith(_OTHER_ENCODINGS) or b"\0" in existing):
         raise BrokenFileError(
-            "this is no UTF-8 text",
+            "not UTF-8 text",
             code=ErrorCode.NOT_UTF8,
             field="folder",
             where=path,
-            kept="its bytes were left as they are",
-            todo="save it as UTF-8 or name another folder",
+            kept="the file is unchanged",
+            todo="save it as UTF-8 or choose another folder",
         )
     return (existing or b"").decode("utf-8", "surrogateescape")
 

@@ -62,7 +62,7 @@ def hide_step(note: Note, why: str, confidence: float) -> Step:
         hide_note(draft, note.id)
         return True
 
-    return Step(_proposed("hide", note, f"archived: {why}", why, confidence), apply)
+    return Step(_proposed("hide", note, f"hide: {why}", why, confidence), apply)
 
 
 def rewrite_step(note: Note) -> Step:
@@ -76,10 +76,10 @@ def rewrite_step(note: Note) -> Step:
         return True
 
     repeated, white = _what_goes(note.content)
-    why = "a line that stands above says nothing new" if repeated else "this white space means nothing"
+    why = "a repeated line says nothing new" if repeated else "this white space has no meaning"
     # White space is dropped with certainty; a line could have been repeated on purpose.
     confidence = 0.9 if repeated else 1.0
-    return Step(_proposed("rewrite", note, f"tidied: {_named(repeated, white)}", why, confidence), apply)
+    return Step(_proposed("rewrite", note, f"tidy: {_named(repeated, white)}", why, confidence), apply)
 
 
 def _what_goes(content: str) -> tuple[int, bool]:
@@ -103,10 +103,10 @@ def tag_step(note: Note, tags: tuple[str, ...]) -> Step:
     held, wanted = set(note.tags), set(tags)
     added = [tag for tag in tags if tag not in held]
     gone = [tag for tag in note.tags if tag not in wanted]
-    said = [f"{word} {', '.join(some)}" for word, some in (("added", added), ("removed", gone)) if some]
+    said = [f"{word} {', '.join(some)}" for word, some in (("add", added), ("remove", gone)) if some]
     # Nugget, scope and type are certain; what a text is about is read from its words.
     meant = [tag for tag in custom_tags(replace(note, tags=tags)) if tag not in held]
-    why = "title and text speak of it" if meant else "nugget, scope and type are always tags"
+    why = "taken from the title and text" if meant else "nugget, scope and type are always tags"
 
     def apply(draft: Draft) -> bool:
         current = _visible(draft, note.id)
@@ -115,7 +115,7 @@ def tag_step(note: Note, tags: tuple[str, ...]) -> Step:
         draft.put(replace(current, tags=tags, updated_at=draft.at))
         return True
 
-    detail = f"tags: {'; '.join(said) or 'put in order'}"
+    detail = f"tags: {'; '.join(said) or 'sort'}"
     proposal = _proposed("tag", note, detail, why, 0.8 if meant else 1.0, wanted=" ".join(sorted(meant)))
     return Step(proposal, apply)
 
@@ -137,7 +137,7 @@ def merge_step(survivor: Note, other: Note, tags_of: Callable[[Note], tuple[str,
         draft.put(replace(merged, tags=tags_of(merged)))
         return True
 
-    detail = f"merged near-duplicate {OTHER} ({other.title})"
+    detail = f'merge with {OTHER} ("{other.title}")'
     why = f"{alike:.0%} of their words are the same"
     return Step(_proposed("merge", survivor, detail, why, alike, other.id), apply)
 
@@ -153,5 +153,5 @@ def link_step(note: Note, other: Note, words: tuple[str, ...], confidence: float
         link_notes(draft, note.id, other.id, reason)
         return True
 
-    why = f"few notes speak of {', '.join(words)}"
-    return Step(_proposed("link", note, f"linked to {OTHER} ({reason})", why, confidence, other.id), apply)
+    why = f"few notes mention {', '.join(words)}"
+    return Step(_proposed("link", note, f"link to {OTHER} ({reason})", why, confidence, other.id), apply)

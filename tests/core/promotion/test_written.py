@@ -88,7 +88,7 @@ def test_the_bullet_of_a_deleted_note_goes(place: Place) -> None:
 def test_the_bullet_of_a_retitled_note_is_renamed_where_it_stands(place: Place) -> None:
     place.change(ONE, title="new name")
     result = place.promote()
-    assert [entry.reason for entry in result.entries if entry.status == "updated"] == ["was called first"]
+    assert [entry.reason for entry in result.entries if entry.status == "updated"] == ['renamed from "first"']
     assert lines(place) == ["- **new name**: one", "  and more", "- **second**: two"]
 
 
@@ -138,7 +138,7 @@ def test_a_note_that_belongs_to_another_section_by_now_moves_there(place: Place)
     place.change(TWO, scope="shared", subject="shared:project")
     result = place.promote()
     assert next((e.section, e.status, e.reason) for e in result.entries) == (
-        "shared-context", "updated", "moves here from user"
+        "shared-context", "updated", 'moves here from "user"'
     )  # fmt: skip
     assert place.page is not None
     assert place.page.endswith(
@@ -298,7 +298,7 @@ def test_where_we_wrote_before_a_bullet_that_is_not_of_us_is_no_ones_but_the_per
     before = place.page
     result = place.promote()
     assert place.page == before
-    assert [entry.reason for entry in result.edited] == ["stands there by another hand"]
+    assert [entry.reason for entry in result.edited] == ["written by someone else"]
 
 
 def test_a_bullet_that_a_person_took_out_is_proposed_again_as_new(place: Place) -> None:
