@@ -83,10 +83,10 @@ def _said_of_exact(result: SearchResult) -> Iterator[Clause]:
     """What became of exact words that none or only some of the hits hold."""
     for text, holders in result.exact:
         if not holders:
-            yield Clause(f'no note holds "{text}" word for word; its words count as words', True)
+            yield Clause(f'no note contains "{text}" exactly; these words are searched one by one', True)
         elif holders < len(result.hits):
-            notes = "1 note holds" if holders == 1 else f"{holders} notes hold"
-            yield Clause(f'{notes} "{text}" word for word; below them its words count as words')
+            notes = "1 note contains" if holders == 1 else f"{holders} notes contain"
+            yield Clause(f'{notes} "{text}" exactly; the notes below match its words')
 
 
 def standing(

@@ -25,7 +25,7 @@ IS: Final[dict[str, str]] = {
     "new": "new",
     "fact": "a fact",
     "note": "a plain note",
-    "secret": "one that seems to hold a secret",
+    "secret": "with a possible secret",
 }
 HAS: Final = ("links", "tags", "recalls")
 # Fields whose values are known beforehand.
@@ -92,11 +92,11 @@ def fault(field: str, value: str) -> str:
     """Why a value cannot be read in a field, in a few words; "" when it can."""
     choices = CHOICES.get(field)
     if choices is not None:
-        return "" if value.casefold() in choices else f"{field} can be {', '.join(choices)}"
+        return "" if value.casefold() in choices else f"known values are {', '.join(choices)}"
     if field == "hits":
-        return "" if _count(value) else "no number such as >3"
+        return "" if _count(value) else "not a number such as >3"
     if field in ("updated", "created"):
-        return "" if _age(value) or _day(value) else "no time such as <30d or >2026-01-01"
+        return "" if _age(value) or _day(value) else "not a time such as <30d or >2026-01-01"
     return ""
 
 

@@ -191,12 +191,12 @@ def read(text: str, excludes: Holds | None = None) -> Question:
     conditions = _joined(part.condition for part in found if part.condition is not None)
     free = " ".join(part.text for part in found if part.kind == "word" and not part.fault)
     clauses = [Clause(f"words: {free}", free=True)] if free else []
-    clauses += [Clause(f'first "{part.text}"') for part in found if part.kind == "phrase"]
-    clauses += [Clause(f"first `{part.text}`") for part in found if part.kind == "code"]
+    clauses += [Clause(f'exact first: "{part.text}"') for part in found if part.kind == "phrase"]
+    clauses += [Clause(f"exact first: `{part.text}`") for part in found if part.kind == "code"]
     clauses += [Clause(f"with: {_quoted_words(text)}") for text in demanded]
     clauses += [Clause(f"without: {_quoted_words(text)}") for text in excluded]
     clauses += [Clause(condition.described()) for condition in conditions]
-    clauses += [Clause(f"{part.text} is not finished") for part in found if part.kind == "open"]
+    clauses += [Clause(f"{part.text} is incomplete") for part in found if part.kind == "open"]
     clauses += [Clause(f"{part.text} is read as words: {part.fault}", True) for part in found if part.fault]
     return Question(
         words=" ".join(part.text for part in found if part.kind in ("word", "phrase", "code", "demanded")),

@@ -39,7 +39,7 @@ def clauses(memory: Memory, text: str) -> list[str]:
 def test_notes_that_hold_the_exact_words_come_first_and_the_others_follow(memory: Memory) -> None:
     assert titles(memory, "auth token")[0] == "Tokens for auth"
     assert titles(memory, '"auth token"') == ["Login", "Tokens for auth"]
-    assert '1 note holds "auth token" word for word; below them its words count as words' in clauses(
+    assert '1 note contains "auth token" exactly; the notes below match its words' in clauses(
         memory, '"auth token"'
     )
 
@@ -47,7 +47,7 @@ def test_notes_that_hold_the_exact_words_come_first_and_the_others_follow(memory
 def test_exact_words_that_no_note_holds_count_as_words_and_that_is_said(memory: Memory) -> None:
     assert titles(memory, '"token auth page"') == titles(memory, "token auth page")
     (said,) = [clause for clause in memory.search_result('"token auth page"').clauses if clause.broken]
-    assert said.text == 'no note holds "token auth page" word for word; its words count as words'
+    assert said.text == 'no note contains "token auth page" exactly; these words are searched one by one'
 
 
 def test_a_plus_demands(memory: Memory) -> None:
@@ -67,7 +67,7 @@ def test_flags_are_words_in_a_command_line(memory: Memory) -> None:
     for text in ("delete merged git branch -d", "git branch -merged", "`git branch -d` merged"):
         assert titles(memory, text)[0] == "Branches", text
         assert not any("without" in clause for clause in clauses(memory, text))
-    assert "first `git branch -d`" in clauses(memory, "`git branch -d` merged")
+    assert "exact first: `git branch -d`" in clauses(memory, "`git branch -d` merged")
 
 
 def test_the_parts_of_a_score_add_up_with_exact_words_too(memory: Memory) -> None:

@@ -262,14 +262,14 @@ def test_new_is_what_changed_since_the_last_visit_or_within_a_day() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("hits:>x", "no number such as >3"),
-        ("hits:99999999999", "no number such as >3"),
-        ("updated:soon", "no time such as <30d or >2026-01-01"),
-        ("updated:2026-02-30", "no time such as <30d or >2026-01-01"),
-        ("updated:<99999999y", "no time such as <30d or >2026-01-01"),
-        ("is:open", "is can be hidden, pinned, new, fact, note, secret"),
-        ("has:wings", "has can be links, tags, recalls"),
-        ("scope:wide", "scope can be self, user, shared, project, session"),
+        ("hits:>x", "not a number such as >3"),
+        ("hits:99999999999", "not a number such as >3"),
+        ("updated:soon", "not a time such as <30d or >2026-01-01"),
+        ("updated:2026-02-30", "not a time such as <30d or >2026-01-01"),
+        ("updated:<99999999y", "not a time such as <30d or >2026-01-01"),
+        ("is:open", "known values are hidden, pinned, new, fact, note, secret"),
+        ("has:wings", "known values are links, tags, recalls"),
+        ("scope:wide", "known values are self, user, shared, project, session"),
         ('title:"jwt', "the quote is not closed"),
         ('"jwt', "the quote is not closed"),
         ('-"jwt', "the quote is not closed"),
@@ -296,14 +296,14 @@ def test_what_is_being_typed_changes_nothing_yet() -> None:
     ):
         assert read(text).empty, text
         assert read(f"auth {text}").words == "auth"
-        assert said(text) == [f"{text} is not finished"]
+        assert said(text) == [f"{text} is incomplete"]
         assert read(f"{text} auth").words == f"{text} auth"
 
 
 def test_how_a_query_was_read_is_said_in_plain_words() -> None:
     assert said('auth "a b" tag:x,y -tag:z -staging updated:<30d hits:>3 is:new has:links') == [
         "words: auth",
-        'first "a b"',
+        'exact first: "a b"',
         "without: staging",
         "tag x or y",
         "not tag z",
@@ -322,7 +322,7 @@ def test_how_a_query_was_read_is_said_in_plain_words() -> None:
         "title jwt",
     ]
     assert said('+jwt +"a b" -"c d" `ls -la`') == [
-        "first `ls -la`",
+        "exact first: `ls -la`",
         "with: jwt",
         'with: "a b"',
         'without: "c d"',
