@@ -47,12 +47,12 @@ _NAMES: Final = {
 }
 # Tables of the settings that bear on the daily pass; "" stands for all of a file that cannot be read.
 _BEARING: Final = frozenset(("", "schedule", "reflection", "promotion"))
-_RAN: Final = "what the pass did was written, and is in the log"
+_RAN: Final = "what the pass changed is written and in the history"
 _SAID: Final[dict[WhyNot, str]] = {
     "": "",
     "not due": "the daily pass is not due",
-    "running": "another process runs the daily pass just now",
-    "no memory": "there is no memory yet to reflect on",
+    "running": "another process is running the daily pass",
+    "no memory": "there is no memory to clean up yet",
 }
 
 
@@ -118,7 +118,7 @@ class DailyResult:
         """In a clause: why it did not run, or what it did."""
         if not self.ran:
             return _SAID[self.why_not]
-        return _told(self.last.counts) if self.last is not None else "reflection failed"
+        return _told(self.last.counts) if self.last is not None else "the cleanup failed"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON of the command line."""
@@ -193,7 +193,7 @@ def run_daily_pass(
         raise InvalidInputError(
             "; ".join(_unsure(settings)),
             code=ErrorCode.SETTINGS_UNSURE,
-            todo="the daily pass waits until that is mended",
+            todo="fix that; the daily pass waits until then",
         )
     memory.refresh()
     _check_usable(memory)
@@ -296,7 +296,7 @@ def _carry_out(memory: Memory, now: datetime, held: Claim, goals: list[str] | No
     finally:
         if done.counts_as_run:
             counts = counts_of(done.reflection, done.promotions)
-            with partly_done(_RAN, "it runs again when it is next asked for"):
+            with partly_done(_RAN, "the daily pass runs again next time"):
                 finish(memory.home, held, _run(now, held.by, counts, done.said))
         else:
             with contextlib.suppress(NuggetsError):
@@ -336,7 +336,7 @@ def _promote(memory: Memory, done: _Done, folders: list[str]) -> None:
     if not folders:
         done.problems.append(
             NotFoundError(
-                "no MEMORY.md to promote to along with the daily pass",
+                "the daily pass found no MEMORY.md to promote to",
                 code=ErrorCode.NO_MEMORY_PAGE,
                 kept="nothing was written",
                 todo="promote once by hand, or set promotion.memory_dir in settings.toml",
@@ -356,11 +356,11 @@ def _check_usable(memory: Memory) -> None:
             memory.snapshot.graph_problem,
             remedy=Verify(),
             where=str(memory.home / GRAPH_FILE),
-            kept="it was left as it is",
+            kept="the file is unchanged",
         )
     if memory.snapshot.read_only:
         raise ReadOnlyError(
-            f"the memory is read only ({memory.snapshot.read_only})",
+            f"the memory is read-only ({memory.snapshot.read_only})",
             code=ErrorCode.NEWER_VERSION,
             where=str(memory.home),
             kept="nothing was written",
@@ -397,7 +397,7 @@ def counts_of(
 
 def _told(counts: dict[str, int]) -> str:
     number = counts.get("inspected", 0)
-    looked = f"looked at {number:,} {'note' if number == 1 else 'notes'}"
+    looked = f"checked {number:,} {'note' if number == 1 else 'notes'}"
     done = ", ".join(
         f"{number:,} {name}" for name, number in counts.items() if name != "inspected" and number
     )

@@ -230,19 +230,19 @@ Remedy = (
 )  # fmt: skip
 
 _REPAIR: Final[Mapping[str, str]] = {
-    "": "nuggets verify --repair mends it",
-    "or-copy": "nuggets verify --repair mends it, or put back a good copy of it",
-    "facts": "nuggets verify --repair brings the facts back",
-    "again": "nuggets verify --repair makes the file sound again",
-    "go-on": "nuggets verify --repair goes on with it",
+    "": "nuggets verify --repair fixes it",
+    "or-copy": "nuggets verify --repair fixes it, or replace it with a good copy",
+    "facts": "nuggets verify --repair restores the facts",
+    "again": "nuggets verify --repair repairs the file again",
+    "go-on": "nuggets verify --repair continues",
 }
 _RESOLVE: Final[Mapping[str, str]] = {
-    "settle": "nuggets resolve {} settles it",
-    "once-more": "nuggets resolve {} once more settles it",
-    "go-on": "nuggets resolve goes on with it",
+    "settle": "nuggets resolve {} lets you decide",
+    "once-more": "nuggets resolve {} finishes it",
+    "go-on": "nuggets resolve continues",
     "join": "join both with: nuggets resolve",
-    "list": "nuggets resolve lists those that do",
-    "waits": "your change waits in the log: nuggets resolve {}",
+    "list": "nuggets resolve lists the open conflicts",
+    "waits": "your change is kept as a conflict: nuggets resolve {}",
 }
 _LISTS: Final[Mapping[str, str]] = {
     "notes": "nuggets notes lists them",
@@ -250,7 +250,7 @@ _LISTS: Final[Mapping[str, str]] = {
     "secrets": "nuggets secrets lists them",
     "proposals": "nuggets pipeline proposals lists them",
 }
-_UNREAD: Final = "; notes that cannot be read are not among them: nuggets verify"
+_UNREAD: Final = "; notes that cannot be read are not listed there: nuggets verify"
 
 
 def as_command(remedy: Remedy | None) -> str:
@@ -259,20 +259,20 @@ def as_command(remedy: Remedy | None) -> str:
         case None:
             return ""
         case Verify(mendable):
-            return f"nuggets verify says {'whether it can be mended' if mendable else 'what to do'}"
+            return f"nuggets verify shows {'whether it can be repaired' if mendable else 'what to do'}"
         case Repair(what):
             return _REPAIR[what]
         case Restore(what):
-            copied = "mend it, or put back a good copy with: nuggets restore"
+            copied = "fix it, or get a good copy with: nuggets restore"
             return "nuggets restore lists the backups" if what == "list" else copied
         case ShowLog(others):
-            told = "nuggets log lists what others did; nuggets undo ID takes one back"
-            return told if others else "nuggets log lists them"
+            told = "nuggets log lists the changes of others; nuggets undo ID undoes one"
+            return told if others else "nuggets log lists the entries"
         case Undo(entry, go_on):
-            return f"nuggets undo {entry} {'goes on with it' if go_on else 'takes it back'}"
+            return f"nuggets undo {entry} {'continues' if go_on else 'undoes it'}"
         case Redo(entry):
-            told = "a change that was taken back before the last new one is done again by its id: nuggets redo ID"
-            return f"nuggets redo {entry} does it again" if entry else told
+            told = "to redo an older change, give its id: nuggets redo ID"
+            return f"nuggets redo {entry} redoes it" if entry else told
         case Resolve(entry, what):
             return _RESOLVE[what].format(entry)
         case ListThings(what, unread):
@@ -299,21 +299,17 @@ def by_hand(
     match remedy:
         case FreeSpace(share):
             told = "free space and try again"
-            return (
-                f"your share of the disk is used up: {told}"
-                if share
-                else "free space on the disk and try again"
-            )
+            return f"your disk quota is used up: {told}" if share else "free space on the disk and try again"
         case GiveAccess():
-            return "look at who may read and write it"
+            return "check its permissions"
         case AllowWriting():
-            return "its disk can only be read: allow writing there, or use a folder elsewhere"
+            return "the disk is read-only: allow writing there, or use another folder"
         case CheckDisk():
-            return "the disk fails: copy the folder to another disk and check this one"
+            return "the disk is failing: copy the folder to another disk and check this one"
         case TryAgain(look):
-            return "look at it again" if look else "try again"
+            return "look at the newest version and try again" if look else "try again"
         case Update(to):
-            return f"update this program{f' to {to}' if to else ''}"
+            return f"update nuggets-tui{f' to {to}' if to else ''}"
         case NameIt(what):
             return f"give {what}"
 

@@ -190,10 +190,10 @@ def _page(path: Path, name: str) -> Page:
             link = os.readlink(path)
         found = path.stat()
     except OSError as error:
-        said = "the link leads nowhere" if link else error.strerror or "cannot be read"
+        said = "broken link" if link else error.strerror or "cannot be read"
         return Page(str(path), name, link=link, problem=said)
     if not stat.S_ISREG(found.st_mode):
-        return Page(str(path), name, link=link, problem="no regular file")
+        return Page(str(path), name, link=link, problem="not a regular file")
     return Page(str(path), name, found.st_size, _time(found.st_mtime), link)
 
 
@@ -211,7 +211,7 @@ def read_page(path: str) -> PageText:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
         with os.fdopen(handle, "rb") as file:
             if not stat.S_ISREG(os.fstat(handle).st_mode):
-                return PageText(problem="no regular file")
+                return PageText(problem="not a regular file")
             data = file.read(PAGE_LIMIT + 1)
     except (OSError, ValueError) as error:
         return PageText(problem=getattr(error, "strerror", None) or str(error))

@@ -504,7 +504,9 @@ class Memory:
         moment = parse_iso(when)
         if moment is None:
             raise InvalidInputError(
-                f'can\'t read "{when[:80]}" as a time', code=ErrorCode.BAD_TIME, todo="give an ISO 8601 time"
+                f'can\'t read "{when[:80]}" as a time',
+                code=ErrorCode.BAD_TIME,
+                todo="give a time such as 2026-01-31T14:30",
             )
         timeline = self.timeline()
         return timeline.at(timeline.position_at(iso(moment)))
@@ -660,7 +662,7 @@ class Memory:
         """Remembers in these notes and facts that what they hold now is no secret. Errors as in `change`."""
         from core.services.secrets import say_not_secret
 
-        return self.change("said to be no secret", lambda draft: say_not_secret(draft, ids))[1]
+        return self.change("marked as not a secret", lambda draft: say_not_secret(draft, ids))[1]
 
     # Reflection and promotion
 

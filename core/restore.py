@@ -58,9 +58,7 @@ def restoration(
         found = _OneNote(current, wanted, note).differences()
     else:
         found, nameless = _everything(current, wanted, progress)
-        reason += (
-            f", but for {', '.join(map(repr, nameless))}: no file can have this name" if nameless else ""
-        )
+        reason += f", except {', '.join(map(repr, nameless))}: no file can have this name" if nameless else ""
     return ChangeSet(
         id=id,
         at=at,
@@ -75,7 +73,7 @@ def restoration(
 
 def reason_of(words: str, note: str | None) -> str:
     """What the log says of going back. words: what the state is called; note: as in `restoration`."""
-    return f"went back to {words}" if note is None else f"brought a note back from {words}"
+    return f"restored the memory from {words}" if note is None else f"restored a note from {words}"
 
 
 # All of it
@@ -245,19 +243,19 @@ class _OneNote:
                 raise BrokenFileError(
                     f"the note cannot be read as it {when}",
                     where=self.id,
-                    kept="it was left as it is",
+                    kept="it is unchanged",
                     remedy=remedy,
                     todo=todo,
                 )
         if former is None:
             raise NotFoundError(
-                "the note was not there at that time", code=ErrorCode.NO_SUCH_NOTE, where=self.id, kept=_KEPT
+                "the note did not exist at that time", code=ErrorCode.NO_SUCH_NOTE, where=self.id, kept=_KEPT
             )
         for note in (former, present):
             if note is not None and note.is_fact and note.nugget_name in self._closed:
                 raise BrokenFileError(
                     "its fact file cannot be read", remedy=Repair(), where=f"{self.id}: {note.nugget_name}",
-                    kept="it was left as it is",
+                    kept="it is unchanged",
                 )  # fmt: skip
         return former
 
@@ -279,11 +277,11 @@ class _OneNote:
             # The key may be in the file only if it says the same and stands for no other note.
             if has is not None or there[1].value != was[1].value or self._is_shared(name, there[1].key):
                 raise self._conflict(
-                    f"the key {there[1].key!r} was remembered anew in {name}", was[1], there[1]
+                    f"the nugget {name} has a new fact with the key {there[1].key!r}", was[1], there[1]
                 )
             has = there
         if has is not None and has[1] != was[1] and self._is_shared(name, has[1].key):
-            raise self._conflict("another note stands for the same fact", was[1], has[1])
+            raise self._conflict("another note holds the same fact", was[1], has[1])
         changes = (self._fact_change(name, has, was),) if has is None or has[1] != was[1] else ()
         if nugget is not None:
             return changes, ()

@@ -288,14 +288,14 @@ class _Loading(NamedTuple):
         """The settings that a file gives."""
         try:
             if path.exists() and not path.is_file():
-                raise OSError(0, "it is no regular file")
+                raise OSError(0, "not a regular file")
             table = _parsed(path.read_text(encoding="utf-8"))
         except (FileNotFoundError, NotADirectoryError):
             table = {}
         # ValueError: no UTF-8, no TOML, a number of thousands of digits.
         except (OSError, ValueError) as error:
             said = error.strerror if isinstance(error, OSError) else error
-            counts = "the defaults count" if _is_plain(self.fallback) else "the settings in force stay"
+            counts = "the defaults apply" if _is_plain(self.fallback) else "the current settings stay"
             told = f"the settings cannot be read ({said}); {counts}".replace("\n", " ")
             self.problems.append(("", f"{self.where}: {told}"))
             return replace(self.fallback, unknown=())
@@ -379,8 +379,8 @@ def _is_plain(settings: Settings) -> bool:
 def _counts(value: object) -> str:
     """Which value counts, where it can be said shortly."""
     if isinstance(value, bool):
-        return f"{str(value).lower()} counts"
-    return f"{value!r} counts" if isinstance(value, int | float) else "the one in force counts"
+        return f"{str(value).lower()} is used"
+    return f"{value!r} is used" if isinstance(value, int | float) else "the current value stays"
 
 
 def _parsed(text: str) -> dict[str, Any]:

@@ -117,9 +117,9 @@ class Timeline:
                 if not self.dig():
                     break
         if not self.marks:
-            raise NotFoundError("nothing is in the log yet", code=ErrorCode.EMPTY_LOG, where=moment)
+            raise NotFoundError("the history is empty", code=ErrorCode.EMPTY_LOG, where=moment)
         raise NotFoundError(
-            "the log does not reach back so far",
+            "the history does not go back that far",
             code=ErrorCode.BEFORE_THE_LOG,
             where=moment,
             todo=f"it begins at {self._made[-1]}",

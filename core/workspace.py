@@ -66,7 +66,7 @@ class Workspace:
 
         done = self.memory.repair()
         with (
-            nullcontext() if done.empty else partly_done("what was repaired in notes and facts is in the log")
+            nullcontext() if done.empty else partly_done("the repairs of notes and facts are in the history")
         ):
             brought = mend_drift(self.memory, now=self._now())
         return brought[-1] if brought and done.empty else done

@@ -37,7 +37,7 @@ def remember(draft: Draft, nugget: str, key: str, value: str, meta: MetaInput | 
             field="value",
             where=key,
             kept="nothing was written",
-            todo="to remove it: forget",
+            todo="to remove the fact, forget it",
         )
     if not draft.has_nugget(nugget):
         draft.ensure_nugget(nugget)

@@ -27,7 +27,7 @@ _SINGLE_BYTES: Final = 96
 def check_decodable(meta: NuggetMeta, facts: int, vocabulary: int) -> None:
     """Raises InvalidInputError when a nugget's numbers make no vectors or more than a machine can hold."""
     if meta.D < 1:
-        raise _undecodable(meta, f"D is {max(meta.D, -_MANY)}, a phase vector needs at least one element")
+        raise _undecodable(meta, f"D is {max(meta.D, -_MANY)} and must be at least 1")
     cells = max((vocabulary + 1) * meta.D, facts * vocabulary, facts)
     if cells > MAX_CELLS:
         raise _undecodable(
@@ -89,6 +89,6 @@ def _undecodable(meta: NuggetMeta, what: str) -> InvalidInputError:
     return InvalidInputError(
         f"the facts cannot be decoded: {what}",
         where=meta.name,
-        kept="its file was left as it is",
-        todo="mend D, banks, ensembles or orth_iters in the nugget's file, or split it",
+        kept="its file is unchanged",
+        todo="fix D, banks, ensembles or orth_iters in the nugget's file, or split the nugget",
     )

@@ -110,7 +110,7 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
             field="content",
             where=before.id,
             kept="nothing was changed",
-            todo="hide or delete the note to be rid of the fact",
+            todo="to remove the fact, hide or delete its note",
         )
     renamed = before.title != after.title
     key = after.title if renamed else before.key
@@ -134,7 +134,7 @@ def _carry_to_fact(draft: Draft, before: Note, after: Note) -> Note:
             code=ErrorCode.KEY_TAKEN,
             field="title",
             where=before.id,
-            kept="both facts stay as they were",
+            kept="both facts are unchanged",
             todo="choose another title or edit that fact",
             ours=after.content,
             theirs=other[1].value,
@@ -195,7 +195,7 @@ def _has_fact(draft: Draft, note: Note) -> bool:
         if note.hidden_fact is None:
             return False
         raise InvalidInputError(
-            f"the fact in it cannot come back, its nugget has no file and none can be made: {error.message}",
+            f"its fact cannot be restored: the nugget has no file and none can be created ({error.message})",
             where=note.id,
             todo="store the fact in another nugget",
         ) from error
@@ -213,10 +213,10 @@ def _restore_fact(draft: Draft, note: Note) -> None:
     mirrored = bool(draft.visible_fact_notes(note.nugget_name, there[1].key))
     if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
         raise ConflictError(
-            f"the key {key!r} was remembered anew in {note.nugget_name}",
+            f"the nugget {note.nugget_name} has a new fact with the key {key!r}",
             code=ErrorCode.KEY_TAKEN,
             where=note.id,
-            kept="the new fact and the hidden note both stay as they are",
+            kept="the new fact and the hidden note are unchanged",
             todo="edit or forget the new fact first",
             ours=value,
             theirs=there[1].value,

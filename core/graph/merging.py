@@ -66,7 +66,7 @@ def merge_notes(
         if note.hidden:
             raise InvalidInputError(
                 "a hidden note cannot be merged", code=ErrorCode.HIDDEN_NOTE, where=note.id, kept="nothing was changed",
-                todo="bring it back first",
+                todo="show it first",
             )  # fmt: skip
     counted = _counted_in(draft, other, survivor)
     counts_us = _counted_in(draft, survivor, other)

@@ -197,7 +197,7 @@ def joined(first: ChangeSet, second: ChangeSet) -> ChangeSet:
         start = known.before if known is not None else fact.before
         facts[fact.nugget, fact.key] = msgspec.structs.replace(fact, before=start)
     count = max(len(notes), len(facts))
-    reason = second.reason if count == 1 else f"recalled {count} memories"
+    reason = second.reason if count == 1 else f"recalled {count} notes"
     return msgspec.structs.replace(
         second, reason=reason, notes=tuple(notes.values()), facts=tuple(facts.values())
     )

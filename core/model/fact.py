@@ -76,11 +76,9 @@ class Nugget(msgspec.Struct, frozen=True, kw_only=True):
     def capacity_warning(self) -> str:
         """What a person should know about the load: "" below 80 %, a warning above, critical above 90 %."""
         if self.load > CAPACITY_CRITICAL:
-            return (
-                f"critical: {self.capacity_used_pct:g} % of capacity used, decoded answers become unreliable"
-            )
+            return f"critical: {self.capacity_used_pct:g}% of capacity used, recall becomes unreliable"
         if self.load > CAPACITY_WARNING:
-            return f"warning: {self.capacity_used_pct:g} % of capacity used"
+            return f"warning: {self.capacity_used_pct:g}% of capacity used"
         if self.meta.max_facts and len(self.facts) > self.meta.max_facts:
             return f"warning: {len(self.facts)} facts, more than the limit of {self.meta.max_facts}"
         return ""

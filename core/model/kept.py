@@ -40,14 +40,14 @@ def checked(search: KeptSearch) -> KeptSearch:
     name, query = " ".join(search.name.split()), search.query.strip()
     if not name or len(name) > _LONGEST_NAME or not name.isprintable():
         raise InvalidInputError(
-            f"a name is 1 to {_LONGEST_NAME} signs on one line",
+            f"a name has 1 to {_LONGEST_NAME} characters on one line",
             code=ErrorCode.BAD_NAME,
             field="name",
             where=repr(search.name),
         )
     if not query or len(query) > _LONGEST_QUERY or not query.isprintable():
         raise InvalidInputError(
-            f"a search is 1 to {_LONGEST_QUERY} signs on one line",
+            f"a search has 1 to {_LONGEST_QUERY} characters on one line",
             code=ErrorCode.BAD_NAME,
             field="query",
             where=name,

@@ -26,7 +26,7 @@ def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
     """
     if not _NUGGET_NAME.fullmatch(name) or name.endswith("."):
         raise InvalidInputError(
-            "not a name for a nugget (letters, digits, '.', '_', '-'; at most 64; no dot at either end)",
+            "not a valid nugget name (letters, digits, '.', '_', '-'; at most 64; no dot at either end)",
             code=ErrorCode.BAD_NAME,
             field="nugget",
             where=repr(name[:80]),
@@ -34,7 +34,7 @@ def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
         )
     if name.split(".")[0].lower() in _DEVICES:
         raise InvalidInputError(
-            "a device name on Windows cannot name a nugget",
+            "Windows reserves this name",
             code=ErrorCode.BAD_NAME,
             field="nugget",
             where=name,
@@ -43,7 +43,7 @@ def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
     for other in existing:
         if other != name and other.lower() == name.lower():
             raise InvalidInputError(
-                f"differs from the nugget {other!r} by case alone",
+                f"differs from the nugget {other!r} only in case",
                 code=ErrorCode.NAME_TAKEN,
                 field="nugget",
                 where=name,

@@ -186,9 +186,9 @@ class Snapshot:
         wanted = text.strip()
         if not wanted:
             raise InvalidInputError(
-                "an empty id names no note",
+                "the id is empty",
                 code=ErrorCode.EMPTY_ID,
-                todo="give an id, a part of it, or a title",
+                todo="give an id, its beginning, or a title",
             )
         if within is None and wanted in self.by_id:
             return self.by_id[wanted]
@@ -207,7 +207,7 @@ class Snapshot:
                 return candidates[0]
             if candidates:
                 raise AmbiguousError(
-                    f"fits {len(candidates)} notes: {few_of([n.id for n in candidates])}",
+                    f"matches {len(candidates)} notes: {few_of([n.id for n in candidates])}",
                     remedy=NameIt("more of the id"),
                     where=wanted,
                 )

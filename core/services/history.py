@@ -78,7 +78,7 @@ class History:
     def _ledger(self) -> Ledger:
         ledger = self._opened()
         if ledger is None:
-            raise NotFoundError("nothing is in the log yet", code=ErrorCode.EMPTY_LOG)
+            raise NotFoundError("the history is empty", code=ErrorCode.EMPTY_LOG)
         return ledger
 
     def _opened(self) -> Ledger | None:
@@ -119,7 +119,7 @@ class History:
     def entry(self, id: str) -> Entry:
         """The entry with this id, or with the only one that begins so. Raises NotFoundError, AmbiguousError."""
         if not id.strip():
-            raise InvalidInputError("an empty id names no entry", code=ErrorCode.EMPTY_ID, remedy=ShowLog())
+            raise InvalidInputError("the id is empty", code=ErrorCode.EMPTY_ID, remedy=ShowLog())
         if self._opened() is None:
             raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=id)
         try:
@@ -149,7 +149,7 @@ class History:
             known = self._known(what)
             if known is None or what.kind == "hit":
                 # A recall stands in the log together with others; this one alone is meant.
-                return self._turn(what, what.id if known is None else "", "undo", f"took back: {what.reason}")
+                return self._turn(what, what.id if known is None else "", "undo", f"undid: {what.reason}")
             entry = known
         elif what is None:
             entry = self._last_own()
@@ -158,7 +158,7 @@ class History:
             wanted = named if part is None else frozenset({part})
         if entry.state == "conflict":
             raise InvalidInputError(
-                "this change was never written",
+                "this change waits as a conflict and is not written yet",
                 code=ErrorCode.WAITS_AS_CONFLICT,
                 remedy=Resolve(entry.id),
                 where=entry.id,
@@ -166,7 +166,7 @@ class History:
             )
         if entry.change_set.kind == "mask":
             raise InvalidInputError(
-                "masking is final: what was masked stands nowhere any more",
+                "masking cannot be undone: the value is stored nowhere any more",
                 code=ErrorCode.MASKED_FOR_GOOD,
                 where=entry.id,
                 kept=_KEPT,
@@ -182,7 +182,7 @@ class History:
         if not numbers and count:
             about = entry.id if wanted is None else scope(entry.id, wanted, count)
             raise InvalidInputError(
-                "is taken back already",
+                "is already undone",
                 code=ErrorCode.ALREADY_UNDONE,
                 where=about,
                 kept=_KEPT,
@@ -194,14 +194,14 @@ class History:
             change_set = last.change_set
         else:
             change_set = chosen(entry.change_set, numbers)
-        return self._turn(change_set, about, "undo", f"took back: {entry.change_set.reason}", entry)
+        return self._turn(change_set, about, "undo", f"undid: {entry.change_set.reason}", entry)
 
     def _unmend(self, entry: Entry) -> ChangeSet:
         """Puts the bytes back that were there before a file was mended."""
         mends = entry.change_set.mends
         if entry.undone and not self._store.is_mended(mends):
             raise InvalidInputError(
-                "is taken back already",
+                "is already undone",
                 code=ErrorCode.ALREADY_UNDONE,
                 where=entry.id,
                 kept=_KEPT,
@@ -210,7 +210,7 @@ class History:
         id, at = self._stamp()
         undone = ChangeSet(
             id=id, at=at, author=self._author, kind="undo", about=entry.id, mends=mends,
-            reason=f"took back: {entry.change_set.reason}",
+            reason=f"undid: {entry.change_set.reason}",
         )  # fmt: skip
         self._store.unmend(undone, self._author.signature, told=entry.undone)
         if not entry.undone:
@@ -252,16 +252,16 @@ class History:
         id, at = self._stamp()
         again = msgspec.structs.replace(
             chosen(entry.change_set, numbers), id=id, at=at, author=self._author, kind="redo", about=about,
-            reason=f"again: {entry.change_set.reason}",
+            reason=f"redid: {entry.change_set.reason}",
         )  # fmt: skip
         return self._apply(again, None)
 
     def _refuse_redo(self, about: str) -> NoReturn:
-        raise InvalidInputError("is not taken back", code=ErrorCode.NOT_UNDONE, where=about, kept=_KEPT)
+        raise InvalidInputError("is not undone", code=ErrorCode.NOT_UNDONE, where=about, kept=_KEPT)
 
     def _refuse_mending(self, about: str) -> NoReturn:
         raise InvalidInputError(
-            "was a repair of a file",
+            "is a file repair and cannot be redone",
             code=ErrorCode.WAS_A_REPAIR,
             remedy=Repair("again"),
             where=about,
@@ -272,14 +272,14 @@ class History:
         if undone.change_set.mends:
             self._refuse_mending(undone.change_set.about)
         about = undone.change_set.about
-        return self._turn(undone.change_set, about, "redo", f"again: {self._reason_of(about)}", undone)
+        return self._turn(undone.change_set, about, "redo", f"redid: {self._reason_of(about)}", undone)
 
     def _reason_of(self, about: str) -> str:
         """Why the entry was made that a scope names; the scope itself where the log does not tell any more."""
         try:
             return self.entry(about.partition(".")[0]).change_set.reason
         except (NotFoundError, InvalidInputError, AmbiguousError):
-            return f"what {about} did" if about else "a recall"
+            return f"change {about}" if about else "a recall"
 
     def _turn_back(self, entry: Entry) -> ChangeSet:
         """Taking an undo back is a redo, and the other way round."""
@@ -287,15 +287,15 @@ class History:
         turns = self._ledger.turns(about.partition(".")[0])
         if turns and turns[0].id != entry.id:
             raise InvalidInputError(
-                "was turned round since",
+                "was undone or redone since",
                 code=ErrorCode.TURNED_SINCE,
                 where=entry.id,
                 kept=_KEPT,
-                todo=f"name {about} itself",
+                todo=f"give the id {about} instead",
             )
         if entry.change_set.kind == "undo":
             return self._redo_of(entry)
-        return self._turn(entry.change_set, about, "undo", f"took back: {entry.change_set.reason}", entry)
+        return self._turn(entry.change_set, about, "undo", f"undid: {entry.change_set.reason}", entry)
 
     def _turn(
         self, change_set: ChangeSet, about: str, kind: ChangeKind, reason: str, entry: Entry | None = None
@@ -308,14 +308,14 @@ class History:
             gone = self._fallen(change_set, about) if later else ""
             if gone:
                 raise ConflictError(
-                    "nothing is left of it to take back", code=ErrorCode.NOTHING_LEFT, where=gone, kept=_KEPT
+                    "nothing is left of it to undo", code=ErrorCode.NOTHING_LEFT, where=gone, kept=_KEPT
                 )
             done = self._apply(inverse, None)
         except ConflictError as error:
             raise _explained(error, later, about) from error
         if done.empty and about:
             # Somebody had done it already; the entry counts as turned all the same.
-            with partly_done("all of it is as it should be already"):
+            with partly_done("the memory is already as it should be"):
                 self._store.note_down(done, self._author.signature)
             self._window.made.append(done.id)
         return done
@@ -356,7 +356,7 @@ class History:
         each = numbers.split(",")
         if not all(one.isascii() and one.isdigit() and len(one) <= _MOST_DIGITS for one in each):
             raise InvalidInputError(
-                "names no change", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=what
+                "is not the id of a change", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=what
             )
         return self.entry(id), frozenset(map(int, each))
 
@@ -384,13 +384,13 @@ class History:
         if self._opened() is not None and self._ledger.pending_count():
             raise StorageError(
                 "the newest change is not finished yet", where=str(self._ledger.path),
-                kept="nothing was taken back", todo="make room or free the file, and try again",
+                kept="nothing was undone", todo="free disk space or close the file elsewhere, and try again",
             )  # fmt: skip
         for entry in self._own(OWN_KINDS, self.taken_back()):
             if not entry.undone and not entry.change_set.empty:
                 return entry
         raise NotFoundError(
-            "there is no change of yours to take back",
+            "you have no change to undo",
             code=ErrorCode.NOTHING_TO_UNDO,
             remedy=ShowLog(others=True),
         )
@@ -403,7 +403,7 @@ class History:
             if entry.change_set.kind not in _TURNS:
                 break
         raise NotFoundError(
-            "there is nothing to do again",
+            "there is nothing to redo",
             code=ErrorCode.NOTHING_TO_REDO,
             remedy=Redo(),
         )
@@ -423,7 +423,7 @@ class History:
         entry = self.entry(id)
         if entry.state != "conflict":
             raise InvalidInputError(
-                "is no conflict that waits", code=ErrorCode.NO_WAITING_CONFLICT, where=entry.id, kept=_KEPT
+                "is not an open conflict", code=ErrorCode.NO_WAITING_CONFLICT, where=entry.id, kept=_KEPT
             )
         held = entry.change_set
         decide: Decide = take_ours if take == "ours" else take_theirs
@@ -444,7 +444,7 @@ class History:
             at=at,
             author=self._author,
             kind="edit" if held.kind in ("outside", "restore") else held.kind,
-            reason=f"settled: {held.reason}",
+            reason=f"resolved: {held.reason}",
             about=entry.id,
         )
         done = self._apply(change_set, decide)
@@ -462,11 +462,11 @@ def _explained(error: ConflictError, later: list[Entry], about: str) -> Conflict
     id, dot, _ = about.partition(".")
     if dot and not later:
         error.tell_anew(
-            todo=f"another change of the same entry stands in the way: take that back first, or {id} as a whole"
+            todo=f"another change of the same entry is in the way: undo that first, or undo {id} as a whole"
         )
     if later:
         named = ", ".join(f"{one.id} ({_by_whom_and_what(one.change_set)})" for one in later[:3])
-        error.tell_anew(todo=f"what came later stands in the way: {named}; take that back first")
+        error.tell_anew(todo=f"later changes are in the way: {named}; undo them first")
     return error
 
 
@@ -568,7 +568,7 @@ def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
     unknown = sorted(number for number in numbers if not 1 <= number <= count)
     if unknown:
         raise NotFoundError(
-            f"this entry has {count} changes, none is number {unknown[0]}",
+            f"this entry has {count} changes, but no number {unknown[0]}",
             code=ErrorCode.NO_SUCH_ENTRY,
             where=entry.id,
         )

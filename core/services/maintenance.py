@@ -39,22 +39,21 @@ from core.verify.run import findings, repair
 from core.verify.second_files import bring_in_second_file
 
 _KEPT: Final = "nothing was written"
-_MENDED: Final = "the files that could not be read are mended, and all else is as it was"
-_REPAIRED: Final = "what was repaired in notes and facts is in the log"
+_MENDED: Final = "the unreadable files are repaired, and all else is unchanged"
+_REPAIRED: Final = "the repairs of notes and facts are in the history"
 # A change follows on the backup before it within.
 _AT_ONCE: Final = timedelta(minutes=1)
 _MEND_FILE: Final = (
-    "makes a sound file of what is legible in it and what was last seen there, and keeps this one in the "
-    "quarantine"
+    "rebuilds the file from what is legible and what was last read, and keeps this one in the quarantine"
 )
-_TAKE_AWAY: Final = "Move it out of the folder: where a file belongs, nothing else can stand."
-_LET_READ: Final = "Repair cannot read it either: see who may read it, and whether its disk works."
-_MEND_ITEM: Final = "puts it back as it last could be read, and keeps these bytes in the quarantine"
-_SET_ASIDE: Final = "brings what stands in it alone into {}, and keeps the file in the quarantine"
+_TAKE_AWAY: Final = "Move it out of the folder: a file belongs there."
+_LET_READ: Final = "Repair cannot read it either: check its permissions and its disk."
+_MEND_ITEM: Final = "restores the last readable version, and keeps these bytes in the quarantine"
+_SET_ASIDE: Final = "adds what only this file holds to {}, and keeps the file in the quarantine"
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
 _NOT_MEANT: Final = ("outside", "hit")
-_UNKEPT: Final = "what it says otherwise could not be put into the log"
-_JOINED: Final = "what could be joined was written, and each copy lies where it was or in the quarantine"
+_UNKEPT: Final = "where it differs could not be added to the history"
+_JOINED: Final = "what could be joined is written, and each copy is where it was or in the quarantine"
 _PUT_AWAY: Final = "a conflict copy of a sync tool, joined into the memory"
 
 
@@ -117,12 +116,12 @@ class Maintenance:
             todo = [sentence(problem.more)]
             if isinstance(problem, StorageError) and problem.damaged:
                 # Whatever else keeps it from being read passes, and a log that is moved away would be missed then.
-                todo.append("Moved out of the folder, it is kept and a new log begins.")
+                todo.append("Moving it out of the folder keeps it, and a new history starts.")
             return [
                 Finding(
                     "unreadable-log",
                     problem.where,
-                    f"{said}: what changed cannot be shown or taken back.",
+                    f"{said}: changes cannot be shown or undone.",
                     todo=" ".join(filter(None, todo)),
                     remedy=problem.remedy,
                 )
@@ -133,7 +132,7 @@ class Maintenance:
             Finding(
                 kind="conflict",
                 where=entry.id,
-                said=f"A change waits, since {entry.conflict.what if entry.conflict else 'it met another'}: "
+                said=f"A change waits for you ({entry.conflict.what if entry.conflict else 'it met another'}): "
                 f"{entry.change_set.reason}.",
                 remedy=Resolve(entry.id),
             )
@@ -144,7 +143,7 @@ class Maintenance:
                 Finding(
                     kind="unfinished",
                     where=str(ledger.path),
-                    said="A write was cut off. The next change, or opening the memory again, finishes it.",
+                    said="A write was interrupted. The next change, or opening the memory again, finishes it.",
                 )
             )
         return found
@@ -266,7 +265,7 @@ class Maintenance:
             if named:
                 return self._read(named[0], progress)
             raise NotFoundError(
-                "neither a backup nor a time",
+                "not a backup and not a time",
                 code=ErrorCode.NO_SUCH_BACKUP,
                 remedy=Restore(),
                 where=when,
@@ -279,7 +278,7 @@ class Maintenance:
         before = [backup for backup in known if backup.at <= at and not _is_misdated(backup, misdated)]
         if not before:
             raise NotFoundError(
-                "no backup is so old, and the log does not reach back so far",
+                "no backup is that old, and the history does not go back that far",
                 code=ErrorCode.NO_SUCH_BACKUP,
                 remedy=Restore(),
                 where=when,
@@ -448,7 +447,7 @@ def _with_mending(finding: Finding, mendable: frozenset[str], aside: Mapping[str
     """
     if finding.kind == ProblemKind.SECOND_FILE and finding.where in aside:
         used = aside[finding.where]
-        detail = f"This is a second file of a nugget. {used} is used; nobody is answered from this one."
+        detail = f"This is a second file of a nugget. {used} is used; this one is ignored."
         return Finding(finding.kind, finding.where, detail, _SET_ASIDE.format(used), Means.SECOND_FILE)
     if finding.kind == ProblemKind.UNREADABLE_FILE:
         path = Path(finding.where)

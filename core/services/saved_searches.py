@@ -58,14 +58,14 @@ class SavedSearches:
         self._look()
         if search.name != instead_of and any(search.name == one.name for one in self.searches):
             raise InvalidInputError(
-                "a search of this name is kept already",
+                "a saved search with this name exists",
                 code=ErrorCode.NAME_TAKEN,
                 field="name",
                 where=search.name,
                 kept=_KEPT,
             )
         self._change(draft, [search], {instead_of} - {search.name, ""})
-        return f"kept the search {search.name}"
+        return f'saved the search "{search.name}"'
 
     def delete(self, draft: Draft, names: Collection[str]) -> str:
         """Lays the file without some searches over a draft; the reason for the log. See `Memory.let_searches_go`."""
@@ -74,12 +74,12 @@ class SavedSearches:
         for name in names:
             if name not in known:
                 raise NotFoundError(
-                    "no such search is kept", code=ErrorCode.NO_SUCH_SEARCH, where=name, kept=_KEPT
+                    "no saved search has this name", code=ErrorCode.NO_SUCH_SEARCH, where=name, kept=_KEPT
                 )
         self._change(draft, [], set(names))
         if len(names) == 1:
-            return f"let the search {next(iter(names))} go"
-        return f"let {len(names)} searches go"
+            return f'deleted the search "{next(iter(names))}"'
+        return f"deleted {len(names)} searches"
 
     def _change(self, draft: Draft, put: Collection[KeptSearch], out: Collection[str]) -> None:
         from core.storage.personal.searches_file import changed_searches

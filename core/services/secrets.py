@@ -90,7 +90,7 @@ def chosen(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ...
     strange = [id for id in ids if id not in known]
     if strange:
         raise NotFoundError(
-            "looks as if it held no secret",
+            "holds nothing that looks like a secret",
             where=", ".join(strange),
             kept=_KEPT,
             remedy=ListThings("secrets"),
@@ -102,7 +102,7 @@ def without_names(snapshot: Snapshot, found: tuple[Holder, ...]) -> tuple[tuple[
     """Those that can be masked, and the others with the reason: what stands in ids and names cannot be taken out."""
     names = [*snapshot.by_id, *snapshot.nugget_names]
     refused = {
-        one.id: "what looks like a secret stands in the id of a note or the name of a nugget"
+        one.id: "the possible secret is in the id of a note or the name of a nugget"
         for one in found
         if any(held.value in name for held in one.secrets for name in names)
     }
@@ -123,7 +123,9 @@ def say_not_secret(draft: Draft, ids: Collection[str]) -> None:
     for id in ids:
         holder = by_id.get(id)
         if holder is None:
-            raise InvalidInputError("looks as if it held no secret", where=id, kept="nothing was changed")
+            raise InvalidInputError(
+                "holds nothing that looks like a secret", where=id, kept="nothing was changed"
+            )
         note = draft.note(holder.note_id) if holder.note_id else draft.fact_note(holder.nugget, holder.key)
         if note is not None:
             marks = refused_marks(note.extra, (*secrets_of(note), *holder.secrets))

@@ -18,10 +18,10 @@ from core.storage.journal import schema as ledger_schema
 REASONS = {
     errno.ENOSPC: "free space",
     errno.EDQUOT: "free space",
-    errno.EACCES: "who may read and write it",
-    errno.EPERM: "who may read and write it",
+    errno.EACCES: "check its permissions",
+    errno.EPERM: "check its permissions",
     errno.EROFS: "allow writing",
-    errno.EIO: "the disk fails",
+    errno.EIO: "the disk is failing",
 }
 ALL = set(REASONS.values())
 
@@ -73,11 +73,11 @@ def test_what_sqlite_keeps_to_itself_is_seen_on_the_disk(
     disk(monkeypatch, flags=os.ST_RDONLY)
     assert "allow writing" in advice(refusal(sqlite3.SQLITE_READONLY), path)
     disk(monkeypatch)
-    assert "the disk fails" in advice(refusal(sqlite3.SQLITE_IOERR), path)
-    assert "who may read" in advice(refusal(sqlite3.SQLITE_PERM), path)
+    assert "the disk is failing" in advice(refusal(sqlite3.SQLITE_IOERR), path)
+    assert "permissions" in advice(refusal(sqlite3.SQLITE_PERM), path)
     monkeypatch.setattr(os, "access", lambda *given: False)
     for code in (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY):
-        assert "who may read" in advice(refusal(code), path)
+        assert "permissions" in advice(refusal(code), path)
 
 
 def test_where_the_reason_is_not_known_nothing_is_made_up(tmp_path: Path) -> None:

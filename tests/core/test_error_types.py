@@ -57,7 +57,7 @@ def test_an_error_says_its_code_field_and_remedy_and_its_words_follow_from_them(
         "no value", code=ErrorCode.NO_VALUE, field="value", remedy=Repair(), todo="or leave it"
     )
     assert (error.code, error.field, error.remedy) == (ErrorCode.NO_VALUE, "value", Repair())
-    assert error.todo == "nuggets verify --repair mends it; or leave it"
+    assert error.todo == "nuggets verify --repair fixes it; or leave it"
     assert str(error) == error.message == f"no value; {error.todo}"
     assert InvalidInputError("x").code is ErrorCode.INVALID_INPUT
     assert InvalidInputError.code is ErrorCode.INVALID_INPUT

@@ -68,7 +68,7 @@ def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: 
     for state in reversed(states[:-1]):
         Memory.open(home).redo()
         assert _content(home) == state
-    with pytest.raises(NotFoundError, match="nothing to do again"):
+    with pytest.raises(NotFoundError, match="nothing to redo"):
         Memory.open(home).redo()
     Memory.open(home).undo()
     assert _content(home) == "B."
@@ -109,7 +109,7 @@ def test_a_new_change_ends_what_redo_would_do_but_not_redo_by_name(home: Path) -
     undone = _tag(memory, "first")
     memory.undo()
     _write(memory, "Other.")
-    with pytest.raises(NotFoundError, match="nothing to do again"):
+    with pytest.raises(NotFoundError, match="nothing to redo"):
         memory.redo()
     memory.redo(undone.id)
     assert "first" in notes_of(home)[ONE]["tags"]
@@ -174,7 +174,7 @@ def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
     assert (again.kind, again.about) == ("redo", done.id)
     assert _content(home) == "Ours."
     assert not memory.entry(done.id).undone
-    with pytest.raises(InvalidInputError, match="turned round since"):
+    with pytest.raises(InvalidInputError, match="undone or redone since"):
         memory.undo(undone.id)
     back = memory.undo(again.id)
     assert (back.kind, back.about) == ("undo", done.id)
@@ -185,15 +185,15 @@ def test_undo_of_an_undo_is_a_redo_and_back_again(home: Path) -> None:
 def test_what_is_taken_back_is_not_taken_back_twice(home: Path) -> None:
     memory = Memory.open(home)
     done = _write(memory, "Ours.")
-    with pytest.raises(InvalidInputError, match="not taken back"):
+    with pytest.raises(InvalidInputError, match="is not undone"):
         memory.redo(done.id)
     memory.undo(done.id)
-    with pytest.raises(InvalidInputError, match="taken back already"):
+    with pytest.raises(InvalidInputError, match="already undone"):
         memory.undo(done.id)
-    with pytest.raises(InvalidInputError, match="taken back already"):
+    with pytest.raises(InvalidInputError, match="already undone"):
         memory.undo(done)
     memory.redo(done.id)
-    with pytest.raises(InvalidInputError, match="not taken back"):
+    with pytest.raises(InvalidInputError, match="is not undone"):
         memory.redo(done.id)
     assert [entry.change_set.kind for entry in memory.log()] == ["redo", "undo", "edit"]
 
@@ -271,7 +271,7 @@ def test_one_part_of_a_change_is_taken_back_and_done_again_alone(home: Path) -> 
     assert len(facts_of(home, "memory.nugget.json")) == 3
     assert not memory.entry(done.id).undone
     assert memory.taken_back() == {f"{done.id}.{numbers[TWO]}"}
-    with pytest.raises(InvalidInputError, match="taken back already"):
+    with pytest.raises(InvalidInputError, match="already undone"):
         memory.undo(f"{done.id}.{numbers[TWO]}")
     memory.redo(f"{done.id}.{numbers[TWO]}")
     assert _texts(home)[TWO] == "Two."
@@ -503,7 +503,7 @@ def test_the_log_of_one_run_tells_what_was_done_in_it(home: Path, clock: Callabl
     assert [change_set.id for change_set in memory.history] == [done.id, undone.id, again.id]
     assert Memory.open(home).history == ()
     assert [entry.change_set.reason for entry in memory.log()] == [
-        "again: wrote Ours.", "took back: wrote Ours.", "wrote Ours.",
+        "redid: wrote Ours.", "undid: wrote Ours.", "wrote Ours.",
     ]  # fmt: skip
     assert memory.log()[0].change_set.at > memory.log()[2].change_set.at
 

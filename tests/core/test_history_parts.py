@@ -61,7 +61,7 @@ def test_several_parts_are_named_at_once(memory: Memory) -> None:
     assert _hidden(memory) == [False, True, True]
     with pytest.raises(NotFoundError, match="has 3 changes"):
         memory.undo(f"{id}.4")
-    with pytest.raises(InvalidInputError, match="names no change"):
+    with pytest.raises(InvalidInputError, match="is not the id of a change"):
         memory.undo(f"{id}.x")
 
 
@@ -70,7 +70,7 @@ def test_an_entry_of_one_part_is_taken_back_by_either_name_and_only_once(memory:
     second = memory.change("second", lambda draft: edit_note(draft, IDS[1], content="Second."))[1].id
     memory.undo(f"{second}.1")
     entries = len(memory.log())
-    with pytest.raises(InvalidInputError, match="taken back already"):
+    with pytest.raises(InvalidInputError, match="already undone"):
         memory.undo(second)
     assert len(memory.log()) == entries
     memory.redo(f"{second}.1")

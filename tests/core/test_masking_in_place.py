@@ -146,7 +146,7 @@ def test_it_is_final(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="final"):
         memory.undo(done.id)
     # The last change that can be taken back is the one before.
-    assert memory.undo().reason == "took back: other"
+    assert memory.undo().reason == "undid: other"
 
 
 def test_only_what_is_named_is_masked(tmp_path: Path) -> None:

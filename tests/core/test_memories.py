@@ -115,7 +115,7 @@ def test_links_say_where_they_lead_and_folders_behind_links_are_left_out(tmp_pat
     found = {page.name: page for page in pages(folder)}
     assert set(found) == {"MEMORY.md", "alias.md", "gone.md"}
     assert (found["alias.md"].link, found["alias.md"].problem) == ("MEMORY.md", "")
-    assert "leads nowhere" in found["gone.md"].problem
+    assert "broken link" in found["gone.md"].problem
     assert read_page(found["alias.md"].path).text == "real"
 
 
@@ -123,8 +123,8 @@ def test_links_say_where_they_lead_and_folders_behind_links_are_left_out(tmp_pat
 def test_a_pipe_is_told_and_waited_for_by_nobody(tmp_path: Path) -> None:
     folder = claude(tmp_path)
     os.mkfifo(folder / "pipe.md")
-    assert pages(folder)[0].problem == "no regular file"
-    assert read_page(str(folder / "pipe.md")).problem == "no regular file"
+    assert pages(folder)[0].problem == "not a regular file"
+    assert read_page(str(folder / "pipe.md")).problem == "not a regular file"
 
 
 def test_a_huge_page_is_cut_and_a_page_of_any_bytes_is_read(tmp_path: Path) -> None:

@@ -157,7 +157,7 @@ def test_undo_leaves_later_changes_of_other_fields(home: Path) -> None:
     undone = memory.undo(done)
     note = memory.snapshot.note(FIRST)
     assert ("x" in note.tags, note.content) == (False, "Later.")
-    assert undone.reason == "took back: tag"
+    assert undone.reason == "undid: tag"
     memory.undo(undone)
     assert "x" in memory.snapshot.note(FIRST).tags
 

@@ -351,7 +351,7 @@ def test_a_key_that_was_stored_anew_is_not_overwritten(memory: Memory) -> None:
     wanted = memory.snapshot
     _edited(memory, lambda draft: (delete_note(draft, B), remember(draft, "memory", "b", "another")))
     before = tree(memory.home)
-    with pytest.raises(ConflictError, match="remembered anew") as caught:
+    with pytest.raises(ConflictError, match="has a new fact") as caught:
         _back(memory.snapshot, wanted, B)
     assert (caught.value.ours, caught.value.theirs) == ("b", "another")
     assert tree(memory.home) == before
@@ -371,7 +371,7 @@ def test_a_note_whose_nugget_is_gone_brings_it_back(memory: Memory) -> None:
 
 def test_a_note_that_was_not_there_or_cannot_be_read_is_named() -> None:
     note, mirror = make_note(1), make_fact_note(2, "a", "1")
-    with pytest.raises(NotFoundError, match="was not there"):
+    with pytest.raises(NotFoundError, match="did not exist"):
         _back(_memory(note), Snapshot(), note.id)
     for current, wanted in ((_memory(note), Snapshot(set_aside=frozenset({note.id}))),
                             (Snapshot(set_aside=frozenset({note.id})), _memory(note))):  # fmt: skip

@@ -116,7 +116,7 @@ def test_beside_a_wrong_value_all_others_hold(tmp_path: Path) -> None:
     assert found.defaulted == ("search", "promotion.threshold", "backups.keep")
     assert (found.promotion.threshold, found.promotion.read_lines) == (3, 7)
     assert (found.search, found.app.vim) == (Settings().search, True)
-    assert found.problems[1].endswith("promotion.threshold must be a value like 3; 3 counts")
+    assert found.problems[1].endswith("promotion.threshold must be a value like 3; 3 is used")
 
 
 def test_where_settings_are_in_force_these_count_in_place_of_what_cannot_be_used(tmp_path: Path) -> None:
@@ -124,25 +124,25 @@ def test_where_settings_are_in_force_these_count_in_place_of_what_cannot_be_used
     (tmp_path / SETTINGS_FILE).write_text("[search]\ntext_weight = -1\n")
     after = load_settings(tmp_path, {}, before)
     assert (after.search.text_weight, after.backups.keep) == (0.9, 14)
-    assert after.problems[0].endswith("text_weight must be 0 or more, not -1.0; 0.9 counts")
+    assert after.problems[0].endswith("text_weight must be 0 or more, not -1.0; 0.9 is used")
     (tmp_path / SETTINGS_FILE).write_text("[search\n")
     broken = load_settings(tmp_path, {}, before)
     assert (broken.search.text_weight, broken.backups.keep) == (0.9, 4)
-    assert broken.problems[0].endswith("the settings in force stay")
+    assert broken.problems[0].endswith("the current settings stay")
 
 
 def test_the_line_says_what_would_be_accepted(tmp_path: Path) -> None:
     (told,) = load(tmp_path, "[reflection]\njaccard = 0.0\n").problems
-    assert "jaccard must be above 0 and at most 1, not 0.0; 0.9 counts" in told
+    assert "jaccard must be above 0 and at most 1, not 0.0; 0.9 is used" in told
     (told,) = load(tmp_path, "[promotion]\nthreshold = 0\n").problems
-    assert "threshold must be 1 or more, not 0; 3 counts" in told
+    assert "threshold must be 1 or more, not 0; 3 is used" in told
 
 
 @pytest.mark.parametrize("text", ["x", "24", "-1", "1.5", "\u0661\u0662\u0663"])
 def test_a_senseless_variable_is_told_by_its_name_and_the_file_counts(tmp_path: Path, text: str) -> None:
     found = load(tmp_path, "[reflection]\nhour = 7\n", MEMORY_REFLECTION_HOUR=text)
     assert found.problems == (
-        f"MEMORY_REFLECTION_HOUR: must be a whole number from 0 to 23, not {text!r}; 7 counts",
+        f"MEMORY_REFLECTION_HOUR: must be a whole number from 0 to 23, not {text!r}; 7 is used",
     )
     assert (found.reflection.hour, found.defaulted) == (7, ("reflection.hour",))
 
@@ -156,7 +156,7 @@ def test_the_environment_comes_before_the_file(tmp_path: Path) -> None:
 def test_a_file_that_is_no_toml_is_told_and_the_defaults_count(tmp_path: Path, text: str) -> None:
     found = load(tmp_path, text)
     assert SETTINGS_FILE in found.problems[0]
-    assert found.problems[0].endswith("the defaults count")
+    assert found.problems[0].endswith("the defaults apply")
     assert found.defaulted == ("",)
     assert (found.search, found.schedule) == (Settings().search, Settings().schedule)
 

@@ -59,7 +59,7 @@ def test_a_conflict_waits_until_it_is_settled_as_somebody_says(
     assert conflict is not None
     assert (conflict.where, conflict.field) == (ONE, "content")
     assert (conflict.base, conflict.ours, conflict.theirs) == ("Content of note 1.", "Ours.", "Theirs.")
-    with pytest.raises(InvalidInputError, match="never written"):
+    with pytest.raises(InvalidInputError, match="not written yet"):
         again.undo(id)
     settled = again.settle_conflict(id, take, text)  # type: ignore[arg-type]
     assert settled.about == id

@@ -123,7 +123,7 @@ def test_a_memory_without_a_log_has_no_past(tmp_path: Path) -> None:
     timeline = Memory.open(tmp_path / "none").timeline()
     assert (len(timeline), timeline.reach, timeline.stops) == (0, "", [0])
     assert timeline.at(5).notes == ()
-    with pytest.raises(NotFoundError, match="nothing is in the log"):
+    with pytest.raises(NotFoundError, match="the history is empty"):
         timeline.position_at("2026-11-18T12:00:00.000Z")
 
 

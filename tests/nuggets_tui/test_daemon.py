@@ -93,7 +93,7 @@ def test_it_waits_for_the_set_time_and_runs_just_then(rig: Rig) -> None:
     assert days(rig.home) == ["2026-11-21", "2026-11-22"]
     assert runs(rig.home)[-1].at == "2026-11-22T09:00:00.000Z"
     assert len(rig.said) == 1
-    assert rig.said[0].startswith("reflection: looked at 1 note: 1 rewritten")
+    assert rig.said[0].startswith("reflection: checked 1 note: 1 rewritten")
     newest = Memory.open(rig.home).log(limit=1)[0].change_set
     assert newest.author.kind == "reflection"
 
@@ -143,7 +143,7 @@ def test_a_folder_that_goes_and_comes_back_is_served_again(rig: Rig, tmp_path: P
     rig.at_look(5, lambda: shutil.move(away, rig.home))
     rig.look(4)
     assert not rig.home.exists()
-    assert rig.said == ["there is no memory yet to reflect on"]
+    assert rig.said == ["there is no memory to clean up yet"]
     rig.look(4)
     assert days(rig.home) == ["2026-11-21", "2026-11-22"]
 
@@ -177,7 +177,7 @@ def test_what_nobody_thought_of_ends_no_daemon(rig: Rig, monkeypatch: pytest.Mon
     with monkeypatch.context() as patch:
         patch.setattr(Memory, "reflect", fail)
         rig.look(6)
-    assert rig.said == ["this is a bug in nuggets: ZeroDivisionError: oh"]
+    assert rig.said == ["this is a bug in nuggets-tui: ZeroDivisionError: oh"]
     rig.look(2)
     assert days(rig.home) == ["2026-11-21", "2026-11-22"]
 

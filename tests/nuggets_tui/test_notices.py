@@ -85,7 +85,7 @@ def test_an_error_names_the_key() -> None:
         "graph.json\nIt was left as it is.\nV checks and repairs it.",
     )
     assert told_error(error, "Not saved.")[1].endswith(
-        "Not saved.\nIn another terminal, nuggets verify --repair mends it."
+        "Not saved.\nIn another terminal, nuggets verify --repair fixes it."
     )
     assert "\nNot saved.\n" in told_error(ValueError("x"), "Not saved.")[1]
 

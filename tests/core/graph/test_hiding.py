@@ -111,7 +111,7 @@ def test_a_key_that_was_remembered_anew_is_a_conflict_and_neither_is_lost() -> N
     hide_note(draft, NOTES[0].id)
     hidden = found(draft, NOTES[0])
     fresh = remember(draft, "memory", "a", "anew")
-    with pytest.raises(ConflictError, match="remembered anew") as caught:
+    with pytest.raises(ConflictError, match="has a new fact") as caught:
         unhide_note(draft, NOTES[0].id)
     assert (caught.value.ours, caught.value.theirs) == ("A", "anew")
     assert caught.value.exit_code == 3
@@ -170,7 +170,7 @@ def test_a_note_that_the_original_hid_without_its_fact_comes_back_to_it() -> Non
 def test_a_note_that_the_original_hid_is_in_conflict_with_a_key_of_another_value() -> None:
     note = make_fact_note(1, "k", "v", hidden=True)
     draft = make_draft(note, facts={"k": "anew"})
-    with pytest.raises(ConflictError, match="remembered anew"):
+    with pytest.raises(ConflictError, match="has a new fact"):
         unhide_note(draft, note.id)
 
 
@@ -186,6 +186,6 @@ def test_a_fact_that_waits_for_a_nugget_no_file_can_hold_is_kept_where_it_is() -
     waiting = HiddenFact(key="k", value="v", index=0)
     note = make_fact_note(1, "k", "v", nugget_name="../evil", hidden=True, hidden_fact=waiting)
     draft = make_draft(note)
-    with pytest.raises(InvalidInputError, match="cannot come back"):
+    with pytest.raises(InvalidInputError, match="cannot be restored"):
         unhide_note(draft, note.id)
     assert draft.change_set("nothing").empty

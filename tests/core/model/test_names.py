@@ -63,7 +63,7 @@ def test_anything_else_is_refused_on_one_line_that_shows_no_control_character(na
 
 def test_names_that_differ_by_case_alone_are_refused_and_the_same_name_is_not() -> None:
     assert check_nugget_name("memory", ["memory", "other"]) == "memory"
-    with pytest.raises(InvalidInputError, match="by case alone"):
+    with pytest.raises(InvalidInputError, match="only in case"):
         check_nugget_name("Memory", ["memory"])
 
 

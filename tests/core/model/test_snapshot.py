@@ -29,7 +29,7 @@ def test_a_note_is_found_by_id_part_of_it_or_title(text: str, found: object) -> 
 
 @pytest.mark.parametrize("text", ["note-memory-0", "note", "0000"])
 def test_a_part_that_fits_several_is_not_guessed_at(text: str) -> None:
-    with pytest.raises(AmbiguousError, match="fits"):
+    with pytest.raises(AmbiguousError, match="matches"):
         SNAPSHOT.resolve(text)
 
 

@@ -153,7 +153,7 @@ def test_undo_takes_back_the_callers_own_change_and_never_anothers(
     assert "nuggets undo ID" in person(lambda: nuggets.fails("undo", code=1))
     person(lambda: nuggets.ok("undo"), "CLAUDECODE")
     assert keys() == ["another's"]
-    assert "no change of yours" in person(lambda: nuggets.fails("undo", code=1), "CLAUDECODE")
+    assert "you have no change to undo" in person(lambda: nuggets.fails("undo", code=1), "CLAUDECODE")
     # Nor does redo bring back what somebody else took back.
     person(lambda: nuggets.ok("redo"), "CLAUDECODE")
     assert set(keys()) == {"another's", "its"}

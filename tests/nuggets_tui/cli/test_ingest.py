@@ -84,10 +84,10 @@ def test_a_frozen_pipeline_keeps_and_holds(nuggets: Any) -> None:
 @pytest.mark.parametrize(
     ("arguments", "text", "said"),
     [
-        (["-"], " \n", "nothing in it"),
+        (["-"], " \n", "it is empty"),
         (["-"], b"\xff\xfe", "not UTF-8"),
         (["--nugget", " "], SAID, "--nugget"),
-        (["--nugget", "a/b"], SAID, "not a name for a nugget"),
+        (["--nugget", "a/b"], SAID, "not a valid nugget name"),
         (["--transcript", "talk.txt"], SAID, "name it with --session"),
         (["--session", "s", "--transcript", "-"], SAID, "cannot hold both"),
         (["--session", "s", "--transcript", "no/such/file"], SAID, "No such file"),

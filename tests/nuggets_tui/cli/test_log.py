@@ -252,7 +252,7 @@ def test_there_may_be_nothing_to_take_back_or_do_again(nuggets: Any, command: st
     nuggets.ok("note", "add", "One", "Text")
     nuggets.fails(command, "ffffffffff", code=1)
     nuggets.fails(command, "")
-    assert "nothing to do again" in nuggets.fails("redo", code=1)
+    assert "nothing to redo" in nuggets.fails("redo", code=1)
 
 
 def test_what_is_taken_back_already_is_refused(told: Any) -> None:
@@ -260,7 +260,7 @@ def test_what_is_taken_back_already_is_refused(told: Any) -> None:
     told.ok("undo", id)
     assert "already" in told.fails("undo", id)
     told.ok("redo", id)
-    assert "not taken back" in told.fails("redo", id)
+    assert "is not undone" in told.fails("redo", id)
 
 
 @pytest.mark.slow

@@ -108,7 +108,7 @@ def test_a_change_without_its_backup_says_that_it_was_written(nuggets: Any) -> N
     (nuggets.home / "backups").write_text("")
     said = nuggets("remember", "ops", "b", "2").stderr
     assert "no backup could be made" in said
-    assert "the change itself was written" in said
+    assert "the change itself is written" in said
     assert "nothing was written" not in said
     assert [fact["key"] for fact in nuggets.json("facts", "ops")] == ["a", "b"]
     found = nuggets.json("verify", code=1)["findings"]

@@ -175,7 +175,7 @@ def test_status_tells_what_of_the_pipelines_settings_is_not_followed(nuggets: An
     settings.write_text("[pipeline", encoding="utf-8")
     assert len(nuggets.json("status")["warnings"]) == 1
     nuggets.ok("ingest", "-", input="The billing service listens on port 8443.")
-    assert "the pipeline is off until it can be" in "\n".join(nuggets.json("status")["warnings"])
+    assert "the pipeline is off until you fix it" in "\n".join(nuggets.json("status")["warnings"])
 
 
 def test_list_and_status_count_notes_alike_and_say_hidden_apart(nuggets: Any) -> None:

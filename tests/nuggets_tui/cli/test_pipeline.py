@@ -53,7 +53,7 @@ def test_status_tells_the_light_counts_and_the_model(nuggets: Any, worked: Worke
     assert told["provider"]["budget"] == 2_000
     assert len(told["warnings"]) == 1
     lines = nuggets.ok("pipeline")
-    assert lines.startswith("idle  nothing waits\n")
+    assert lines.startswith("idle  nothing to do\n")
     assert "worker.maxRetries" in lines
 
 
@@ -90,7 +90,7 @@ def test_proposals_come_with_their_sentence_and_are_accepted_by_id(nuggets: Any,
     nuggets.ok("undo", done["changeSet"])
     assert contents(nuggets) == []
     again = nuggets.json("pipeline", "accept", chosen["id"], code=1)
-    assert again["skipped"][0]["why"].startswith("it is settled already")
+    assert again["skipped"][0]["why"].startswith("already decided")
 
 
 def test_all_above_a_confidence_are_accepted_at_once_and_can_be_looked_at_before(

@@ -257,5 +257,5 @@ def test_a_working_directory_that_is_gone_is_said_to_be_gone(
         capture_output=True, env=environment(home), timeout=60, check=False,
     )  # fmt: skip
     assert result.returncode == 2
-    assert b"the working directory is gone" in result.stderr
+    assert b"the working directory no longer exists" in result.stderr
     assert len(result.stderr.splitlines()) == 1

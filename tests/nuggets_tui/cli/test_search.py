@@ -158,7 +158,7 @@ def test_the_query_may_hold_conditions_phrases_and_exclusions(filled: Any) -> No
 
 def test_a_search_that_finds_nothing_says_how_it_was_read(filled: Any) -> None:
     said = filled.fails("search", "zzyzx nugget:life hits:>x", code=1)
-    assert "words: zzyzx; nugget life; hits:>x is read as words: no number" in said
+    assert "words: zzyzx; nugget life; hits:>x is read as words: not a number" in said
 
 
 def test_the_help_names_the_language(nuggets: Any) -> None:

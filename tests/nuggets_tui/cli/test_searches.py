@@ -53,7 +53,7 @@ def test_keeping_a_search_that_does_not_find_its_note_yet_is_no_error_and_is_sai
 
 def test_a_name_is_taken_once_unless_it_is_to_be_replaced(filled: Any) -> None:
     filled.ok("searches", "keep", "one", "auth")
-    assert "kept already" in filled.fails("searches", "keep", "one", "soup", code=2)
+    assert "a saved search with this name exists" in filled.fails("searches", "keep", "one", "soup", code=2)
     filled.ok("searches", "keep", "one", "soup", "--replace")
     assert [one["query"] for one in filled.json("searches")] == ["soup"]
 
@@ -80,7 +80,7 @@ def test_searches_that_cannot_be_read_never_pass_for_none_being_lost(filled: Any
     path.write_text('[searches.a]\nquery = "soup"\n[searches.b]\nmust_find = 3\n', encoding="utf-8")
     result = filled("searches")
     assert result.exit_code == 1
-    assert "no search can be read from b" in result.stderr
+    assert "skipped what is not a saved search: b" in result.stderr
 
 
 @pytest.mark.parametrize("text", HOSTILE)

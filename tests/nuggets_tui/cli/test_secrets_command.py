@@ -46,7 +46,7 @@ def test_masked_it_stands_nowhere_any_more(leaky: Any) -> None:
     for path in leaky.home.rglob("*"):
         assert not path.is_file() or VALUE.encode() not in path.read_bytes()
     assert VALUE not in leaky.ok("log", "--json")
-    assert "final" in leaky.fails("undo", done["changeSet"])
+    assert "masking cannot be undone" in leaky.fails("undo", done["changeSet"])
     assert "no note, fact or submitted text" in leaky.ok("secrets").lower()
 
 

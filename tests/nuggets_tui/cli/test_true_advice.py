@@ -79,7 +79,7 @@ def test_a_log_that_is_damaged_where_nothing_may_be_written_may_be_moved_away(
     nuggets.ok("remember", "m", "key", "value")
     _with_log_problem(monkeypatch, unreadable(nuggets.home / "ledger.db", "file is not a database"))
     [finding] = nuggets.json("verify", code=1)["findings"]
-    assert "a new log begins" in finding["detail"]
+    assert "a new history starts" in finding["detail"]
 
 
 def _with_log_problem(monkeypatch: pytest.MonkeyPatch, problem: StorageError) -> None:
@@ -109,7 +109,7 @@ def test_what_the_next_change_finishes_is_not_said_to_need_a_person(nuggets: Any
         (("note", "edit", "db", "--confidence", "-0.5"), "must be a number from 0 to 1"),
         (("note", "edit", "db", "--confidence", "nan"), "must be a number from 0 to 1"),
         (("note", "edit", "db", "--confidence", "high"), "'high' is not a valid number"),
-        (("note", "show", "same"), "fits 6 notes: "),
+        (("note", "show", "same"), "matches 6 notes: "),
     ],
 )
 def test_what_cannot_be_read_or_is_not_clear_is_said_in_plain_words(

@@ -47,7 +47,7 @@ def _make_newer(home: Path) -> None:
 def test_a_log_of_a_newer_version_is_named_not_denied(written: Any) -> None:
     _make_newer(written.home)
     for args in (("log",), ("log", "--json"), ("undo",), ("redo",), ("restore", "1h")):
-        assert "the log of changes has version 99" in written.fails(*args)
+        assert "the history has version 99" in written.fails(*args)
     listed = written.ok("restore")
     assert "version 99" in listed
     assert "daily" in listed
@@ -60,7 +60,7 @@ def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: An
     monkeypatch.setattr(ledger_module, "connect", refuse)
     monkeypatch.setattr(ledger_module, "connect_to_read", refuse)
     line = written.fails("log")
-    assert "the log of changes cannot be read" in line
+    assert "the history cannot be read" in line
     assert line.count("ledger.db") == 1
     problems = written.json("status")["problems"]
     assert [Path(problem["where"]).name for problem in problems] == ["ledger.db"]
@@ -89,8 +89,8 @@ def test_that_a_log_is_gone_is_said_until_the_next_change_begins_one(written: An
     if empty:
         (written.home / "ledger.db").write_bytes(b"")
     for _ in range(2):
-        assert "the log of changes is gone; the next change begins a new one" in written("list").stderr
-    assert "the log of changes is gone; a new one begins now" in written("remember", "ops", "c", "d").stderr
+        assert "the history is missing; the next change starts a new one" in written("list").stderr
+    assert "the history is missing; a new one starts now" in written("remember", "ops", "c", "d").stderr
     assert written("list").stderr == ""
 
 

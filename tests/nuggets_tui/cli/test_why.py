@@ -86,7 +86,7 @@ def test_a_note_that_is_not_there_or_not_clear_is_one_line_and_nothing_is_counte
     before = filled.bytes()
     for name, code, said in (
         ("nowhere", 1, "no note has this id or title"),
-        ("Deploy", 2, "fits 2 notes"),
+        ("Deploy", 2, "matches 2 notes"),
         ("\x1b[31mred\u202e", 1, "no note has this id or title"),
         ("y" * 5_000, 1, "no note has this id or title"),
     ):
@@ -100,7 +100,7 @@ def test_a_note_that_is_not_there_or_not_clear_is_one_line_and_nothing_is_counte
 
 def test_why_without_a_note_names_what_is_missing(filled: Any) -> None:
     assert "NOTE" in filled.fails("why", QUESTION)
-    assert "names no note" in filled.fails("why", QUESTION, "")
+    assert "the id is empty" in filled.fails("why", QUESTION, "")
     assert "QUESTION" in filled.fails("why")
 
 

@@ -120,9 +120,7 @@ async def test_an_entry_of_ten_thousand_changes_opens_and_one_of_them_is_taken_b
 
 def test_a_pane_whose_log_cannot_be_read_says_so() -> None:
     pane = AuditPane()
-    problem = StorageError(
-        "the log of changes cannot be read", where="ledger.db", todo="look at who may read it"
-    )
+    problem = StorageError("the history cannot be read", where="ledger.db", todo="look at who may read it")
     pane._say_what_is_shown(View(log=Log(loaded=True, complete=True, problem=problem.message)))
     assert "cannot be read" in str(pane.empty_text)
     assert "ledger.db" in str(pane.empty_text)

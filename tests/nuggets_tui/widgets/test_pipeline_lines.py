@@ -63,7 +63,7 @@ def make_status(**fields: Any) -> PipelineStatus:
         "mode": Mode.SHADOW,
         "frozen": False,
         "light": Light.IDLE,
-        "why": "nothing waits",
+        "why": "nothing to do",
     }
     return PipelineStatus(**(known | fields))
 
