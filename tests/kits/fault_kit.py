@@ -36,21 +36,21 @@ FIRST: Final = "Anna moved the billing service to PostgreSQL."
 _VOLATILE: Final = ("createdAt", "updatedAt", "lastAccessedAt", "lastRewrittenAt", "archivedAt", "vector")
 # How a command that failed says which of the two states stands.
 BEFORE: Final = ("nothing was written", "nothing was changed", "nothing was masked")
-AFTER: Final = ("the change itself was written", "is in the log and will be finished")
+AFTER: Final = ("the change itself is written", "is in the history and finishes")
 # That a part stands of what is done in steps, or what was written without being known to be safe.
 PARTLY: Final = (
     *AFTER,
     "the file itself was written",
-    "what the pass did was written",
+    "what the pass changed is written",
     "Repaired",
     "may be masked",
-    "what could be joined was written",
-    "files that could not be read are mended",
-    "so far lies in the",
+    "what could be joined is written",
+    "unreadable files are repaired",
+    "the quarantine holds",
 )
 
 # How a command that does several things says that a step of it is left.
-_FOLLOWS: Final = ("will follow", "could not be put into the log")
+_FOLLOWS: Final = ("will follow", "could not be added to the history")
 
 
 def cli(*args: str, input: str | None = None) -> Result:

@@ -137,7 +137,7 @@ def test_once_says_what_keeps_texts_waiting(
     PipelineBeside(tmp_path, clock=clock, say=said.append).once()
     assert status_of(tmp_path, clock, raw_id) == "queued"
     assert len(said) == 1
-    assert said[0].startswith("pipeline: texts wait: no model is configured")
+    assert said[0].startswith("pipeline: texts are waiting: no model is configured")
 
 
 def test_a_daemon_that_was_there_first_notices_the_first_text(
@@ -195,7 +195,7 @@ def test_a_database_that_cannot_be_used_is_told_and_does_not_end_it(
     working.once()
     assert len(said) == 1
     assert said[0].startswith("pipeline: ")
-    assert "newer than this program" in said[0]
+    assert "newer than nuggets-tui" in said[0]
 
 
 def test_settings_that_cannot_be_taken_as_given_are_told(

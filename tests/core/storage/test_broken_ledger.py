@@ -147,7 +147,7 @@ def test_a_log_that_breaks_while_a_memory_is_open_does_not_keep_a_change_from_be
     _scramble(home / LEDGER_FILE)
     edit_text(memory, "After.")
     assert notes_of(home)[ONE]["content"] == "After."
-    assert [notice for notice in memory.take_notices() if "was broken" in notice]
+    assert [notice for notice in memory.take_notices() if "is damaged" in notice]
     memory.undo()
     assert notes_of(home)[ONE]["content"] == "Before 29."
 

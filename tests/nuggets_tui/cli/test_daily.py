@@ -56,7 +56,7 @@ def test_a_due_pass_runs_once(nuggets: Any, home: Path) -> None:
 
 
 def test_what_it_did_is_said_in_a_line(nuggets: Any) -> None:
-    assert nuggets.ok("reflect", "--if-due").startswith("Looked at 1 note: 1 rewritten")
+    assert nuggets.ok("reflect", "--if-due").startswith("Checked 1 note: 1 rewritten")
 
 
 def test_not_due_is_no_error_and_makes_no_file(
@@ -84,7 +84,7 @@ def test_what_is_no_folder_is_bad_input_and_not_waited_for(
 ) -> None:
     plain_file = home / "settings.toml"
     before = plain_file.read_bytes()
-    assert "is not a folder" in nuggets.fails("--home", str(plain_file), *asked)
+    assert "is no folder" in nuggets.fails("--home", str(plain_file), *asked)
     assert plain_file.read_bytes() == before
 
 
@@ -164,7 +164,7 @@ def daemon(home: Path) -> Iterator[subprocess.Popen[str]]:
     )  # fmt: skip
     try:
         assert process.stderr is not None
-        assert "reflection: looked at 1 note: 1 rewritten" in process.stderr.readline()
+        assert "reflection: checked 1 note: 1 rewritten" in process.stderr.readline()
         yield process
     finally:
         process.kill()

@@ -153,7 +153,7 @@ def test_a_log_whose_tables_are_damaged_is_set_aside_with_its_bytes_by_any_comma
         (nuggets.home / "ledger.db").write_bytes(damaged)
         result = nuggets(*command)
         assert result.exit_code == 0, (command, result.stderr)
-        assert "the history was broken" in result.stderr, command
+        assert "the history is damaged" in result.stderr, command
         (kept,) = (nuggets.home / "quarantine").glob("*ledger.db")
         assert kept.read_bytes() == damaged
 
@@ -172,5 +172,5 @@ def test_a_log_damaged_where_only_a_listing_reads_is_set_aside_when_it_is_listed
     path.write_bytes(data)
     result = nuggets("log")
     assert result.exit_code == 0
-    assert "the history was broken" in result.stderr
+    assert "the history is damaged" in result.stderr
     assert nuggets.json("log") == []

@@ -82,7 +82,7 @@ def test_what_is_advised_fits_what_the_disk_says(
     monkeypatch.setattr(os, "fsync", lambda _: None)
     nuggets.ok("remember", "ops", "db port", "5432")
     wanted = {
-        errno.ENOSPC: "free space", errno.EDQUOT: "free space", errno.EIO: "the disk fails",
+        errno.ENOSPC: "free space", errno.EDQUOT: "free space", errno.EIO: "the disk is failing",
         errno.EROFS: "allow writing",
     }  # fmt: skip
     if code == errno.EROFS:
@@ -94,7 +94,7 @@ def test_what_is_advised_fits_what_the_disk_says(
             said = nuggets(*args).stderr
         # Looking into the log and searching write nothing, so that nothing of them is refused.
         assert faults.failed or start or args[0] in ("log", "search")
-        others = {one for one in (*wanted.values(), "who may read") if one != wanted[code]}
+        others = {one for one in (*wanted.values(), "check its permissions") if one != wanted[code]}
         assert not [one for one in others if one in said], said
         if os.strerror(code) in said:
             assert wanted[code] in said, said

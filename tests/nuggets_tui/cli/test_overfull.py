@@ -29,7 +29,7 @@ def test_an_overfull_nugget_answers_from_its_file_and_says_so(overfull: Any) -> 
 
 @pytest.mark.slow
 def test_facts_says_how_full_an_overfull_nugget_is(overfull: Any) -> None:
-    assert "critical: 273.4 % of capacity used" in overfull.ok("facts", "big").splitlines()[-1]
+    assert "critical: 273.4% of capacity used" in overfull.ok("facts", "big").splitlines()[-1]
     assert len(overfull.json("facts", "big")) == 1400
     overfull.ok("remember", "small", "one", "1")
     assert "capacity" not in overfull.ok("facts", "small")

@@ -25,7 +25,7 @@ def test_what_was_accepted_and_never_came_over_is_found_and_brought_over(
 ) -> None:
     added = learned(database, "Deploys run on Friday.")
     [finding] = nuggets.json("verify", code=1)["findings"]
-    assert (finding["kind"], finding["repair"]) == ("outbox-waiting", "brings them over")
+    assert (finding["kind"], finding["repair"]) == ("outbox-waiting", "writes the notes")
     document = nuggets.json("verify", "--repair")
     assert (document["ok"], document["repaired"]) == (True, 1)
     assert notes_of(nuggets.home)[added.note]["content"] == "Deploys run on Friday."

@@ -65,7 +65,7 @@ async def test_a_notice_never_lies_on_the_field_in_use_and_goes_once_that_is_men
         await app.pilot.pause()
         field = form.query_one("#nugget")
         assert form.focused is field
-        assert "not a name for a nugget" in str(field.border_subtitle)
+        assert "not a valid nugget name" in str(field.border_subtitle)
         assert not form.query_one(Toast).region.overlaps(field.region)
         await app.press("x")
         assert app.notices == ""

@@ -282,7 +282,7 @@ async def test_what_the_memory_has_to_tell_is_a_notice(home: Path) -> None:
         path.unlink()
     (home / "ledger.db").write_bytes(b"no database at all, but bytes")
     async with opened(home) as app:
-        await app.until(lambda: "the history was broken" in app.notices)
+        await app.until(lambda: "the history is damaged" in app.notices)
         assert "Session store" in app.text
 
 
