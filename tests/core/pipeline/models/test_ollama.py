@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from kits.fake_ollama import FakeOllama, Reply
 
 from core.errors import NuggetsError
-from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction
 from core.pipeline.extra import install_command
+from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction
 from core.pipeline.models import http
 from core.pipeline.models.making import provider_of
 from core.pipeline.models.ollama import Ollama, context_for
