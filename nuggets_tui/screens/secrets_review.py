@@ -43,7 +43,7 @@ class SecretsReview(ReviewScreen):
         self._desk = desk
         self._found = {one.id: one for one in found}
         items = [_item(one, desk.snapshot) for one in found]
-        said = f"{counted_holders(found)} may hold a credential. They are never promoted."
+        said = f"{counted_holders(found)} may hold a credential. Promotion skips credentials."
         super().__init__("Review credentials", said, items, self._mask, titles=("Found", "Masked text"))
 
     def key_line(self) -> Content:

@@ -83,7 +83,7 @@ async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
         assert "+ add a note" in details(screen)
         assert f"+ {CHOSEN}" in details(screen)
         assert "nothing is written before you accept it" in details(screen)
-        assert "handed in 5 min ago by claude · session session-7f3a" in details(screen)
+        assert "submitted 5 min ago by claude · session session-7f3a" in details(screen)
         await app.press("down", "down")
         await app.until(lambda: "~ change a note" in details(screen))
         assert "Deploy day" in details(screen)
@@ -93,7 +93,7 @@ async def test_a_proposal_shows_its_sentence_what_it_would_do_and_why_it_waits(
         last = app.text.rstrip().split("\n")[-2]
         assert "a accept" in last
         assert "esc close" in last
-        assert all(f"{number} {name}" in app.text for number, name in enumerate(("Proposals", "Work"), 1))
+        assert all(f"{number} {name}" in app.text for number, name in enumerate(("Proposals", "Jobs"), 1))
 
 
 async def test_one_proposal_is_accepted_with_a_key_and_taken_back_with_another(
@@ -182,12 +182,12 @@ async def test_a_dead_job_says_why_and_is_tried_again(home: Path, fake: FakePipe
         await app.until(lambda: "model_missing" in details(screen))
         assert 'model "qwen3:4b" not found' in details(screen)
         await app.press("a", "r")
-        await app.until(lambda: "tried again" in app.notices)
+        await app.until(lambda: "will be retried" in app.notices)
         assert "accept" not in fake.calls
         assert all(job.status != "dead" for job in fake.work)
         fake.work += [make_job(20, "dead"), make_job(21, "dead")]
         await app.press("R")
-        await app.until(lambda: "2 dead jobs tried again" in app.notices)
+        await app.until(lambda: "Retrying 2 dead jobs" in app.notices)
 
 
 async def test_an_entity_shows_what_is_said_of_it_and_is_found_by_name(
@@ -239,7 +239,7 @@ async def test_health_shows_model_budget_and_each_warning_and_work_can_rest(
         await app.press("end")
         await app.until(lambda: "100 is used" in details(screen))
         await app.press("p")
-        await app.until(lambda: "‖ rests" in app.text)
+        await app.until(lambda: "‖ paused" in app.text)
         assert fake.paused
         await app.press("p")
         await app.until(lambda: not fake.paused)
@@ -275,7 +275,7 @@ async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(
         hand_in = await app.screen(HandInScreen)
         hand_in.query_one("#text").text = TEXT  # type: ignore[attr-defined]
         await app.press("ctrl+s")
-        await app.until(lambda: "Kept; it names 1 entity" in app.notices)
+        await app.until(lambda: "Submitted; it names 1 entity" in app.notices)
     assert [raw.content for raw in fake.texts.values()] == [TEXT]
 
 

@@ -141,7 +141,7 @@ async def test_a_page_that_is_too_long_says_so_and_names_what_is_not_read(
         await app.screen(PromotionReview)
         text = " ".join(app.text.replace("│", " ").split())
         assert "too long by" in text
-        assert "not read: " in text
+        assert "agents do not read " in text
         assert "esc close" in app.text
 
 
@@ -158,7 +158,7 @@ async def test_several_pages_are_a_choice_with_the_present_projects_first(home: 
         rows = choice.query_one(RowList)
         assert rows.cursor == 0
         assert "the current project" in app.text
-        assert "its folder is gone" in app.text
+        assert "its folder no longer exists" in app.text
         assert rows.move_to(str(tmp_path / "other"))
         await app.press("enter")
         await app.screen(PromotionReview)

@@ -210,7 +210,7 @@ async def test_nothing_unreadable_and_no_backup_are_said(home: Path) -> None:
         await app.press("B")
         await app.until(lambda: "no backup yet" in app.notices)
         await app.press("V")
-        await app.until(lambda: "Nothing is wrong" in app.notices)
+        await app.until(lambda: "No problems" in app.notices)
 
 
 async def test_an_empty_memory_answers_the_keys_for_putting_right(tmp_path: Path) -> None:
@@ -218,7 +218,7 @@ async def test_an_empty_memory_answers_the_keys_for_putting_right(tmp_path: Path
         for key, said in (
             ("exclamation_mark", "Everything is readable"),
             ("B", "no backup yet"),
-            ("V", "Nothing is wrong"),
+            ("V", "No problems"),
         ):
             await app.press(key)
             await app.until(lambda said=said: said in app.notices)
@@ -242,7 +242,7 @@ async def test_a_fact_file_that_is_cut_off_is_repaired_from_the_list(home: Path)
 async def test_a_sound_memory_is_told_to_be_sound(home: Path) -> None:
     async with opened(home) as app:
         await run(app, "verify")
-        await app.until(lambda: "Nothing is wrong" in app.notices)
+        await app.until(lambda: "No problems" in app.notices)
         assert app.app.screen is app.main
 
 
@@ -294,8 +294,8 @@ async def test_going_back_to_a_backup_shows_what_would_change_and_is_one_entry(h
         assert backups.query_one(RowList).count >= 1
         await app.press("end", "enter")
         await app.screen(ReviewScreen)
-        assert "Would change 1 thing" in app.text
-        assert "Going back to the backup" in app.text
+        assert "Changes 1 thing" in app.text
+        assert "Restore the backup" in app.text
         assert stored(home, "Session store").content == "Spoiled by mistake."
         await app.press("ctrl+s")
         await app.back_on_main()

@@ -118,7 +118,7 @@ async def test_hits_and_golden_searches_follow_the_weights_and_nothing_is_kept_b
         await app.press(*["right"] * 18)
         assert screen.tried.relevance_floor == 1.0
         await app.until(lambda: screen.found is not before and screen.verdicts[0].lost)
-        await app.until(lambda: "✗ 1 lost" in app.text and "#1 → –" in app.text)
+        await app.until(lambda: "✗ 1 failed" in app.text and "#1 → –" in app.text)
         assert "not saved" in app.text
         assert app.main.desk.memory.settings.search.relevance_floor == 0.1
         await app.press("escape")
@@ -147,7 +147,7 @@ async def test_hits_bear_how_they_moved(home: Path) -> None:
         assert (screen.tried.text_weight, screen.tried.vector_weight) == (0.0, 0.0)
         await app.until(lambda: screen.found is not first and screen.tried.vector_weight == 0)
         await app.press("D")
-        await app.until(lambda: "as before" in app.text)
+        await app.until(lambda: "unchanged" in app.text)
         await app.press("escape")
         await app.back_on_main()
 

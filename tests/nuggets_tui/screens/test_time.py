@@ -146,7 +146,7 @@ async def test_a_change_from_elsewhere_is_said_and_nothing_jumps(home: Path) -> 
             "meanwhile", partial(create_note, nugget="project", title="Meanwhile", content="x")
         )
         await app.until(lambda: past(app).news)
-        await app.until(lambda: "changed meanwhile" in app.text)
+        await app.until(lambda: "memory changed" in app.text)
         assert shown(app) == before
         assert past(app).changes_after == 2
         await app.press("escape")

@@ -235,7 +235,7 @@ async def test_a_text_to_hand_in_outlives_a_crash_and_goes_once_it_is_handed_in(
         assert hand_in.values == {"text": said, "nugget": ""}
         await app.press("ctrl+s")
         await app.back_on_main()
-        await app.until(lambda: "Kept; it names" in app.notices)
+        await app.until(lambda: "Submitted; it names" in app.notices)
         await app.until(lambda: not kept(home))
     with Pipeline.open(home) as pipeline:
         assert pipeline.status().raw == 1

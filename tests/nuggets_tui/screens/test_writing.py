@@ -126,14 +126,14 @@ async def test_of_several_files_one_is_chosen_and_what_is_not_there_is_said(home
         await app.show("Named")
         await app.press("o")
         await app.screen(FilesScreen)
-        assert "not here" in app.text
+        assert "not found" in app.text
         await app.press("down", "enter")
         await app.until(told.exists)
         assert told.read_text().split() == ["-g", f"{Path.cwd()}/src/other.py:7:2"]
         await app.back_on_main()
         await app.show("Gone")
         await app.press("o")
-        await app.until(lambda: "No file src/gone.py here" in app.notices)
+        await app.until(lambda: "Cannot find src/gone.py in" in app.notices)
         await app.show("Deploy day")
         await app.press("o")
         await app.until(lambda: "names no file" in app.notices)
@@ -157,7 +157,7 @@ async def test_where_no_editor_is_named_that_is_said(
     for name, said in (
         ("", "no editor is set"),
         ("vim", "cannot run an editor"),
-        ("no-such-editor", "no program"),
+        ("no-such-editor", "not found"),
     ):
         monkeypatch.setenv("EDITOR", name)
         if name == "vim":
@@ -180,7 +180,7 @@ async def test_what_is_copied_holds_nothing_that_a_terminal_or_shell_obeys_or_re
         await app.press("y")
         assert app.app.clipboard == plain(text)
         assert "Copied the text" in app.notices
-        assert "control or invisible characters replaced" in app.notices
+        assert "Replaced 7 control or invisible characters" in app.notices
         await app.press("Y")
         assert app.app.clipboard == f"{app.view.note_id} {plain(title)}"
         # From a field of the app as well; only the app itself gets it back as it was.
