@@ -105,7 +105,7 @@ async def test_u_takes_back_my_last_change_and_names_it(home: Path) -> None:
         await app.press("u")
         await app.until(lambda: "Undid: added" in app.notices)
         await app.press("u")
-        await app.until(lambda: "no change of yours" in app.notices)
+        await app.until(lambda: "no change to undo" in app.notices)
 
 
 async def test_e_edits_title_text_and_tags_and_saves(home: Path) -> None:

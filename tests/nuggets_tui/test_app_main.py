@@ -243,7 +243,7 @@ async def test_a_broken_file_at_the_start_shows_a_calm_page_and_opens_once_mende
         await app.until(lambda: "cannot be opened" in app.text)
         shown = app.main.query_one("#message", LineView).text
         assert "graph.json" in shown.replace("\n", "")
-        assert "Kept" in shown
+        assert "Safe" in shown
         assert graph.read_bytes() == b"{ not json"
         await app.press("e", "x", "slash", "r")
         assert app.app.is_running
