@@ -29,7 +29,7 @@ from core.settings import Settings, load_settings
 from core.storage.files.presence import DaemonOn
 from core.storage.files.presence import Presence as Presence
 from core.storage.files.presence import daemon_on as daemon_on
-from core.storage.journal.runs import Claim, Run, claim, claim_of, finish, let_go, runs
+from core.storage.journal.runs import Lease, Run, acquire_lease, finish, lease_of, release_lease, runs
 
 if TYPE_CHECKING:
     from core.memory import Memory
@@ -60,7 +60,7 @@ _SAID: Final[dict[WhyNot, str]] = {
 class DailyState:
     """How it stands with the daily pass. `next_due`: in the local zone, the present when it is `due`.
 
-    `last`: the run that counts, None for none. `running`: the claim of who runs it just now. `daemon`: which runs on
+    `last`: the run that counts, None for none. `running`: the lease of who runs it just now. `daemon`: which runs on
     the folder; `daemon_applies` and `app_applies` as the settings are now. `unsure`: what of the settings that bear on
     it cannot be used; it is not run unattended then.
     """
@@ -68,7 +68,7 @@ class DailyState:
     last: Run | None
     due: bool
     next_due: datetime
-    running: Claim | None
+    running: Lease | None
     daemon: DaemonOn | None
     daemon_applies: bool
     app_applies: bool
@@ -114,11 +114,11 @@ class DailyResult:
     asks: PromotionResult | None = None
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """In a clause: why it did not run, or what it did."""
         if not self.ran:
             return _SAID[self.why_not]
-        return _told(self.last.counts) if self.last is not None else "the cleanup failed"
+        return _describe_counts(self.last.counts) if self.last is not None else "the cleanup failed"
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON of the command line."""
@@ -129,20 +129,20 @@ class DailyResult:
             "lastRun": _run_dict(self.last),
             "reflection": self.reflection.to_dict() if self.reflection is not None else None,
             "promotions": [promotion.to_dict() for promotion in self.promotions],
-            "promotionWaits": waiting_promotion_dict(self.asks),
+            "promotionWaits": pending_promotion_dict(self.asks),
             "problems": [problem.message for problem in self.problems],
         }
 
 
-def waiting_promotion_dict(asks: PromotionResult | None) -> dict[str, Any] | None:
+def pending_promotion_dict(asks: PromotionResult | None) -> dict[str, Any] | None:
     """A promotion that waits for a person's word, as JSON of the command line."""
     return None if asks is None else {"path": asks.path, "lines": lines_of(asks)}
 
 
 def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyState:
-    """How it stands with the daily pass of a memory. Reads settings and ledger alone, and makes no file.
+    """How it stands with the daily pass of a memory. Reads settings and journal alone, and makes no file.
 
-    zone: of the person's clock; None: as the system has it now. Raises StorageError and ReadOnlyError for a ledger that
+    zone: of the person's clock; None: the system's. Raises StorageError and ReadOnlyError for a journal that
     cannot be read.
     """
     settings, now = load_settings(home), now.astimezone(zone or local_zone())
@@ -152,7 +152,7 @@ def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyS
         last=_record(known, last),
         due=due(now, last, settings),
         next_due=next_due(now, last, settings),
-        running=claim_of(home, now),
+        running=lease_of(home, now),
         daemon=daemon_on(home),
         daemon_applies=settings.schedule.daemon_applies,
         app_applies=settings.schedule.app_applies,
@@ -162,8 +162,8 @@ def daily_state(home: Path, now: datetime, zone: tzinfo | None = None) -> DailyS
 
 def _unsure(settings: Settings) -> tuple[str, ...]:
     """What is wrong with the settings of the pass: who may run it, when, and how much it may do."""
-    told = zip(settings.defaulted, settings.problems, strict=True)
-    return tuple(problem for name, problem in told if name.partition(".")[0] in _BEARING)
+    summary = zip(settings.defaulted, settings.problems, strict=True)
+    return tuple(problem for name, problem in summary if name.partition(".")[0] in _BEARING)
 
 
 def run_daily_pass(
@@ -199,8 +199,8 @@ def run_daily_pass(
     _check_usable(memory)
     if not (memory.snapshot.notes or memory.snapshot.nuggets):
         return answer(known, "no memory")
-    held = claim(memory.home, now, memory.author.kind, wanted)
-    if not isinstance(held, Claim):
+    held = acquire_lease(memory.home, now, memory.author.kind, wanted)
+    if not isinstance(held, Lease):
         return answer(held, "running" if wanted(held) else "not due")
     done = _carry_out(memory, now, held, _goals(memory, settings, promote))
     try:
@@ -216,7 +216,7 @@ def run_daily_pass(
         reflection=done.reflection,
         promotions=tuple(done.promotions),
         problems=tuple(done.problems),
-        asks=waiting_promotion(memory) if promote is None else None,
+        asks=pending_promotion(memory) if promote is None else None,
     )
 
 
@@ -225,7 +225,7 @@ def promotes_by(settings: Settings) -> str:
     return "always" if settings.schedule.promotes else settings.promotion.automatic
 
 
-def waiting_promotion(memory: Memory, cwd: str | None = None) -> PromotionResult | None:
+def pending_promotion(memory: Memory, cwd: str | None = None) -> PromotionResult | None:
     """What would be written into MEMORY.md if a person were asked and said yes; None once they have said, and where
     there is nothing to write. Looks at the file of the project of `cwd` (else of the working directory), then at that
     of the settings, then at those written to before; writes nothing.
@@ -286,7 +286,7 @@ class _Done:
         return tuple(problem.message for problem in self.problems)
 
 
-def _carry_out(memory: Memory, now: datetime, held: Claim, goals: list[str] | None) -> _Done:
+def _carry_out(memory: Memory, now: datetime, held: Lease, goals: list[str] | None) -> _Done:
     """Both parts, each for itself; what was done is kept whatever becomes of the rest."""
     done = _Done()
     try:
@@ -300,7 +300,7 @@ def _carry_out(memory: Memory, now: datetime, held: Claim, goals: list[str] | No
                 finish(memory.home, held, _run(now, held.by, counts, done.said))
         else:
             with contextlib.suppress(NuggetsError):
-                let_go(memory.home, held)
+                release_lease(memory.home, held)
     return done
 
 
@@ -395,7 +395,7 @@ def counts_of(
     return counts
 
 
-def _told(counts: dict[str, int]) -> str:
+def _describe_counts(counts: dict[str, int]) -> str:
     number = counts.get("inspected", 0)
     looked = f"checked {number:,} {'note' if number == 1 else 'notes'}"
     done = ", ".join(

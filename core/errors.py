@@ -136,9 +136,9 @@ class ErrorCode(StrEnum):
 
 
 class Verify(msgspec.Struct, frozen=True):
-    """Look at what is wrong with the memory. mendable: whether it can be repaired is to be seen there."""
+    """Look at what is wrong with the memory. repairable: whether it can be repaired is to be seen there."""
 
-    mendable: bool = False
+    repairable: bool = False
 
 
 class Repair(msgspec.Struct, frozen=True):
@@ -258,8 +258,8 @@ def as_command(remedy: Remedy | None) -> str:
     match remedy:
         case None:
             return ""
-        case Verify(mendable):
-            return f"nuggets verify shows {'whether it can be repaired' if mendable else 'what to do'}"
+        case Verify(repairable):
+            return f"nuggets verify shows {'whether it can be repaired' if repairable else 'what to do'}"
         case Repair(what):
             return _REPAIR[what]
         case Restore(what):
@@ -364,7 +364,7 @@ class NuggetsError(Exception):
         """What two errors share that tell the same: so that one which comes again is not said again."""
         return type(self), self.code, self.where, self.field, self.remedy
 
-    def tell_anew(
+    def reword(
         self,
         *,
         where: str | None = None,
@@ -494,7 +494,7 @@ def partly_done(kept: str, todo: str = "", remedy: Remedy | None = None) -> Iter
     except UnfinishedError:
         raise
     except (StorageError, LockTimeoutError, ReadOnlyError) as error:
-        error.tell_anew(kept=kept, todo=todo, remedy=remedy)
+        error.reword(kept=kept, todo=todo, remedy=remedy)
         raise
 
 

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.model.draft import Draft
     from core.model.entry import Entry
-    from core.model.kept import KeptSearch
     from core.model.progress import Progress
+    from core.model.saved_search import SavedSearch
     from core.model.secrets import Holder as Holder
     from core.model.snapshot import Snapshot
     from core.promoting import Promoter
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from core.promotion import PromotionResult
     from core.reflection import ReflectionResult
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
-    from core.search.goldens import Verdict
+    from core.search.search_checks import SearchCheckResult
     from core.services.history import History
     from core.services.maintenance import Maintenance, Resolved
     from core.services.secrets import Masking as Masking
@@ -153,7 +153,7 @@ class Memory:
         author: Author = PERSON,
         clock: Callable[[], datetime] | None = None,
         ids: Callable[[], str] | None = None,
-        settle: bool | None = True,
+        reconcile: bool | None = True,
         tolerant: bool = False,
         window: Window | None = None,
     ) -> Self:
@@ -162,7 +162,7 @@ class Memory:
         A folder that does not exist is an empty memory; the first change makes it. Opening changes no memory, but
         for two cases: a write that a crash cut off is finished, and a change that another program took back
         without meaning to is restored. What other programs changed meanwhile goes into the log (`ledger.db`).
-        settle=False leaves that to the first change or `refresh`: until then snapshot, answers and log are as they will
+        reconcile=False leaves it to the first change or `refresh`: till then snapshot, answers and log are as they will
         be, and reading writes nothing but the recalls that it counts. None: until then they are as the files are,
         which is quicker to have. `clock` and `ids` (8 new hexadecimal digits a call) may be
         given for repeatable results. Raises BrokenFileError when the note graph cannot be read; a
@@ -173,14 +173,14 @@ class Memory:
         memory = cls(
             absolute_path(home), author=author, clock=clock, ids=ids, tolerant=tolerant, window=window
         )
-        if settle:
+        if reconcile:
             memory.refresh()
-        elif settle is not None:
-            memory._repository.look()
+        elif reconcile is not None:
+            memory._repository.refresh_read_only()
         return memory
 
     def close(self) -> None:
-        """Lets the files of the log go. The memory may be used on; it opens them again."""
+        """Closes the files of the log. The memory may be used on; it opens them again."""
         self._repository.close()
 
     @property
@@ -288,7 +288,7 @@ class Memory:
         return self._repository.change_file(lambda draft: self._settings_file.change(draft, changes))
 
     @property
-    def searches(self) -> tuple[KeptSearch, ...]:
+    def searches(self) -> tuple[SavedSearch, ...]:
         """The searches that are kept, in the order of the file. Empty for a file that cannot be read, of which
         `take_notices` tells; its bytes are in the quarantine then.
         """
@@ -299,7 +299,7 @@ class Memory:
         """What of the file of searches cannot be read, in words; "" for all well."""
         return self._saved_searches.problem
 
-    def keep_search(self, search: KeptSearch, instead_of: str = "") -> ChangeSet:
+    def save_search(self, search: SavedSearch, instead_of: str = "") -> ChangeSet:
         """Keeps a search under its name, as one entry of the log that `undo` takes back.
 
         instead_of: the name of the one that it takes the place of. Raises InvalidInputError for a search that makes no
@@ -309,8 +309,8 @@ class Memory:
             lambda draft: self._saved_searches.save(draft, search, instead_of)
         )
 
-    def let_searches_go(self, names: Collection[str]) -> ChangeSet:
-        """Lets kept searches go, as one entry of the log that `undo` takes back. Raises NotFoundError; errors as in
+    def delete_searches(self, names: Collection[str]) -> ChangeSet:
+        """Lets saved searches go, as one entry of the log that `undo` takes back. Raises NotFoundError; errors as in
         `apply`.
         """
         return self._repository.change_file(lambda draft: self._saved_searches.delete(draft, names))
@@ -329,7 +329,7 @@ class Memory:
     ) -> tuple[Hit, ...]:
         """The best notes over all nuggets, best first, each with `.note`, `.score` and `.breakdown`.
 
-        text: words, and what `core.search.language` reads: "phrases", -exclusions, conditions such as tag:auth; any
+        text: words, and what `core.search.query_syntax` reads: "phrases", -exclusions, conditions such as tag:auth; any
         text at all is a query. limit: how many at most. filters: by default all visible notes. new_since: what
         is:new means, an ISO 8601 time; None: a day ago. stopped: asked now and then, once it says yes the search is
         given up. settings: other weights for this search alone. Every note that has something of the query is a hit;
@@ -376,13 +376,13 @@ class Memory:
 
     def judge_searches(
         self,
-        searches: Iterable[KeptSearch] | None = None,
+        searches: Iterable[SavedSearch] | None = None,
         *,
         settings: SearchSettings | None = None,
         new_since: str | None = None,
         stopped: Callable[[], bool] | None = None,
-    ) -> Iterator[Verdict]:
-        """How it stands with kept searches (None: all of them), one after the other, each judged when it is asked for.
+    ) -> Iterator[SearchCheckResult]:
+        """How it stands with saved searches (None: all of them), one after the other, each judged when it is asked for.
 
         settings: other weights for this judging alone. stopped: asked now and then, once it says yes there is no more.
         """
@@ -490,11 +490,11 @@ class Memory:
         from core.timeline import timeline_of
 
         with self._guard:
-            self._repository.look()
+            self._repository.refresh_read_only()
             if self._store.log_problem is not None:
                 raise self._store.log_problem
             return timeline_of(
-                self.snapshot, self.home, lambda: self._store.ledger, self._guard, iso(self._clock())
+                self.snapshot, self.home, lambda: self._store.journal, self._guard, iso(self._clock())
             )
 
     def at(self, when: str) -> Snapshot:
@@ -526,14 +526,14 @@ class Memory:
         Raises NotFoundError, InvalidInputError, and ConflictError that says what stands in the way.
         """
         with self._guard:
-            self._repository.settle()
+            self._repository.reconcile()
             return self._history.undo(what, part)
 
     @_of_the_log
     def redo(self, what: str | None = None) -> ChangeSet:
         """Does again what was taken back; None: what this author took back last. Errors as in `undo`."""
         with self._guard:
-            self._repository.settle()
+            self._repository.reconcile()
             return self._history.redo(what)
 
     @_of_the_log
@@ -549,22 +549,24 @@ class Memory:
             return self._history.conflicts()
 
     @_of_the_log
-    def settle_conflict(self, id: str, take: Literal["ours", "theirs"], text: str | None = None) -> ChangeSet:
-        """Settles a conflict of the log; see `History.settle`. Returns what was written."""
+    def resolve_conflict(
+        self, id: str, take: Literal["ours", "theirs"], text: str | None = None
+    ) -> ChangeSet:
+        """Resolves a conflict of the log; see `History.resolve_conflict`. Returns what was written."""
         with self._guard:
-            self._repository.settle()
-            return self._history.settle(id, take, text)
+            self._repository.reconcile()
+            return self._history.resolve_conflict(id, take, text)
 
-    def settle_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:
-        """Settles every conflict that waits in the same way, oldest first; what was written for each.
+    def resolve_all_conflicts(self, take: Literal["ours", "theirs"]) -> tuple[ChangeSet, ...]:
+        """Resolves every conflict that waits in the same way, oldest first; what was written for each.
 
-        One that cannot be settled goes on waiting, and the first error of that kind is raised once all were tried.
+        One that cannot be resolved goes on waiting, and the first error of that kind is raised once all were tried.
         """
         done: list[ChangeSet] = []
         refused: NuggetsError | None = None
         for entry in reversed(self.conflicts()):
             try:
-                done.append(self.settle_conflict(entry.id, take))
+                done.append(self.resolve_conflict(entry.id, take))
             except ConflictError as error:
                 refused = refused or error
         if refused is not None:
@@ -658,11 +660,11 @@ class Memory:
         """
         return self._secrets.left(masking)
 
-    def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
+    def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Remembers in these notes and facts that what they hold now is no secret. Errors as in `change`."""
-        from core.services.secrets import say_not_secret
+        from core.services.secrets import mark_not_secret
 
-        return self.change("marked as not a secret", lambda draft: say_not_secret(draft, ids))[1]
+        return self.change("marked as not a secret", lambda draft: mark_not_secret(draft, ids))[1]
 
     # Reflection and promotion
 
@@ -691,21 +693,21 @@ class Memory:
         notes were looked through. Errors as in `apply`.
         """
         from core.reflection import reflect
-        from core.reflection.taken_back import RUNS, taken_back
+        from core.reflection.undone_changes import RUNS, undone_changes
 
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else self._guard:
             with self._guard:
-                self._repository.look() if dry_run else self.refresh()
+                self._repository.refresh_read_only() if dry_run else self.refresh()
                 runs = self.log(limit=RUNS, author="reflection") if unattended else ()
-                back = taken_back(runs, self.taken_back()) if runs else ()
+                back = undone_changes(runs, self.taken_back()) if runs else ()
                 draft = self.draft()
             result = reflect(
                 draft,
                 self.settings.reflection,
                 accept=accept,
                 refuse=refuse,
-                taken_back=back,
+                undone_changes=back,
                 sure=sure or unattended,
                 limit=limit,
                 max_archived=max_archived,
@@ -740,7 +742,7 @@ class Memory:
         # Nobody's edit waits for a proposal.
         with nullcontext() if dry_run else self._guard:
             with self._guard:
-                self._repository.look() if dry_run else self.refresh()
+                self._repository.refresh_read_only() if dry_run else self.refresh()
                 promoter = self._promoter()
                 project = str(cwd) if cwd is not None else None
                 path = promoter.path(str(memory_dir) if memory_dir is not None else None, project)
@@ -762,7 +764,7 @@ class Memory:
             self.author,
             draft=self.draft,
             apply=self._repository.apply_drafted,
-            ledger=lambda: self._store.ledger,
+            journal=lambda: self._store.journal,
             now=self._repository.now,
             guard=self._guard,
         )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from core.model.progress import Progress
     from core.model.promoted import Target
     from core.promotion import PromotionResult
-    from core.storage.journal.ledger import Ledger
+    from core.storage.journal.journal import Journal
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Promoter:
         apply: Callable[
             [Callable[[Draft], tuple[PromotionResult, ChangeSet]]], tuple[PromotionResult, ChangeSet]
         ],
-        ledger: Callable[[], Ledger | None],
+        journal: Callable[[], Journal | None],
         now: Callable[[], str],
         guard: AbstractContextManager[object],
     ) -> None:
@@ -63,7 +63,7 @@ class Promoter:
         self._author = author
         self._draft = draft
         self._apply = apply
-        self._ledger = ledger
+        self._journal = journal
         self._now = now
         self._guard = guard
 
@@ -114,14 +114,14 @@ class Promoter:
             )
 
         def drafted(draft: Draft) -> tuple[PromotionResult, ChangeSet]:
-            result = proposed(draft, kept_target(self._ledger(), path))
+            result = proposed(draft, kept_target(self._journal(), path))
             # Before the writing: a text that a crash kept from being written is harmless to remember.
             self._remember(result.target)
             return result, result.change_set
 
         if dry_run:
             with self._guard:
-                draft, target = self._draft(), kept_target(self._ledger(), path)
+                draft, target = self._draft(), kept_target(self._journal(), path)
             return proposed(draft, target)
         remove_leftovers_of(Path(os.path.realpath(path)))
         result, _ = self._apply(drafted)
@@ -129,10 +129,10 @@ class Promoter:
         return result
 
     def _remember(self, target: Target) -> None:
-        if target != kept_target(self._ledger(), target.path) and (
+        if target != kept_target(self._journal(), target.path) and (
             target.at or target.texts or target.refused
         ):
-            keep_target(self._ledger(), target)
+            keep_target(self._journal(), target)
 
     def _written(self, result: PromotionResult, cwd: str | None) -> Target:
         target = result.target
@@ -152,9 +152,9 @@ class Promoter:
         """The present project's file first, where there is one, then the files written to, the latest first."""
         project = self._project(cwd)
         current = self._path(None, project) if project else None
-        known = list(kept_targets(self._ledger()))
+        known = list(kept_targets(self._journal()))
         if current is not None and all(target.path != current for target in known):
-            known.append(msgspec.structs.replace(kept_target(self._ledger(), current), cwd=project))
+            known.append(msgspec.structs.replace(kept_target(self._journal(), current), cwd=project))
         found = [
             PromotionTarget(
                 target.path,

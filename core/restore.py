@@ -18,7 +18,7 @@ from core.errors import (
     Repair,
     Verify,
 )
-from core.model.basis import settled, sound_links
+from core.model.basis import normalised_note, sound_links
 from core.model.change import Author, ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import Differences, differences
 from core.model.fact import Fact
@@ -181,7 +181,7 @@ def _with_sound_links(change: NoteChange, exists: Callable[[str], bool]) -> Note
     after = change.after
     if after is None or sound_links(after, exists) == after.links:
         return change
-    return msgspec.structs.replace(change, after=settled(after, exists))
+    return msgspec.structs.replace(change, after=normalised_note(after, exists))
 
 
 # One note
@@ -221,7 +221,7 @@ class _OneNote:
         then, present = self._former(), self.current.by_id.get(self.id)
         former, moved = _with_recalls_of(then, present)
         exists = {*self.current.by_id, *self.current.set_aside, self.id}.__contains__
-        after = former if sound_links(former, exists) == former.links else settled(former, exists)
+        after = former if sound_links(former, exists) == former.links else normalised_note(former, exists)
         facts, nuggets = self._facts(present, former, keeps_recalls=moved)
         if present == after:
             return Differences((), facts, nuggets)
@@ -236,7 +236,7 @@ class _OneNote:
     def _former(self) -> Note:
         former, present = self.wanted.by_id.get(self.id), self.current.by_id.get(self.id)
         for snapshot, when, remedy, todo in (
-            (self.current, "is now", Verify(mendable=True), ""),
+            (self.current, "is now", Verify(repairable=True), ""),
             (self.wanted, "was then", None, "choose another time"),
         ):
             if self.id in snapshot.set_aside:
@@ -348,7 +348,9 @@ class _OneNote:
             links = (*kept, *(self._end_of(link) for link in gained))
             if links != end.links:
                 changes.append(
-                    NoteChange(id=target, before=end, after=settled(replace(end, links=links), exists))
+                    NoteChange(
+                        id=target, before=end, after=normalised_note(replace(end, links=links), exists)
+                    )
                 )
         return changes
 

@@ -39,7 +39,7 @@ class LastRun(NamedTuple):
 def due(now: datetime, last: LastRun | None, settings: Settings) -> bool:
     """Whether the daily pass is to run now. now: with the zone of the person's clock. last: see `latest`."""
     moment = _last_moment(now, settings)
-    if moment is None or not _owed(moment, now, last):
+    if moment is None or not _is_due(moment, now, last):
         return False
     on_time = moment.date() == now.date() and _elapsed(moment, now) < ON_TIME
     return on_time or is_waking(now, settings)
@@ -77,7 +77,7 @@ def moment_on(day: date, zone: tzinfo | None, settings: Settings) -> datetime | 
     return _instant(datetime.combine(day, time(settings.reflection.hour, settings.reflection.minute)), zone)
 
 
-def _owed(moment: datetime, now: datetime, last: LastRun | None) -> bool:
+def _is_due(moment: datetime, now: datetime, last: LastRun | None) -> bool:
     return last is None or not _believed(last, now) or last.day < moment.date()
 
 

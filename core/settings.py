@@ -25,7 +25,7 @@ class SearchSettings(msgspec.Struct, frozen=True):
     """Weights of the blend and what bounds it; a weight of 0 switches a part off.
 
     associative_weight: of the likeness to the best hits. link_weight: of the blend of the best linked note.
-    pair_weight: of pairs of neighbouring words in the vector leg. meaning_weight: of words that mean nearly what a
+    pair_weight: of pairs of neighbouring words in the vector score. meaning_weight: of words that mean nearly what a
     typed one does, beside the word itself. relevance_floor: share of a query that a note must cover to stand above
     the line; below it is what is less likely. dimension: phases of a search vector.
     """
@@ -105,7 +105,7 @@ class BackupSettings(msgspec.Struct, frozen=True):
 
 
 class LedgerSettings(msgspec.Struct, frozen=True):
-    """How large the ledger grows, in megabytes, before its oldest entries go to archives."""
+    """How large the journal grows, in megabytes, before its oldest entries go to archives."""
 
     max_mb: int = 64
 

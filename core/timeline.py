@@ -13,11 +13,11 @@ from typing import Final, TypeVar
 from core.errors import ErrorCode, NotFoundError
 from core.model.change import ChangeSet
 from core.model.in_order import times_in_order
+from core.model.revert import at_moment
 from core.model.snapshot import Snapshot
-from core.model.unwind import at_moment
 from core.storage.journal.archive import archives
-from core.storage.journal.ledger import Ledger
-from core.storage.journal.schema import BrokenLedgerError, unreadable
+from core.storage.journal.journal import Journal
+from core.storage.journal.schema import BrokenJournalError, unreadable
 from core.storage.journal.times import Mark as Mark
 from core.storage.journal.times import archived_marks, change_sets, marks
 
@@ -156,7 +156,7 @@ class Timeline:
     # States
 
     def at(self, position: int) -> Snapshot:
-        """The memory at a position, from 0 to `len(timeline)`. Raises StorageError, BrokenLedgerError."""
+        """The memory at a position, from 0 to `len(timeline)`. Raises StorageError, BrokenJournalError."""
         with self._guard:
             position = max(0, min(position, len(self.marks)))
             known = self._known(position)
@@ -194,26 +194,26 @@ class Timeline:
 def timeline_of(
     present: Snapshot,
     home: Path,
-    ledger: Callable[[], Ledger | None],
+    journal: Callable[[], Journal | None],
     guard: AbstractContextManager[object],
     now: str,
 ) -> Timeline:
-    """The states of a memory that is at `present`. ledger: the one that is open now, None for none; guard: held while
-    it is read; now: the time. Raises StorageError, BrokenLedgerError.
+    """The states of a memory that is at `present`. journal: the one that is open now, None for none; guard: held while
+    it is read; now: the time. Raises StorageError, BrokenJournalError.
     """
 
     def read(numbers: Collection[int]) -> dict[int, ChangeSet]:
         with guard:
-            opened = ledger()
+            opened = journal()
             return _reading(opened, lambda one: dict(change_sets(one, numbers))) if opened is not None else {}
 
-    opened = ledger()
+    opened = journal()
     known = marks(opened) if opened is not None else []
     return Timeline(present, known, read, archives(home), now)
 
 
-def _reading(ledger: Ledger, read: Callable[[Ledger], _Result]) -> _Result:
+def _reading(journal: Journal, read: Callable[[Journal], _Result]) -> _Result:
     try:
-        return read(ledger)
-    except BrokenLedgerError as error:
-        raise unreadable(ledger.path, str(error)) from error
+        return read(journal)
+    except BrokenJournalError as error:
+        raise unreadable(journal.path, str(error)) from error

@@ -1,6 +1,6 @@
 """Texts that somebody is still writing, kept outside the memory so that no crash takes them.
 
-A text is kept until it is saved or let go on purpose. One whose process is gone, however it went, is offered to the
+A text is kept until it is saved or discarded on purpose. One whose process is gone, however it went, is offered to the
 next; those of a process that lives are not.
 """
 
@@ -49,7 +49,7 @@ class Offered:
     unsaved: Unsaved
 
 
-class Kept:
+class UnsavedFile:
     """One text on its way to disk. Safe to use from several threads; what is ended is never written again."""
 
     def __init__(self, files: UnsavedFiles, name: str) -> None:
@@ -75,7 +75,7 @@ class Kept:
                 self._written = None
 
     def end(self) -> None:
-        """The text is saved, or let go: its file goes. Raises StorageError."""
+        """The text is saved or discarded: its file goes. Raises StorageError."""
         with self._guard:
             self._ended = True
             self._files.remove(self._name)
@@ -101,9 +101,9 @@ class UnsavedTexts:
         folder = unsaved_folder(home, os.environ if environ is None else environ)
         return cls(UnsavedFiles(folder, home)) if folder is not None else None
 
-    def keep(self) -> Kept:
+    def keep(self) -> UnsavedFile:
         """A place for another text. Nothing is written yet."""
-        return Kept(self._files, self._files.new_name())
+        return UnsavedFile(self._files, self._files.new_name())
 
     def offered(self) -> tuple[Offered, ...]:
         """The texts that may be gone on with, the newest first. Never raises: what cannot be read is passed over."""
@@ -114,12 +114,12 @@ class UnsavedTexts:
                 found.append(Offered(name, unsaved))
         return tuple(sorted(found, key=lambda one: one.unsaved.at, reverse=True))
 
-    def take(self, offered: Offered) -> Kept | None:
+    def take(self, offered: Offered) -> UnsavedFile | None:
         """Makes an offered text one of this process; None when another process was quicker. Raises StorageError."""
         name = self._files.claim(offered.name)
-        return Kept(self._files, name) if name is not None else None
+        return UnsavedFile(self._files, name) if name is not None else None
 
-    def let_go(self, offered: Offered) -> None:
+    def discard(self, offered: Offered) -> None:
         """Removes an offered text for good. Raises StorageError."""
         self._files.remove(offered.name)
 

@@ -62,13 +62,13 @@ class Workspace:
         """Mends what can be mended without asking; what changed in the notes by that, the last part of it where there
         are several. Errors as `Memory.repair`.
         """
-        from core.pipeline.writes.verify import mend_drift
+        from core.pipeline.writes.verify import repair_drift
 
         done = self.memory.repair()
         with (
             nullcontext() if done.empty else partly_done("the repairs of notes and facts are in the history")
         ):
-            brought = mend_drift(self.memory, now=self._now())
+            brought = repair_drift(self.memory, now=self._now())
         return brought[-1] if brought and done.empty else done
 
     # Secrets
@@ -104,8 +104,8 @@ class Workspace:
         """The files that hold what was masked after all, or that cannot be looked into; see `Memory.masking_left`."""
         return self.memory.masking_left(masking)
 
-    def say_not_secret(self, ids: Collection[str]) -> ChangeSet:
+    def mark_not_secret(self, ids: Collection[str]) -> ChangeSet:
         """Remembers that what these hold now is no secret. Errors as `Memory.say_not_secret`."""
-        from core.pipeline.writes.secrets import say_not_secret
+        from core.pipeline.writes.secrets import mark_not_secret
 
-        return say_not_secret(self.memory, ids)
+        return mark_not_secret(self.memory, ids)

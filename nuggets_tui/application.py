@@ -31,7 +31,7 @@ from nuggets_tui import garbage
 from nuggets_tui.contrast import readable
 from nuggets_tui.key_input import KeyQueue
 from nuggets_tui.key_map import key_map
-from nuggets_tui.notices import let_told_go, make_room
+from nuggets_tui.notices import dismiss_information, make_room
 from nuggets_tui.opening import TURN, Opening, settings_ahead, user_settings_ahead
 from nuggets_tui.pace import PACE
 from nuggets_tui.safe_text import plain
@@ -135,9 +135,9 @@ class NuggetsApp(App[None]):
         """A theme that was chosen here is kept for the next start."""
         main = self.screen_stack[0] if self.is_running and self.screen_stack else None
         if isinstance(main, MainScreen) and not self.previewing:
-            main.theme.keep(name)
+            main.theme.save(name)
 
-    def theme_kept(self, name: str) -> None:
+    def theme_saved(self, name: str) -> None:
         """The user's settings have another theme."""
         self._user = self._user._replace(app=replace(self._user.app, theme=name))
 
@@ -207,7 +207,7 @@ class NuggetsApp(App[None]):
         from nuggets_tui.palette import Palette
 
         if not isinstance(self.screen, Palette):
-            let_told_go(self)
+            dismiss_information(self)
             self.push_screen(Palette(id="--command-palette"))
 
     def copy_to_clipboard(self, text: str) -> None:

@@ -19,18 +19,18 @@ from nuggets_tui.widgets.row_text import PINNED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from nuggets_tui.desk import Desk
+    from nuggets_tui.session import Session
 
 _NAME: Final = 40
 # Notes between two words on how far a proposal is.
-_TOLD_EVERY: Final = 50
+_REPORT_EVERY: Final = 50
 
 
 @dataclass(frozen=True)
 class BulkEdit:
     """An edit that many notes can get.
 
-    edit: of one note. title: such as "Hide 3 notes". done: the verb of the log and of the notice afterwards, `aside`
+    edit: of one note. title: such as "Hide 3 notes". done: the verb of the log and of the notice afterwards, `suffix`
     what follows the notes there. kind: the word in the row of each note. detail: the second line of that row. question:
     asked before it is written, about what would go; "" for none.
     """
@@ -41,12 +41,12 @@ class BulkEdit:
     done: str
     kind: str
     detail: Callable[[NoteChange], str] = lambda change: change.note.nugget_name
-    aside: str = ""
+    suffix: str = ""
     question: str = ""
 
     def reason(self, count: int) -> str:
         """What the log says of so many notes."""
-        return f"{self.done} {plural(count, 'note')}{self.aside}"
+        return f"{self.done} {plural(count, 'note')}{self.suffix}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,13 +59,17 @@ class Proposal:
     changes: Mapping[str, NoteChange]
 
 
-def propose(desk: Desk, base: Snapshot, edit: BulkEdit, told: Callable[[int, int], object]) -> Proposal:
+def propose(
+    session: Session, base: Snapshot, edit: BulkEdit, report_progress: Callable[[int, int], object]
+) -> Proposal:
     """Works out what an edit would change, for a thread; writes nothing.
 
     told: called with how many of how many notes are looked at; what it raises ends the work.
     """
-    draft, count = _draft(desk, base), len(edit.ids)
-    edited = edit_each(draft, edit.ids, edit.edit, tell=lambda done: done % _TOLD_EVERY or told(done, count))
+    draft, count = _draft(session, base), len(edit.ids)
+    edited = edit_each(
+        draft, edit.ids, edit.edit, report=lambda done: done % _REPORT_EVERY or report_progress(done, count)
+    )
     change_set = draft.change_set("")
     changes = {change.id: change for change in change_set.notes if not change.namesake}
     # A note whose edit comes to nothing in the end is no change.
@@ -73,19 +77,19 @@ def propose(desk: Desk, base: Snapshot, edit: BulkEdit, told: Callable[[int, int
     return Proposal(edit, base, replace(edited, changed=changed), changes)
 
 
-async def carry_out(desk: Desk, proposal: Proposal, accepted: Collection[str]) -> tuple[ChangeSet, int]:
+async def carry_out(session: Session, proposal: Proposal, accepted: Collection[str]) -> tuple[ChangeSet, int]:
     """Writes the accepted changes; what was written, and of how many notes. What is gone by now is left out."""
-    present, wanted = desk.snapshot.by_id, set(accepted)
+    present, wanted = session.snapshot.by_id, set(accepted)
     ids = [id for id in proposal.edited.changed if id in wanted and id in present]
     edit = proposal.edit
-    _, done = await desk.change_from(
+    _, done = await session.change_from(
         proposal.base, edit.reason(len(ids)), partial(edit_each, ids=ids, edit=edit.edit)
     )
     return done, len(ids)
 
 
-def _draft(desk: Desk, base: Snapshot) -> Draft:
-    present = desk.memory.draft()
+def _draft(session: Session, base: Snapshot) -> Draft:
+    present = session.memory.draft()
     return Draft(base, now=present.now, ids=present.ids, rules=present.rules, author=present.author)
 
 
@@ -133,7 +137,7 @@ def tagging(notes: Sequence[Note], add: Iterable[str], remove: Iterable[str]) ->
         "tagged",
         "tags",
         detail=_tags_that_differ,
-        aside=f": {' '.join([*(f'+{tag}' for tag in add), *(f'-{tag}' for tag in remove)])}",
+        suffix=f": {' '.join([*(f'+{tag}' for tag in add), *(f'-{tag}' for tag in remove)])}",
     )
 
 
@@ -152,7 +156,7 @@ def moving(notes: Sequence[Note], scope: str) -> BulkEdit:
         "moved",
         f"to {scope}",
         detail=lambda change: f"{change.before.scope if change.before else ''} → {scope}",
-        aside=f" to scope {scope}",
+        suffix=f" to scope {scope}",
     )
 
 
@@ -167,7 +171,7 @@ def linking(notes: Sequence[Note], target: Note, reason: str) -> BulkEdit:
         "linked",
         "link",
         detail=lambda change: f"↔ {name}",
-        aside=f" to {name}",
+        suffix=f" to {name}",
     )
 
 

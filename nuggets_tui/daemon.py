@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 from core.daily import DailyResult, DailyState, Presence, daily_state, run_daily_pass
 from core.errors import NuggetsError
 from core.model.names import iso
-from nuggets_tui.words import plural, waiting_words
+from nuggets_tui.words import describe_waiting_promotion, plural
 
 if TYPE_CHECKING:
     from core.pipeline.models.provider import Provider
@@ -39,9 +39,9 @@ class Beside(Protocol):
 class Daemon:
     """Looks after one folder. What troubles it is said once, until it is over or something else does.
 
-    clock: aware times. wait: waits so many seconds. say: takes a line of what happened, `chat` one that nobody needs.
-    interval: seconds between two looks at most. zone: of the clock; None: the system's. beside: what is worked on
-    meanwhile, for as long as the folder is this daemon's.
+    clock: aware times. wait: waits so many seconds. report: takes a line of what happened, `chat` one that nobody
+    needs. interval: seconds between two checks at most. zone: of the clock; None: the system's. beside: what is worked
+    on meanwhile, for as long as the folder is this daemon's.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Daemon:
         *,
         clock: Callable[[], datetime],
         wait: Callable[[float], None],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
         chat: Callable[[str], None] = lambda _: None,
         interval: float = LONGEST_WAIT,
         zone: tzinfo | None = None,
@@ -59,7 +59,7 @@ class Daemon:
         self.home = home
         self._clock = clock
         self._wait = wait
-        self._say = say
+        self._report = report
         self._chat = chat
         self._interval = interval
         self._zone = zone
@@ -76,7 +76,7 @@ class Daemon:
         with self._presence:
             self._presence.hold(self._since)
             if once:
-                self.look()
+                self.run_if_due()
                 if self._beside is not None:
                     self._beside.once()
                 return
@@ -84,12 +84,12 @@ class Daemon:
                 if self._beside is not None:
                     self._beside.start()
                 while True:
-                    self._wait(self.look())
+                    self._wait(self.run_if_due())
             finally:
                 if self._beside is not None:
                     self._beside.stop()
 
-    def look(self) -> float:
+    def run_if_due(self) -> float:
         """Looks whether the pass is due, runs it if so, and returns in how many seconds to look again."""
         trouble, seconds = "", self._interval
         try:
@@ -114,9 +114,9 @@ class Daemon:
             # Whatever it was, tomorrow is another day.
             trouble = f"this is a bug in nuggets: {type(error).__name__}: {error}"
         if trouble and trouble != self._trouble:
-            self._say(trouble)
+            self._report(trouble)
         elif self._trouble and not trouble:
-            self._say("the problem is over")
+            self._report("the problem is over")
         self._trouble = trouble
         return seconds
 
@@ -136,32 +136,32 @@ class Daemon:
         finally:
             memory.close()
         for notice in notices:
-            self._say(notice)
-        return self._tell(result)
+            self._report(notice)
+        return self._report_result(result)
 
-    def _tell(self, result: DailyResult) -> str:
+    def _report_result(self, result: DailyResult) -> str:
         problems = "; ".join(problem.message for problem in result.problems)
         if result.ran and result.last is not None and result.reflection is not None:
-            self._say(f"reflection: {result.told}")
+            self._report(f"reflection: {result.summary}")
             if problems:
-                self._say(problems)
+                self._report(problems)
             if result.asks is not None:
-                self._say(waiting_words(result.asks))
+                self._report(describe_waiting_promotion(result.asks))
             return ""
-        return problems or (result.told if result.why_not == "no memory" else "")
+        return problems or (result.summary if result.why_not == "no memory" else "")
 
 
 # How soon a first text is noticed, and how soon a database that cannot be used is looked at again.
-LOOK_SECONDS: Final = 2.0
+POLL_SECONDS: Final = 2.0
 TROUBLE_SECONDS: Final = 60.0
 # A model takes long to answer; who ends a daemon does not wait for that.
 STOP_SECONDS: Final = 10.0
 
 
 class PipelineBeside:
-    """Works on the queue of one folder. say: takes a line of what went wrong. provider: instead of the configured.
+    """Works on the queue of one folder. report: takes a line of what went wrong. provider: instead of the configured.
 
-    look_seconds: between two looks for a first text.
+    poll_seconds: between two looks for a first text.
     """
 
     def __init__(
@@ -169,14 +169,14 @@ class PipelineBeside:
         home: Path,
         *,
         clock: Callable[[], datetime],
-        say: Callable[[str], None],
+        report: Callable[[str], None],
         provider: Provider | None = None,
-        look_seconds: float = LOOK_SECONDS,
+        poll_seconds: float = POLL_SECONDS,
     ) -> None:
         self._home = home
-        self._look_seconds = look_seconds
+        self._poll_seconds = poll_seconds
         self._clock = clock
-        self._out = say
+        self._out = report
         self._provider = provider
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
@@ -198,7 +198,7 @@ class PipelineBeside:
         thread.join(seconds)
         pipeline = self._pipeline
         if thread.is_alive() and pipeline is not None:
-            pipeline.let_go()
+            pipeline.release_job()
 
     def once(self) -> None:
         """Does all that can be done now."""
@@ -209,10 +209,10 @@ class PipelineBeside:
         read = written = 0
         with pipeline:
             try:
-                pipeline.look_again()
+                pipeline.recheck_model()
                 while True:
                     ticked = pipeline.tick()
-                    self._tell("; ".join(ticked.warnings))
+                    self._report_trouble("; ".join(ticked.warnings))
                     job = ticked.job
                     read += job is not None and (job.type, job.status) == ("extract", "completed")
                     written += ticked.flushed
@@ -224,18 +224,18 @@ class PipelineBeside:
                             return
                         came_back.add(ticked.job.id)
             except NuggetsError as error:
-                self._tell(error.message)
+                self._report_trouble(error.message)
             finally:
                 if read or written:
-                    self._say(_done(read, written, pipeline))
+                    self._report(_done(read, written, pipeline))
 
     def _run(self) -> None:
         while not self._stop.is_set():
             self._pipeline = pipeline = self._opened()
             if pipeline is not None:
                 with pipeline:
-                    pipeline.run(self._stop, self._say)
-            self._stop.wait(TROUBLE_SECONDS if self._trouble else self._look_seconds)
+                    pipeline.run(self._stop, self._report)
+            self._stop.wait(TROUBLE_SECONDS if self._trouble else self._poll_seconds)
 
     def _opened(self) -> Pipeline | None:
         from core.model.change import Author
@@ -248,20 +248,20 @@ class PipelineBeside:
                 self._home, author=Author("pipeline"), clock=self._clock, provider=self._provider
             )
         except NuggetsError as error:
-            self._tell(error.message)
+            self._report_trouble(error.message)
             return None
         if opened.notice:
-            self._say(opened.notice)
-        self._tell("; ".join(warning.message for warning in opened.warnings))
+            self._report(opened.notice)
+        self._report_trouble("; ".join(warning.message for warning in opened.warnings))
         return opened
 
-    def _say(self, line: str) -> None:
+    def _report(self, line: str) -> None:
         self._out(f"pipeline: {line}")
 
-    def _tell(self, trouble: str) -> None:
+    def _report_trouble(self, trouble: str) -> None:
         """Says what is wrong, once until it is over or something else is."""
         if trouble and trouble != self._trouble:
-            self._say(trouble)
+            self._report(trouble)
         self._trouble = trouble
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 
-from core.model.change import ChangeKind, ChangeSet, FactChange, FileChange, FileMend, NoteChange
+from core.model.change import ChangeKind, ChangeSet, FactChange, FileChange, FileRepair, NoteChange
 from core.model.fact import Fact
 from core.model.note import METADATA_FIELDS, Note
 from core.model.snapshot import Snapshot
@@ -122,7 +122,7 @@ def file_lines(change: FileChange) -> list[DiffLine]:
     return [DiffLine("#", change.path), *text_lines(before, after)]
 
 
-def mend_lines(mend: FileMend, kind: ChangeKind) -> list[DiffLine]:
+def mend_lines(mend: FileRepair, kind: ChangeKind) -> list[DiffLine]:
     """What happened to a file that could not be read: it was made sound, or, kind "undo", put back as it was."""
     before, after = f"as it was; its bytes are in quarantine/{mend.kept}", "a readable file"
     gone, came = (after, before) if kind == "undo" else (before, after)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
 from core.model.change import FileChange
-from core.model.kept import SEARCHES_FILE, TABLE
+from core.model.saved_search import SEARCHES_FILE, TABLE
 from core.settings import SETTINGS_FILE
 
 _LONGEST: Final = 40

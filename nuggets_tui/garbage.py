@@ -19,7 +19,7 @@ def begin() -> None:
     gc.enable()
 
 
-def settle() -> None:
+def freeze() -> None:
     """Something large was made that stays, such as an index: it is kept out of the collector's way as well."""
     gc.freeze()
 

@@ -21,7 +21,7 @@ from nuggets_tui.textual_adapter import is_stopped, parent_of
 # but not for longer than somebody would.
 _WAITED_FOR: Final = ("open", "change")
 _PATIENCE: Final = 0.3
-_GLANCE: Final = 0.01
+_POLL: Final = 0.01
 # A widget that goes while a key is on its way through it must not hold the keyboard.
 _LOST_AFTER: Final = 1.0
 _AS_ARROWS: Final = {"h": "left", "j": "down", "k": "up", "l": "right"}
@@ -100,10 +100,10 @@ class KeyQueue:
         node: MessagePump = self._app.focused or self._app.screen
         await self._obey(event)
         if event.is_forwarded:
-            self._go_on_in(_LOST_AFTER, lambda: self._settle(before))
-            self._follow(event, node, self._alarm, lambda: self._settle_behind(node, before))
+            self._go_on_in(_LOST_AFTER, lambda: self._go_on_when_ready(before))
+            self._follow(event, node, self._alarm, lambda: self._go_on_behind(node, before))
         else:
-            self._settle(before)
+            self._go_on_when_ready(before)
 
     def _follow(self, event: events.Event, node: MessagePump, turn: object, then: Callable[[], None]) -> None:
         """Calls `then` once an event that goes up from a node has been handled, wherever it was stopped."""
@@ -123,14 +123,14 @@ class KeyQueue:
         if not node.call_later(passed) and turn is self._alarm:
             then()
 
-    def _settle_behind(self, node: MessagePump, before: Before) -> None:
-        """Settles behind what a key made a widget tell its dialog, such as that a row was chosen: it may close."""
+    def _go_on_behind(self, node: MessagePump, before: Before) -> None:
+        """Goes on behind what a key made a widget tell its dialog, such as that a row was chosen: it may close."""
         screen = self._app.screen if self._app.screen_stack else before.screen
         if screen is not before.screen or not node.is_attached:
-            self._settle(before)
+            self._go_on_when_ready(before)
             return
-        self._go_on_in(_LOST_AFTER, lambda: self._settle(before))
-        self._pass_up(node, self._alarm, lambda: self._settle(before))
+        self._go_on_in(_LOST_AFTER, lambda: self._go_on_when_ready(before))
+        self._pass_up(node, self._alarm, lambda: self._go_on_when_ready(before))
 
     def _pass_up(self, node: MessagePump, turn: object, then: Callable[[], None]) -> None:
         """Calls `then` once all that waits now at a node and above it, up to its screen, has been handled."""
@@ -147,7 +147,7 @@ class KeyQueue:
         if not node.call_later(passed) and turn is self._alarm:
             then()
 
-    def _settle(self, before: Before, waited: float = 0.0) -> None:
+    def _go_on_when_ready(self, before: Before, waited: float = 0.0) -> None:
         """Goes on once a dialog that the last key opens is ready for the next one."""
         screen = self._app.screen if self._app.screen_stack else before.screen
         if screen is not before.screen:
@@ -156,7 +156,7 @@ class KeyQueue:
             turn = self._alarm
             screen.call_later(lambda: self._go_on() if turn is self._alarm else None)
         elif waited < _PATIENCE and not all(one.is_finished for one in self._openings() - before.openings):
-            self._go_on_in(_GLANCE, lambda: self._settle(before, waited + _GLANCE))
+            self._go_on_in(_POLL, lambda: self._go_on_when_ready(before, waited + _POLL))
         else:
             self._go_on()
 

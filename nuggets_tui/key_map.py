@@ -84,7 +84,7 @@ def key_map(settings: Settings) -> KeyMap:
             wanted[name] = _wanted(name, text, standard, vim)
         except WrongKeyError as error:
             wrong.append(str(error) + ("" if error.near else "."))
-    wrong += _settle_doubles(wanted, standard)
+    wrong += _resolve_duplicates(wanted, standard)
     keys = standard | wanted
     commands = tuple(replace(command, keys=keys[command.name]) for command in COMMANDS)
     return KeyMap(commands, vim, tuple(wrong))
@@ -113,7 +113,7 @@ def _wanted(name: str, text: str | None, standard: Mapping[str, str], vim: bool)
     return ",".join(keys)
 
 
-def _settle_doubles(wanted: dict[str, str], standard: Mapping[str, str]) -> list[str]:
+def _resolve_duplicates(wanted: dict[str, str], standard: Mapping[str, str]) -> list[str]:
     """Takes out of what is wanted what would give a key to two commands, the later line first; says so."""
     wrong = []
     while (found := _double(wanted, standard)) is not None:

@@ -74,10 +74,10 @@ class Scope(msgspec.Struct, frozen=True):
     run: str = ""
     text: str = ""
     since: str = ""
-    since_said: str = ""
+    since_label: str = ""
 
     def asked(self) -> dict[str, Any]:
-        """What the ledger itself narrows by, as `Memory.log` takes it."""
+        """What the journal itself narrows by, as `Memory.log` takes it."""
         asked: dict[str, Any] = {
             "author": self.authors or None,
             "note": self.note_id or None,
@@ -91,7 +91,7 @@ class Scope(msgspec.Struct, frozen=True):
         return {name: value for name, value in asked.items() if value is not None}
 
     def admits(self, entry: Entry) -> bool:
-        """Whether an entry that the ledger found is listed."""
+        """Whether an entry that the journal found is listed."""
         kind = entry.change_set.kind
         if not self.deeds:
             return self.recalls or kind != "hit"
@@ -122,7 +122,7 @@ class Scope(msgspec.Struct, frozen=True):
         """The same without filters."""
         return Scope(recalls=self.recalls, note_id=self.note_id)
 
-    def told(self) -> str:
+    def describe(self) -> str:
         """The filters in words: "by reflection · last 7 days"; "" for none."""
         said = []
         if self.authors:
@@ -132,7 +132,7 @@ class Scope(msgspec.Struct, frozen=True):
         if self.run:
             said.append("one run")
         if self.since:
-            said.append(self.since_said or f"since {self.since}")
+            said.append(self.since_label or f"since {self.since}")
         if self.text:
             said.append(f"“{self.text}”")
         return " · ".join(said)
@@ -154,15 +154,15 @@ def listed(memory: Memory, scope: Scope, limit: int, until: str | None = None) -
 def since_days(scope: Scope, days: int, now: datetime) -> Scope:
     """The scope narrowed to so many days, today included, as the local clock has them; 0: to none."""
     if not days:
-        return replace(scope, since="", since_said="")
+        return replace(scope, since="", since_label="")
     midnight = now.astimezone().replace(hour=0, minute=0, second=0, microsecond=0)
     begun = (midnight - timedelta(days=days - 1)).replace(tzinfo=None).astimezone()
-    return replace(scope, since=iso(begun), since_said=DAYS.get(days, f"last {days} days"))
+    return replace(scope, since=iso(begun), since_label=DAYS.get(days, f"last {days} days"))
 
 
 PAGE: Final = 200
 # Entries looked at for one page before giving up for now: among recalls there may be few others.
-_PAGES_LOOKED_AT: Final = 10
+_MOST_PAGES: Final = 10
 # Entries that words are looked for in at a time.
 _WINDOW: Final = 500
 
@@ -179,7 +179,7 @@ class LogLine(msgspec.Struct, frozen=True):
     author: Author
     kind: ChangeKind
     reason: str
-    told: Deed
+    deed: Deed
     state: EntryState = "done"
     undone: bool = False
     counts: str = ""
@@ -243,7 +243,7 @@ def _page(memory: Memory, log: Log) -> Log:
     found: list[LogLine] = []
     read_to, scope = log.read_to or log.seen_to + 1, log.scope
     complete = False
-    for _ in range(_PAGES_LOOKED_AT):
+    for _ in range(_MOST_PAGES):
         # Words are looked for in so many entries at a time: nobody else waits for the memory meanwhile.
         end = read_to - _WINDOW - 1 if scope.text else None
         page = memory.log(limit=None if scope.text else PAGE, before=read_to, after=end, **scope.asked())
@@ -265,7 +265,7 @@ def _continued(memory: Memory, former: Log) -> Log | None:
     scope, known = former.scope, _stays(former)
     seen_to = memory.newest_in_log()
     if former.seen_to > seen_to or bool(former.problem) != (memory.log_problem is not None):
-        # Another ledger stands there now.
+        # Another journal stands there now.
         return None
     found: list[LogLine] = []
     before = None
@@ -288,7 +288,7 @@ def _with_latest(memory: Memory, log: Log) -> Log:
     if log.latest is not None and log.latest.seq == log.seen_to:
         return log
     before = None
-    for _ in range(_PAGES_LOOKED_AT):
+    for _ in range(_MOST_PAGES):
         page = memory.log(limit=1, before=before)
         if not page:
             break
@@ -314,7 +314,7 @@ def _line(entry: Entry) -> LogLine:
         author=change_set.author,
         kind=change_set.kind,
         reason=change_set.reason,
-        told=deed(change_set),
+        deed=deed(change_set),
         state=entry.state,
         undone=entry.undone,
         counts=counted(change_set) if change_set.kind == "reflection" and change_set.size > 1 else "",

@@ -13,7 +13,7 @@ _Result = TypeVar("_Result")
 # Seconds of work that nothing is said of: a sign that comes and goes at once only flickers.
 PATIENCE = 0.3
 # Seconds between two looks at how far it is.
-_TOLD_EVERY: Final = 0.1
+_SHOW_EVERY: Final = 0.1
 
 
 class StoppedError(Exception):
@@ -24,7 +24,7 @@ class LongWork:
     """One piece of reading and reckoning that somebody may stop. The screen and the thread at work share it.
 
     words: what goes on, as "indexing". asked_for: somebody waits for it, so that esc stops it before anything else.
-    breathe: called whenever the work tells how far it is.
+    breathe: called whenever the work reports its progress.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class LongWork:
         self._stopped = self._ended_early = False
         self._done = self._total = 0
 
-    def told(self, done: int, total: int) -> None:
+    def report_progress(self, done: int, total: int) -> None:
         """Takes down how much of how much is done; called by the work. Raises StoppedError once it shall stop."""
         self._breathe()
         if self._stopped:
@@ -67,7 +67,7 @@ class LongWork:
         return self._ended_early
 
     @property
-    def said(self) -> str:
+    def status(self) -> str:
         """What goes on, how far it is, and how it is stopped."""
         counted = f" {self._done:,} of {self._total:,}" if self._total else ""
         if self._stopped:
@@ -76,13 +76,15 @@ class LongWork:
 
 
 class Works:
-    """All long work under way. `tell` is given what is to be said of the newest; "" when nothing is."""
+    """All long work under way. `show_status` is given the status of the newest; "" when nothing is."""
 
-    def __init__(self, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
-        self._tell = tell
+    def __init__(
+        self, show_status: Callable[[str], None], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._show_status = show_status
         self._clock = clock
         self._under_way: dict[LongWork, float] = {}
-        self._said = ""
+        self._shown = ""
 
     async def run(self, work: LongWork, asked: Awaitable[_Result]) -> _Result:
         """What the work brings. Raises StoppedError when it was stopped, and what it raises."""
@@ -91,29 +93,29 @@ class Works:
         try:
             await asyncio.wait([future], timeout=PATIENCE)
             while not future.done():
-                self._say()
-                await asyncio.wait([future], timeout=_TOLD_EVERY)
+                self._show_newest()
+                await asyncio.wait([future], timeout=_SHOW_EVERY)
             return future.result()
         finally:
             # Whoever does not wait any longer wants no more of it either.
             work.stop()
             future.cancel()
             del self._under_way[work]
-            self._say()
+            self._show_newest()
 
     def stop(self, *, asked_for: bool) -> bool:
         """Stops the newest work that may be stopped; False for none."""
         for work in reversed(self._under_way):
             if work.stops and work.asked_for is asked_for:
                 work.stop()
-                self._say()
+                self._show_newest()
                 return True
         return False
 
-    def _say(self) -> None:
+    def _show_newest(self) -> None:
         now = self._clock()
         long = [work for work, begun in self._under_way.items() if now - begun >= PATIENCE]
-        said = long[-1].said if long else ""
-        if said != self._said:
-            self._said = said
-            self._tell(said)
+        said = long[-1].status if long else ""
+        if said != self._shown:
+            self._shown = said
+            self._show_status(said)

@@ -34,20 +34,20 @@ _MOST_WRONG: Final = 2
 _LOW: Final = "-notices-low"
 
 
-def say(node: DOMNode, text: str) -> None:
+def notify(node: DOMNode, text: str) -> None:
     """A short notice of something done."""
-    _tell(node, safe_block(text, _LONGEST), "information")
+    _post(node, safe_block(text, _LONGEST), "information")
 
 
 def warn(node: DOMNode, text: str) -> None:
     """A notice of something to know about."""
-    _tell(node, safe_block(notice_in_keys(text, keys_of(node)), _LONGEST_WARNING), "warning")
+    _post(node, safe_block(notice_in_keys(text, keys_of(node)), _LONGEST_WARNING), "warning")
 
 
 def make_room(app: App[Any], coming: Notification) -> None:
     """Takes older notices away before another comes, so that few stand; the same one stands once."""
     said = coming.title, coming.message
-    _let_go(app, lambda notice: (notice.title, notice.message) == said)
+    _dismiss(app, lambda notice: (notice.title, notice.message) == said)
     # What somebody has to know about stays before what was done.
     there = sorted(notices_of(app), key=lambda one: (one.severity != "information", one.raised_at))
     gone = {notice.identity for notice in there[: max(len(there) - _MOST + 1, 0)]}
@@ -55,27 +55,27 @@ def make_room(app: App[Any], coming: Notification) -> None:
     # Together they are as high as the search box; what was done gives way.
     while left and left[0].severity == "information" and not _fits(app, [*left, coming]):
         gone.add(left.pop(0).identity)
-    _let_go(app, lambda notice: notice.identity in gone)
+    _dismiss(app, lambda notice: notice.identity in gone)
     if app.screen_stack:
         keep_off(app.screen, coming)
 
 
-def let_told_go(node: DOMNode) -> None:
+def dismiss_information(node: DOMNode) -> None:
     """Takes notices of things done off the screen: a dialog that opens has other things to show at their place.
 
     What somebody has to know about stays its time.
     """
-    _let_go(_app(node), lambda notice: notice.severity == "information")
+    _dismiss(_app(node), lambda notice: notice.severity == "information")
 
 
-def let_errors_go(node: DOMNode) -> None:
+def dismiss_errors(node: DOMNode) -> None:
     """Takes errors off the screen: what they were about is mended, or given up."""
-    _let_go(_app(node), lambda notice: notice.severity == "error")
+    _dismiss(_app(node), lambda notice: notice.severity == "error")
 
 
-def let_all_go(node: DOMNode) -> None:
+def dismiss_all(node: DOMNode) -> None:
     """Takes all notices off the screen."""
-    _let_go(_app(node), lambda notice: True)
+    _dismiss(_app(node), lambda notice: True)
 
 
 def keep_off(screen: Screen[Any], *coming: Notification) -> None:
@@ -99,7 +99,7 @@ def _typed_high(screen: Screen[Any]) -> bool:
     return typing.y < screen.size.height // 2 if typing is not None else screen.is_modal
 
 
-def tell_wrong_settings(node: DOMNode, wrong: Sequence[str]) -> None:
+def notify_wrong_settings(node: DOMNode, wrong: Sequence[str]) -> None:
     """A notice of what settings.toml asks for and cannot have, a few of it in full."""
     if wrong:
         # The last one takes no more room than to say that there is one more.
@@ -107,16 +107,16 @@ def tell_wrong_settings(node: DOMNode, wrong: Sequence[str]) -> None:
         more = len(wrong) - most
         rest = [f"{more} more: run `nuggets status` to list all {len(wrong)}."] if more else []
         lines = "\n".join([*wrong[:most], *rest])
-        _tell(node, safe_block(lines, _LONGEST_WARNING), "warning", SETTINGS_FILE)
+        _post(node, safe_block(lines, _LONGEST_WARNING), "warning", SETTINGS_FILE)
 
 
-def say_error(node: DOMNode, error: Exception, typed: str = "") -> None:
-    """A notice of an error: what happened and where, what was kept safe, what to do. `typed` as in `told_error`."""
-    title, body = told_error(error, typed, keys_of(node))
-    _tell(node, body, "error", title)
+def notify_error(node: DOMNode, error: Exception, typed: str = "") -> None:
+    """A notice of an error: what happened and where, what was kept safe, what to do. `typed` as in `describe_error`."""
+    title, body = describe_error(error, typed, keys_of(node))
+    _post(node, body, "error", title)
 
 
-def told_error(error: Exception, typed: str = "", keys: KeyMap = DEFAULT) -> tuple[str, str]:
+def describe_error(error: Exception, typed: str = "", keys: KeyMap = DEFAULT) -> tuple[str, str]:
     """An error as a heading and a few lines, harmless for the terminal.
 
     typed: what became of a text that is still being written. Its dialog takes every key, and to leave it is to lose
@@ -138,7 +138,7 @@ def told_error(error: Exception, typed: str = "", keys: KeyMap = DEFAULT) -> tup
 async def attempt(screen: Screen[Any], asked: Awaitable[_Result], typed: str = "") -> _Result | None:
     """The result of something asked of the memory; None when it failed, which a notice then says.
 
-    typed: as in `told_error`.
+    typed: as in `describe_error`.
 
     Nothing that goes wrong there may end the app or close a dialog with typed text in it.
     """
@@ -147,7 +147,7 @@ async def attempt(screen: Screen[Any], asked: Awaitable[_Result], typed: str = "
     except Exception as error:
         screen.log.error(error)
         if screen.is_mounted:
-            say_error(screen, error, "" if isinstance(error, UnfinishedError) else typed)
+            notify_error(screen, error, "" if isinstance(error, UnfinishedError) else typed)
         return None
 
 
@@ -165,11 +165,11 @@ def _sentence(text: str, *, as_it_is: bool = False) -> str:
     return head + text[1:] + ("" if text[-1] in ".?!" else ".")
 
 
-def _tell(node: DOMNode, said: str, severity: SeverityLevel, title: str = "") -> None:
+def _post(node: DOMNode, said: str, severity: SeverityLevel, title: str = "") -> None:
     _app(node).notify(said, title=title, markup=False, severity=severity, timeout=_SECONDS[severity])
 
 
-def _let_go(app: App[object], which: Callable[[Notification], bool]) -> None:
+def _dismiss(app: App[object], which: Callable[[Notification], bool]) -> None:
     take_away(app, list(filter(which, notices_of(app))))
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from core.memory import Memory
     from core.settings import Settings
     from core.user_settings import UserSettings
-    from nuggets_tui.glance import Glance
+    from nuggets_tui.quick_scan import QuickScan
 
 
 # Seconds that a thread keeps the interpreter while another waits for it: a key goes through several such waits.
@@ -25,39 +25,39 @@ _FRAME_PATIENCE: Final = 2.0
 class Opening:
     """A memory on its way: `future` brings it, or the error that stands in the way. Nothing is written.
 
-    Of a large memory `first_look` brings what fills the first frame; all of it is read once that is shown.
+    Of a large memory `quick_scan` brings what fills the first frame; all of it is read once that is shown.
     """
 
     def __init__(self, home: Path | None, clock: Callable[[], datetime] | None = None) -> None:
         self.home = home
         self.clock = clock or (lambda: datetime.now(UTC))
-        self.first_look: Future[Glance | None] = Future()
+        self.quick_scan: Future[QuickScan | None] = Future()
         self.future: Future[Memory] = Future()
         self.frame_shown = threading.Event()
 
     def start(self) -> Opening:
         """Begins to open the memory."""
-        from nuggets_tui.glance import begin_glance
+        from nuggets_tui.quick_scan import begin_quick_scan
 
-        look = begin_glance(self.home) if self.home is not None else lambda: None
-        threading.Thread(target=self._look_and_open, args=(look,), name="opening", daemon=True).start()
+        scan = begin_quick_scan(self.home) if self.home is not None else lambda: None
+        threading.Thread(target=self._scan_and_open, args=(scan,), name="opening", daemon=True).start()
         return self
 
-    def at_hand(self, seconds: float) -> Glance | None:
-        """The first look, if it comes within some seconds; of a small memory waits for the whole instead."""
-        done, _ = wait((self.first_look,), timeout=seconds)
-        look = self.first_look.result() if done else None
-        if done and look is None:
+    def at_hand(self, seconds: float) -> QuickScan | None:
+        """The quick scan, if it comes within some seconds; of a small memory waits for the whole instead."""
+        done, _ = wait((self.quick_scan,), timeout=seconds)
+        scan = self.quick_scan.result() if done else None
+        if done and scan is None:
             wait((self.future,), timeout=seconds)
-        return look
+        return scan
 
-    def _look_and_open(self, take_look: Callable[[], Glance | None]) -> None:
-        look = None
+    def _scan_and_open(self, scanning: Callable[[], QuickScan | None]) -> None:
+        scan = None
         try:
-            look = take_look()
+            scan = scanning()
         finally:
-            self.first_look.set_result(look)
-        if look is not None:
+            self.quick_scan.set_result(scan)
+        if scan is not None:
             # Two threads share one interpreter: reading everything now would only hold the first frame up.
             self.frame_shown.wait(_FRAME_PATIENCE)
             # From here on keys are answered while everything is read.
@@ -66,14 +66,14 @@ class Opening:
 
     def open(self) -> None:
         """Opens the memory in this thread."""
-        if not self.first_look.done():
-            self.first_look.set_result(None)
+        if not self.quick_scan.done():
+            self.quick_scan.set_result(None)
         try:
             from core.memory import Memory
             from nuggets_tui.view import prepare
 
             # The log is brought up to date once the first frame is shown.
-            memory = Memory.open(self.home, clock=self.clock, settle=None)
+            memory = Memory.open(self.home, clock=self.clock, reconcile=None)
             prepare(memory.snapshot)
             self.future.set_result(memory)
         except BaseException as error:

@@ -41,7 +41,7 @@ class Trail(msgspec.Struct, frozen=True):
     model: str = ""
 
 
-class Origin(msgspec.Struct, frozen=True):
+class NoteAuthors(msgspec.Struct, frozen=True):
     """Who made a note and who changed it last, as names to show; "" where the log does not tell.
 
     trail: back to the text that it was made of; None for a note that the pipeline did not make.
@@ -71,14 +71,16 @@ def trail_of(note: Note, known: PipelineOrigin | None) -> Trail:
     return Trail(known.content[start:end].strip(), by, known.source_id, known.model)
 
 
-def origin_of(memory: Memory, note: Note) -> Origin:
+def origin_of(memory: Memory, note: Note) -> NoteAuthors:
     """Where a note comes from. What a program did without a name is told by nobody; a log that cannot be read tells
     nothing."""
     try:
         makers = memory.makers(note.id)
     except NuggetsError:
-        return Origin(note.id)
-    return Origin(note.id, _author_at(note.created_at, makers), _author_at(note.updated_at, makers[::-1]))
+        return NoteAuthors(note.id)
+    return NoteAuthors(
+        note.id, _author_at(note.created_at, makers), _author_at(note.updated_at, makers[::-1])
+    )
 
 
 def _author_at(stamp: str, makers: tuple[tuple[Author, str], ...]) -> str:

@@ -11,7 +11,7 @@ REST = 0.07
 # Seconds after a key, or a program's write, in which work in the background steps aside at every breath it takes.
 _BUSY: Final = 0.15
 # How long it steps aside then: most of the time is the person's, and a held key does not stop the work for good.
-_ASIDE: Final = 0.012
+_YIELD: Final = 0.012
 # Work breathes as often as it likes; only so often does it cost something.
 _BREATH_EVERY: Final = 0.002
 
@@ -45,7 +45,7 @@ class Pace:
         if now - self._breathed < _BREATH_EVERY:
             return
         # Even an empty sleep lets the screen's own thread go on.
-        self._sleep(_ASIDE if now - max(self._touched, self._hurried) < _BUSY else 0.0)
+        self._sleep(_YIELD if now - max(self._touched, self._hurried) < _BUSY else 0.0)
         self._breathed = self._clock()
 
 

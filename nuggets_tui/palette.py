@@ -13,13 +13,13 @@ from textual.content import Content
 from nuggets_tui.commands import Command
 from nuggets_tui.fuzzy import fitting, folded
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.textual_adapter import standing_early_keys
+from nuggets_tui.textual_adapter import tolerating_early_keys
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
 
-@standing_early_keys
+@tolerating_early_keys
 class Palette(CommandPalette):
     """Textual's palette, that stands keys which come before its list is laid out, or once it is closed."""
 

@@ -15,7 +15,7 @@ FILE: Final = "panes.json"
 _MOST: Final = 50
 
 
-def kept_panes(home: Path, environ: Mapping[str, str] | None = None) -> dict[str, float]:
+def saved_panes(home: Path, environ: Mapping[str, str] | None = None) -> dict[str, float]:
     """Shares of the space by the name of the line, each above 0 and below 1; {} where none are kept or legible."""
     found: object = None
     with contextlib.suppress(ValueError, RecursionError):
@@ -25,8 +25,8 @@ def kept_panes(home: Path, environ: Mapping[str, str] | None = None) -> dict[str
     return {str(name): float(share) for name, share in list(found.items())[:_MOST] if _is_share(share)}
 
 
-def keep_panes(home: Path, shares: Mapping[str, float], environ: Mapping[str, str] | None = None) -> bool:
-    """Keeps shares, as `kept_panes` gives them; whether there is a place for them. Raises StorageError."""
+def save_panes(home: Path, shares: Mapping[str, float], environ: Mapping[str, str] | None = None) -> bool:
+    """Keeps shares, as `saved_panes` gives them; whether there is a place for them. Raises StorageError."""
     return write_state(home, FILE, json.dumps(dict(shares)).encode(), environ)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from core.model.names import iso, parse_iso
 from core.model.snapshot import Snapshot
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found, Past, prepare
 from nuggets_tui.words import plural, time_ago
 
@@ -25,7 +25,7 @@ _RESULTS: Final = 50
 _DAY: Final = 86_400.0
 
 
-class LookingBack:
+class TimeTravel:
     """The past of one memory as it was when somebody began to look. Calls that read run in threads."""
 
     def __init__(self, memory: Memory, clock: Callable[[], datetime]) -> None:
@@ -55,9 +55,9 @@ class LookingBack:
         """What is shown at a position, made ready for the panes. Raises StorageError."""
         timeline = self.timeline
         snapshot = prepare(timeline.at(position))
-        return self.told(position), snapshot
+        return self.describe(position), snapshot
 
-    def told(self, position: int) -> Past:
+    def describe(self, position: int) -> Past:
         """What is said of a position."""
         timeline = self.timeline
         return Past(
@@ -165,7 +165,7 @@ class LookingBack:
         return max(0, min(width - 1, int((1.0 - age / self.span) * width)))
 
 
-def told_moment(past: Past, now: datetime) -> str:
+def describe_moment(past: Past, now: datetime) -> str:
     """The moment in words: "as it was on 14 Nov 09:41, 3 d ago · read only · 12 changes before now"."""
     changes = plural(past.changes_after, "change")
     if not past.position:
@@ -188,28 +188,28 @@ class PastSearch:
         self._memory = memory
         self._clock = clock
         self._turn = threading.Lock()
-        self._asked = 0
+        self._query_number = 0
         self._index: SearchIndex | None = None
 
     async def find(self, snapshot: Snapshot, typed: str) -> Found | None:
         """Hits among the notes of a state; None when something else was asked for meanwhile."""
-        self._asked += 1
-        return await aside(self._find, snapshot, typed, self._asked)
+        self._query_number += 1
+        return await run_in_thread(self._find, snapshot, typed, self._query_number)
 
     def _find(self, snapshot: Snapshot, typed: str, turn: int) -> Found | None:
-        from core.search.asked import answered, asked
-        from core.search.language import read
+        from core.search.query_syntax import parse_question
+        from core.search.question_search import question_filters, search_question
 
         def stale() -> bool:
-            return turn != self._asked
+            return turn != self._query_number
 
         with self._turn:
             if stale():
                 return None
             index = self._following(snapshot)
             begun = time.perf_counter()
-            wanted = asked(read(typed, index.excludes), now=self._clock().astimezone())
-            found = answered(index, snapshot, wanted, _RESULTS, self._memory.settings.search, stale)
+            wanted = question_filters(parse_question(typed, index.excludes), now=self._clock().astimezone())
+            found = search_question(index, snapshot, wanted, _RESULTS, self._memory.settings.search, stale)
             seconds = time.perf_counter() - begun
             return None if stale() else Found.of(typed, found, seconds, _RESULTS)
 

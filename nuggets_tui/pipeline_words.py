@@ -190,7 +190,7 @@ def author_name(signature: str) -> str:
     return str(Author(kind, name))  # type: ignore[arg-type]
 
 
-def handed_in(text: RawMemory | Origin, now: datetime) -> str:
+def submitted_line(text: RawMemory | Origin, now: datetime) -> str:
     """When and by whom a text was handed in, in which session, about which project."""
     said = f"submitted {age(text.created_at, now)}"
     said += f" by {author_name(text.author)}" if text.author else ""

@@ -53,13 +53,13 @@ def message(error: NuggetsError, keys: KeyMap = DEFAULT) -> str:
     return "; ".join(filter(None, (head, error.kept, step(error, keys))))
 
 
-def notice_in_keys(told: str | Notice, keys: KeyMap = DEFAULT) -> str:
+def notice_in_keys(notice: str | Notice, keys: KeyMap = DEFAULT) -> str:
     """A notice of the engine in the app's keys."""
     from core.errors import Notice
 
-    if not isinstance(told, Notice) or told.remedy is None:
-        return told
-    return "; ".join(filter(None, (told.said, in_keys(told.remedy, keys), told.more)))
+    if not isinstance(notice, Notice) or notice.remedy is None:
+        return notice
+    return "; ".join(filter(None, (notice.said, in_keys(notice.remedy, keys), notice.more)))
 
 
 def is_typed(remedy: Remedy | None) -> bool:
@@ -78,8 +78,8 @@ def _words(remedy: Remedy) -> str:
 def _in_words(remedy: Remedy) -> str | None:
     """A remedy with names of the app's commands in place of their keys; None where a shell is told the same."""
     match remedy:
-        case Verify(mendable):
-            return "{verify} shows " + ("whether it can be repaired" if mendable else "what to do")
+        case Verify(repairable):
+            return "{verify} shows " + ("whether it can be repaired" if repairable else "what to do")
         case Repair(what):
             return _REPAIR[what]
         case Restore("copy"):

@@ -105,7 +105,7 @@ def passing_over(late: Callable[[Any, Exception], bool]) -> Callable[[_App], _Ap
     return decorated
 
 
-def standing_early_keys(palette: _Class) -> _Class:
+def tolerating_early_keys(palette: _Class) -> _Class:
     """Makes a palette stand a key that comes before its list is laid out, when there are no lines yet in which Textual
     could look for the option under the cursor.
     """

@@ -12,7 +12,7 @@ _Arguments = ParamSpec("_Arguments")
 _Result = TypeVar("_Result")
 
 
-async def aside(
+async def run_in_thread(
     function: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
 ) -> _Result:
     """What a function returns, run in a thread that ends with the program.
@@ -22,7 +22,7 @@ async def aside(
     loop = asyncio.get_running_loop()
     answer: asyncio.Future[_Result] = loop.create_future()
 
-    def settle(result: _Result | None, error: BaseException | None) -> None:
+    def resolve(result: _Result | None, error: BaseException | None) -> None:
         if answer.cancelled():
             return
         if error is not None:
@@ -38,7 +38,7 @@ async def aside(
             failure = error
         # The loop may be gone when the app has ended meanwhile.
         with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(settle, result, failure)
+            loop.call_soon_threadsafe(resolve, result, failure)
 
-    threading.Thread(target=work, name=f"aside-{function.__name__}", daemon=True).start()
+    threading.Thread(target=work, name=f"run-in-thread-{function.__name__}", daemon=True).start()
     return await answer

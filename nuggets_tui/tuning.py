@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
-from core.model.kept import KeptSearch
+from core.model.saved_search import SavedSearch
 from core.settings import SearchSettings
-from nuggets_tui.desk import RESULTS, Desk
-from nuggets_tui.threads import aside
+from nuggets_tui.session import RESULTS, Session
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found
 
 if TYPE_CHECKING:
     from core.search import Hit
-    from core.search.goldens import Verdict
+    from core.search.search_checks import SearchCheckResult
 
 USUAL: Final = SearchSettings()
 
@@ -184,7 +184,7 @@ def move_sign(places: int | None) -> str:
     return f"↑{places}" if places > 0 else f"↓{-places}" if places < 0 else ""
 
 
-def moves_said(found: Moved) -> str:
+def describe_moves(found: Moved) -> str:
     """The moves in a few words."""
     said = [
         f"{count} {word}"
@@ -194,11 +194,11 @@ def moves_said(found: Moved) -> str:
     return " · ".join(said) or "unchanged"
 
 
-Told = Callable[[tuple["Verdict", ...]], None]
+ReportVerdicts = Callable[[tuple["SearchCheckResult", ...]], None]
 # Seconds of judging between two looks at whether anybody still waits for it.
 _PART: Final = 0.02
-# Seconds between two tellings of what is known by then.
-_TELL: Final = 0.15
+# Seconds between two reports of what is known by then.
+_REPORT_EVERY: Final = 0.15
 # In the background: shorter pieces, with pauses in which keys are answered.
 _PATIENT_PART: Final = 0.015
 _PAUSE: Final = 0.045
@@ -207,8 +207,8 @@ _PAUSE: Final = 0.045
 class Trials:
     """Puts questions of one kind; a newer one ends an older one of its kind."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._ranking = 0
         self._judging = 0
 
@@ -225,31 +225,34 @@ class Trials:
         """The hits of a query with other weights. None when something else was asked for meanwhile."""
         self._ranking += 1
         turn = self._ranking
-        return await aside(self._rank, query, settings, turn)
+        return await run_in_thread(self._rank, query, settings, turn)
 
     def _rank(self, query: str, settings: SearchSettings, turn: int) -> Found | None:
         def stale() -> bool:
             return turn != self._ranking
 
-        desk = self._desk
+        session = self._session
         if stale():
             return None
-        started = desk.timer()
-        hits = desk.memory.search(query, RESULTS, new_since=desk.last_visit, stopped=stale, settings=settings)
-        seconds = desk.timer() - started
+        started = session.timer()
+        hits = session.memory.search(
+            query, RESULTS, new_since=session.last_visit, stopped=stale, settings=settings
+        )
+        seconds = session.timer() - started
         return None if stale() else Found(query, hits, None, seconds, len(hits) >= RESULTS)
 
     async def judge(
         self,
-        searches: Sequence[KeptSearch] | None = None,
+        searches: Sequence[SavedSearch] | None = None,
         settings: SearchSettings | None = None,
-        told: Told | None = None,
+        report_progress: ReportVerdicts | None = None,
         *,
         patient: bool = False,
-    ) -> tuple[Verdict, ...] | None:
-        """How kept searches stand (None: all of them). None when something else was asked for meanwhile.
+    ) -> tuple[SearchCheckResult, ...] | None:
+        """How saved searches stand (None: all of them). None when something else was asked for meanwhile.
 
-        told: gets what is known by then, again and again. patient: with pauses, for work that nobody looks at.
+        report_progress: gets what is known by then, again and again. patient: with pauses, for work that
+        nobody looks at.
         """
         self._judging += 1
         turn = self._judging
@@ -257,35 +260,35 @@ class Trials:
         def stale() -> bool:
             return turn != self._judging
 
-        def begin() -> Iterator[Verdict]:
-            memory = self._desk.memory
+        def begin() -> Iterator[SearchCheckResult]:
+            memory = self._session.memory
             return memory.judge_searches(
-                searches, settings=settings, new_since=self._desk.last_visit, stopped=stale
+                searches, settings=settings, new_since=self._session.last_visit, stopped=stale
             )
 
-        verdicts = await aside(begin)
-        found: list[Verdict] = []
-        told_at = 0.0
-        while part := await aside(_part_of, verdicts, _PATIENT_PART if patient else _PART):
+        verdicts = await run_in_thread(begin)
+        found: list[SearchCheckResult] = []
+        reported_at = 0.0
+        while part := await run_in_thread(_part_of, verdicts, _PATIENT_PART if patient else _PART):
             if stale():
                 return None
             found += part
-            if told is not None and time.monotonic() - told_at >= _TELL:
-                told(tuple(found))
-                told_at = time.monotonic()
+            if report_progress is not None and time.monotonic() - reported_at >= _REPORT_EVERY:
+                report_progress(tuple(found))
+                reported_at = time.monotonic()
             if patient:
                 await asyncio.sleep(_PAUSE)
         if stale():
             return None
-        if told is not None:
-            told(tuple(found))
+        if report_progress is not None:
+            report_progress(tuple(found))
         return tuple(found)
 
 
-def _part_of(verdicts: Iterator[Verdict], seconds: float) -> list[Verdict]:
+def _part_of(verdicts: Iterator[SearchCheckResult], seconds: float) -> list[SearchCheckResult]:
     """As many as can be judged in so many seconds, at least one while there are any."""
     end = time.perf_counter() + seconds
-    part: list[Verdict] = []
+    part: list[SearchCheckResult] = []
     for one in verdicts:
         part.append(one)
         if time.perf_counter() >= end:

@@ -14,14 +14,14 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.listing import ORDER_NAMES, ORDERS, Order, care_reasons, own_tags
 from nuggets_tui.log import Log
-from nuggets_tui.pipeline_sign import NOT_BEGUN, PipelineSign
+from nuggets_tui.pipeline_status import NOT_BEGUN, PipelineIndicator
 
 if TYPE_CHECKING:
     from core.facts.recall import Recall
     from core.graph.neighbours import Suggestion
     from core.search import Hit, SearchResult
-    from core.search.language import Clause
-    from nuggets_tui.origin import Origin
+    from core.search.query_syntax import Clause
+    from nuggets_tui.origin import NoteAuthors
 
 __all__ = [
     "ORDERS",
@@ -96,8 +96,9 @@ class View(msgspec.Struct, frozen=True, eq=False):
     notes. `origin`: where a note comes from, once the log was asked; of the note shown when it bears its id.
     `new_since`: when the person was here before, as files hold times; "" for never. `own`: ids of notes that the
     person changed since, each with the time of that change, which is no news. Before a large memory is `loaded`, its
-    newest titles and its facts may be there, with the counts of visible and hidden notes and of nuggets in `glanced`.
-    `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`: its light.
+    newest titles and its facts may be there, with the counts of visible and hidden notes and of nuggets in
+    `quick_counts`. `past`: the moment that `snapshot` shows in place of the present, None for the present. `pipeline`:
+    its status.
     """
 
     home: str = ""
@@ -110,7 +111,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     show_hidden: bool = False
     found: Found | None = None
     suggested: tuple[Suggestion, ...] = ()
-    origin: Origin | None = None
+    origin: NoteAuthors | None = None
     new_since: str = ""
     own: frozenset[tuple[str, str]] = frozenset()
     hops: int = 1
@@ -121,24 +122,24 @@ class View(msgspec.Struct, frozen=True, eq=False):
     proposed: int = 0
     promotable: int = 0
     loaded: bool = False
-    glanced: tuple[int, int, int] | None = None
+    quick_counts: tuple[int, int, int] | None = None
     lost_searches: tuple[str, ...] = ()
     keys: KeyMap = DEFAULT
     past: Past | None = None
-    pipeline: PipelineSign = NOT_BEGUN
+    pipeline: PipelineIndicator = NOT_BEGUN
 
     @property
     def counts(self) -> tuple[int, int]:
         """How many notes are visible and how many hidden."""
-        if self.glanced is not None:
-            return self.glanced[:2]
+        if self.quick_counts is not None:
+            return self.quick_counts[:2]
         visible = len(self.snapshot.visible)
         return visible, len(self.snapshot.notes) - visible
 
     @property
     def nugget_count(self) -> int:
         """How many nuggets there are, those too of which only notes speak."""
-        return self.glanced[2] if self.glanced is not None else len(self.snapshot.nugget_names)
+        return self.quick_counts[2] if self.quick_counts is not None else len(self.snapshot.nugget_names)
 
     @property
     def note(self) -> Note | None:

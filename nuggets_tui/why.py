@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from core.model.note import Note
-    from core.search import Breakdown, Explanation, Filters, Hit, Reason
-    from core.search.language import Question
+    from core.search import Breakdown, Explanation, Filters, Hit, ScoreReason
+    from core.search.query_syntax import Question
     from nuggets_tui.differences import TitleOf
 
 # The parts of a score in the order in which they are told: of a breakdown's lines, what a person calls it.
@@ -56,19 +56,19 @@ class Line:
 
 @dataclass(frozen=True)
 class Why:
-    """The answer. verdict: in one sentence; told: more sentences; lines: the parts, which add up to `blend`; none for
-    a note that shares nothing with the words. is_hit: whether the note is one.
+    """The answer. outcome: in one sentence; sentences: more of them; lines: the parts, which add up to `blend`; none
+    for a note that shares nothing with the words. is_hit: whether the note is one.
     """
 
-    verdict: str
-    told: tuple[str, ...]
+    outcome: str
+    sentences: tuple[str, ...]
     lines: tuple[Line, ...]
     blend: float
     is_hit: bool
 
 
 @dataclass(frozen=True)
-class Asked:
+class SearchRequest:
     """What was asked, and what the asker sees of the answer. filters: of the command line, beside the question."""
 
     question: Question
@@ -83,34 +83,34 @@ def number(value: float) -> str:
     return f"{value:.3f}" if 0 < abs(value) < _SMALL else f"{value:.2f}"
 
 
-def why(explanation: Explanation, asked: Asked, title_of: TitleOf) -> Why:
+def why(explanation: Explanation, request: SearchRequest, title_of: TitleOf) -> Why:
     """An explanation in words. title_of: a note's title for its id."""
     hit = explanation.hit
     parts = hit.breakdown
-    is_hit, verdict = _verdict(explanation, asked)
+    is_hit, outcome = _outcome(explanation, request)
     # What shares nothing with the words has no score worth taking apart.
     if not parts.vector and not parts.text:
-        return Why(verdict, (), (), 0.0, is_hit)
-    told = tuple(_told(explanation, asked, is_hit))
-    return Why(verdict, told, _lines(hit, title_of), parts.blend, is_hit)
+        return Why(outcome, (), (), 0.0, is_hit)
+    sentences = tuple(_sentences(explanation, request, is_hit))
+    return Why(outcome, sentences, _lines(hit, title_of), parts.blend, is_hit)
 
 
 # In sentences
 
 
-def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
+def _outcome(explanation: Explanation, request: SearchRequest) -> tuple[bool, str]:
     """Whether the note is a hit, and what puts it there or keeps it out."""
     hit, obstacle = explanation.hit, explanation.obstacle
-    if not obstacle and not asked.question.words:
+    if not obstacle and not request.question.words:
         return True, (
             "It meets every condition. Without words there is no score; the newest notes come first."
         )
     if not obstacle:
-        return True, _place(explanation, asked)
-    unfit = unmet(hit.note, asked)
-    strange = bool(asked.question.words) and not hit.breakdown.reached
+        return True, _place(explanation, request)
+    unfit = unmet(hit.note, request)
+    strange = bool(request.question.words) and not hit.breakdown.reached
     also = " It also has nothing in common with the query." if strange else ""
-    if _left_out(hit.note, asked):
+    if _left_out(hit.note, request):
         said = "It is hidden. Add is:hidden to find hidden notes."
         return False, said + (f" It also does not meet: {'; '.join(unfit)}." if unfit else "") + also
     if unfit:
@@ -119,7 +119,7 @@ def _verdict(explanation: Explanation, asked: Asked) -> tuple[bool, str]:
         return False, "It has nothing in common with the query: no word, form or spelling matches."
     if obstacle == "too little in common":
         return False, "It holds no word of the query, and too few words of similar meaning."
-    if asked.question.words:
+    if request.question.words:
         return False, "The query has only common words, which match nearly every text."
     return False, "The query is empty."
 
@@ -132,8 +132,8 @@ def percents(coverage: float, floor: float) -> tuple[str, str]:
     return covered, needed
 
 
-def _place(explanation: Explanation, asked: Asked) -> str:
-    rank, total, shown = explanation.hit.rank, explanation.total, len(asked.shown)
+def _place(explanation: Explanation, request: SearchRequest) -> str:
+    rank, total, shown = explanation.hit.rank, explanation.total, len(request.shown)
     said = "The only hit." if total == 1 else f"Hit {rank:,} of {total:,}."
     if shown and rank > shown:
         needed, blend = number(explanation.needed), number(explanation.hit.breakdown.blend)
@@ -141,15 +141,15 @@ def _place(explanation: Explanation, asked: Asked) -> str:
     return said
 
 
-def _left_out(note: Note, asked: Asked) -> bool:
-    wanted = asked.question.hidden or (asked.filters is not None and asked.filters.include_hidden)
+def _left_out(note: Note, request: SearchRequest) -> bool:
+    wanted = request.question.hidden or (request.filters is not None and request.filters.include_hidden)
     return note.hidden and not wanted
 
 
-def _told(explanation: Explanation, asked: Asked, is_hit: bool) -> Iterator[str]:
+def _sentences(explanation: Explanation, request: SearchRequest, is_hit: bool) -> Iterator[str]:
     parts = explanation.hit.breakdown
     if not is_hit:
-        yield _would_stand(parts.blend, explanation, asked)
+        yield _would_stand(parts.blend, explanation, request)
     if parts.reached and parts.blend:
         covered, needed = percents(parts.reached, explanation.floor)
         less = " with similar words" if parts.reached > parts.coverage else ""
@@ -184,34 +184,34 @@ def _below_the_line(explanation: Explanation) -> str:
     return f"All hits are less likely: the best has a likelihood of {best} (minimum {needed})."
 
 
-def _would_stand(blend: float, explanation: Explanation, asked: Asked) -> str:
-    better = sum(hit.breakdown.blend > blend for hit in asked.shown)
+def _would_stand(blend: float, explanation: Explanation, request: SearchRequest) -> str:
+    better = sum(hit.breakdown.blend > blend for hit in request.shown)
     score = f"With a score of {number(blend)} it would"
     if not explanation.total:
         return f"{score} be the only hit."
-    if explanation.needed and better >= len(asked.shown):
+    if explanation.needed and better >= len(request.shown):
         return f"{score} come after the {better} shown; the last one scores {number(explanation.needed)}."
     return f"{score} be hit {better + 1} of {explanation.total + 1:,}."
 
 
-def unmet(note: Note, asked: Asked) -> tuple[str, ...]:
+def unmet(note: Note, request: SearchRequest) -> tuple[str, ...]:
     """The conditions that a note does not meet, each in a few words; hiddenness aside."""
-    return tuple(dict.fromkeys(_unmet(note, asked)))
+    return tuple(dict.fromkeys(_unmet(note, request)))
 
 
-def _unmet(note: Note, asked: Asked) -> Iterator[str]:
+def _unmet(note: Note, request: SearchRequest) -> Iterator[str]:
     from core.search import Filters
-    from core.search.language import Question
+    from core.search.query_syntax import Question
 
-    question, filters = asked.question, asked.filters or Filters()
+    question, filters = request.question, request.filters or Filters()
     for condition in question.conditions:
-        if not condition.admits(note, asked.now, asked.new_since):
+        if not condition.admits(note, request.now, request.new_since):
             yield condition.described()
     for text in question.demanded:
-        if not Question(demanded=(text,)).admits(note, now=asked.now, include_hidden=True):
+        if not Question(demanded=(text,)).admits(note, now=request.now, include_hidden=True):
             yield f"with “{text}”"
     for text in question.excluded:
-        if not Question(excluded=(text,)).admits(note, now=asked.now, include_hidden=True):
+        if not Question(excluded=(text,)).admits(note, now=request.now, include_hidden=True):
             yield f"without “{text}”"
     for name in ("nugget", "scope", "type", "subject", "tag"):
         value = getattr(filters, name)
@@ -245,21 +245,21 @@ def _vector_about(parts: Breakdown) -> str:
     return "estimated from its words; its vector is not computed yet"
 
 
-def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
+def said(reason: ScoreReason, own_id: str, title_of: TitleOf) -> str:
     """One reason in words. own_id: the note that it is a reason for."""
-    asked, found = f"“{reason.asked}”", f"“{reason.found}”"
+    request, found = f"“{reason.asked}”", f"“{reason.found}”"
     if reason.kind == "note":
         return (
             "itself, one of the best hits" if reason.found == own_id else f"like “{title_of(reason.found)}”"
         )
     words = {
-        "word": asked,
-        "form": f"{asked} in the form {found}",
-        "beginning": f"{asked} as the start of {found}",
-        "spelling": f"{asked} read as {found}",
-        "part": f"{asked} as a part of {found}",
+        "word": request,
+        "form": f"{request} in the form {found}",
+        "beginning": f"{request} as the start of {found}",
+        "spelling": f"{request} read as {found}",
+        "part": f"{request} as a part of {found}",
         "meaning": f"means: {reason.found} ~ {reason.asked} {number(reason.likeness)}",
-        "pair": f"{asked} next to each other",
+        "pair": f"{request} next to each other",
         "phrase": "it holds the whole query, word for word",
         "title": "its title is the query",
         "exact": f"it holds {found}, word for word",
@@ -271,7 +271,7 @@ def said(reason: Reason, own_id: str, title_of: TitleOf) -> str:
     return words[reason.kind] if reason.kind in words else f"link from “{title_of(reason.found)}”"
 
 
-def neighbours(reasons: Sequence[Reason]) -> dict[str, str]:
+def neighbours(reasons: Sequence[ScoreReason]) -> dict[str, str]:
     """Words that the query was read as, each with the word that was typed: spelling, forms, beginnings, parts, words
     that mean the same.
     """

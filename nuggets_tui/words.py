@@ -154,11 +154,11 @@ def _done(change_set: ChangeSet, quoted: bool) -> Deed:
     if quoted:
         deeds = tuple(map(_quoted, deeds))
     if not deeds:
-        mended = ", ".join(mend.path for mend in change_set.mends)
-        if mended and change_set.kind == "undo":
-            return Deed("undid:", f"repaired {mended}")
-        if mended:
-            return Deed("repaired", mended)
+        repaired = ", ".join(mend.path for mend in change_set.mends)
+        if repaired and change_set.kind == "undo":
+            return Deed("undid:", f"repaired {repaired}")
+        if repaired:
+            return Deed("repaired", repaired)
         return Deed("repaired:" if change_set.kind == "repair" else "changed", change_set.reason)
     if len(deeds) == 1:
         return _of_its_fact(change_set, deeds[0])
@@ -269,7 +269,7 @@ def _pairs(change_set: ChangeSet, verb: str) -> int:
 
 def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
     """What a change set did, thing by thing; a fact and its note count as one where both were changed alike."""
-    together, alone = _told_by_notes(change_set)
+    together, alone = _covered_by_notes(change_set)
     found: list[Deed] = []
     for place, change in enumerate(change_set.notes):
         fact = together.get(place)
@@ -287,10 +287,10 @@ def deeds_of(change_set: ChangeSet) -> tuple[Deed, ...]:
 
 def facts_alone(change_set: ChangeSet) -> list[FactChange]:
     """What a change set did to facts that no note of it tells."""
-    return _told_by_notes(change_set)[1]
+    return _covered_by_notes(change_set)[1]
 
 
-def _told_by_notes(change_set: ChangeSet) -> tuple[dict[int, FactChange], list[FactChange]]:
+def _covered_by_notes(change_set: ChangeSet) -> tuple[dict[int, FactChange], list[FactChange]]:
     """The changes of facts that changes of their notes tell, by the place of the latter, and the others."""
     notes: dict[tuple[str, str], list[int]] = {}
     for place, change in enumerate(change_set.notes):
@@ -303,7 +303,7 @@ def _told_by_notes(change_set: ChangeSet) -> tuple[dict[int, FactChange], list[F
     for fact in change_set.facts:
         own = notes.get((fact.nugget, fact.after.key if fact.after is not None else fact.key), ())
         fitting = [
-            place for place in own if place not in together and _say_alike(change_set.notes[place], fact)
+            place for place in own if place not in together and _shows_the_same(change_set.notes[place], fact)
         ]
         # Of several notes the one that people saw before.
         best = min(fitting, key=lambda place: _shown(change_set.notes[place].before) is None, default=None)
@@ -314,7 +314,7 @@ def _told_by_notes(change_set: ChangeSet) -> tuple[dict[int, FactChange], list[F
     return together, alone
 
 
-def _say_alike(change: NoteChange, fact: FactChange) -> bool:
+def _shows_the_same(change: NoteChange, fact: FactChange) -> bool:
     """Whether a note shows, after its change, what its fact says after its own."""
     note = _shown(change.after)
     if note is None or fact.after is None:
@@ -427,14 +427,14 @@ def left_for_later(result: ReflectionResult) -> str:
     return ""
 
 
-def waiting_words(result: PromotionResult) -> str:
+def describe_waiting_promotion(result: PromotionResult) -> str:
     """A promotion that waits for a person's word, and how they give it."""
     from core.daily import lines_of
 
-    return waiting_said(lines_of(result), result.path)
+    return describe_waiting_lines(lines_of(result), result.path)
 
 
-def waiting_said(lines: int, path: str) -> str:
+def describe_waiting_lines(lines: int, path: str) -> str:
     """The same of so many lines of the file at a path."""
     return (
         f"{plural(lines, 'line')} for {safe_line(path)} wait for your decision: nuggets promote "

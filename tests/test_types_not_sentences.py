@@ -41,10 +41,10 @@ READERS = frozenset(
 # What bears such a name and is no sentence but a code: in which file, and the class that says so with its type.
 CODES = {
     "core/errors.py": {"what": "core.errors:Restore"},
-    "core/pipeline/workers/asking.py": {"reason": "core.pipeline.models.provider:Availability"},
-    "core/pipeline/writes/accept.py": {"reason": "core.pipeline.writes.acting:Outcome"},
-    "core/pipeline/writes/following.py": {"what": "core.pipeline.writes.following:Moved"},
-    "core/pipeline/writes/verify.py": {"what": "core.pipeline.writes.following:Moved"},
+    "core/pipeline/workers/model_calls.py": {"reason": "core.pipeline.models.provider:Availability"},
+    "core/pipeline/writes/accept.py": {"reason": "core.pipeline.writes.execution:ExecutionResult"},
+    "core/pipeline/writes/note_sync.py": {"what": "core.pipeline.writes.note_sync:ChangedNote"},
+    "core/pipeline/writes/verify.py": {"what": "core.pipeline.writes.note_sync:ChangedNote"},
     "core/services/secrets.py": {"what": "core.storage.masking.mask:Place"},
     "nuggets_tui/cli/secrets.py": {"why": "core.storage.masking.proof:Left"},
     "nuggets_tui/words.py": {"reason": "core.facts.recall:Skipped"},
@@ -60,7 +60,7 @@ FORMER = {
 ONCE = {
     "core/pipeline/workers/loop.py": {"run"},
     "nuggets_tui/cli/log_text.py": {"_reason"},
-    "nuggets_tui/long_work.py": {"_say"},
+    "nuggets_tui/long_work.py": {"_show_newest"},
     "nuggets_tui/notices.py": {"make_room"},
 }
 

@@ -133,10 +133,10 @@ def conflict_and_settlement(home: Path) -> object:
     told: list[object] = [refused(lambda: memory.apply(draft.change_set("an edit"))), state(memory)]
     (waiting,) = memory.conflicts()
     told += [refused(lambda: memory.undo(waiting.id))]
-    memory.settle_conflict(waiting.id, "ours")
+    memory.resolve_conflict(waiting.id, "ours")
     return [
         *told,
-        refused(lambda: memory.settle_conflict(waiting.id, "ours")),
+        refused(lambda: memory.resolve_conflict(waiting.id, "ours")),
         content_of(folder),
         state(memory),
     ]

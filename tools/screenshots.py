@@ -254,7 +254,7 @@ async def _staged(home: Path, size: tuple[int, int]) -> AsyncIterator[Stage]:
         )
         stage.main.query_one(SearchBox).cursor_blink = False
         ticks = itertools.count()
-        stage.main.desk.timer = lambda: next(ticks) * 0.003
+        stage.main.session.timer = lambda: next(ticks) * 0.003
         yield stage
 
 
@@ -282,7 +282,7 @@ def _own_world() -> Iterator[Path]:
 
 def take(folder: Path, names: list[str] | None = None) -> list[Path]:
     """Writes the pictures into a folder; the files written."""
-    from nuggets_tui.demo.texts import hand_in
+    from nuggets_tui.demo.texts import submit_texts
 
     folder.mkdir(parents=True, exist_ok=True)
     converter = shutil.which("rsvg-convert")
@@ -290,7 +290,7 @@ def take(folder: Path, names: list[str] | None = None) -> list[Path]:
     for name in names or [*SHOTS, TOUR]:
         with _own_world() as home:
             if name == "pipeline":
-                hand_in(home)
+                submit_texts(home)
             svg = asyncio.run(tour(home) if name == TOUR else picture(name, home))
         target = folder / f"{name}.svg"
         target.write_text(svg, encoding="utf-8")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from core.errors import ErrorCode, InvalidInputError
-from core.model.build import new_note, waiting
+from core.model.build import as_hidden_fact, new_note
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.infer import MetaInput, said_anew
@@ -82,7 +82,9 @@ def forget(draft: Draft, nugget: str, key: str) -> Note | None:
     note = draft.fact_note(nugget, fact.key, hidden=False)
     if note is None:
         note = new_note(draft, "fact", nugget, fact.key, fact.value)
-    hidden = draft.put(replace(note, hidden=True, archived_at=draft.at, hidden_fact=waiting(fact, index)))
+    hidden = draft.put(
+        replace(note, hidden=True, archived_at=draft.at, hidden_fact=as_hidden_fact(fact, index))
+    )
     for twin in draft.visible_fact_notes(nugget, fact.key):
         draft.put(replace(twin, hidden=True, archived_at=draft.at))
     return hidden

@@ -16,8 +16,8 @@ import msgspec
 
 from core.errors import InvalidInputError
 from core.facts.feasible import check_decodable, why_not_decoded
-from core.facts.resolve import ExactKeys, KeyIndex, Match, Resolved
-from core.facts.wording import read_query
+from core.facts.recall_text import parse_recall_query
+from core.facts.resolve import ExactKeys, KeyIndex, Match, ResolvedKey
 from core.model.compare import alike
 from core.model.fact import Fact, FactConfig, Nugget
 from core.model.judgement import Candidate, Judgement
@@ -101,7 +101,7 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
 
 class _Candidate(NamedTuple):
     nugget: Nugget
-    resolved: Resolved
+    resolved: ResolvedKey
 
     @property
     def rank(self) -> tuple[float, int]:
@@ -168,7 +168,7 @@ class Recaller:
         if best.match.kind != "exact":
             # How well the words fit differs with the other keys of each nugget, which says nothing of this one.
             match = best.match
-            each = [_Candidate(nugget, Resolved(place, match)) for nugget, place in held]
+            each = [_Candidate(nugget, ResolvedKey(place, match)) for nugget, place in held]
             best = self._best(snapshot, each, [], named=False) or best
         facts = [(nugget.name, nugget.facts[place]) for nugget, place in held]
         return msgspec.structs.replace(
@@ -292,7 +292,7 @@ def _by_meaning(
     indexes: list[tuple[Nugget, KeyIndex]], query: str, begun: Collection[str]
 ) -> list[_Candidate]:
     """One candidate a nugget, the strongest first."""
-    reading = read_query(query)
+    reading = parse_recall_query(query)
     found: list[_Candidate] = []
     known = {token for token in reading.stems if any(token in index.postings for _, index in indexes)}
     begun = {

@@ -15,8 +15,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from core.facts.wording import (
-    Reading,
+from core.facts.recall_text import (
+    RecallText,
     exact_form,
     is_beginning,
     is_filler,
@@ -24,8 +24,8 @@ from core.facts.wording import (
     is_mostly,
     is_trait,
     likeness,
-    read_key,
-    read_query,
+    parse_key,
+    parse_recall_query,
     respelt,
     similar,
     written_out,
@@ -86,7 +86,7 @@ class Match(msgspec.Struct, frozen=True):
         return self.strength, -KIND_ORDER.index(self.kind)
 
 
-class Resolved(NamedTuple):
+class ResolvedKey(NamedTuple):
     """The place of a key among the keys it was looked for in, and how it was found."""
 
     place: int
@@ -110,13 +110,13 @@ class ExactKeys:
             self._same.setdefault(key, place)
             self._folded.setdefault(exact_form(key), place)
 
-    def find(self, query: str) -> Resolved | None:
+    def find(self, query: str) -> ResolvedKey | None:
         """The key of exactly this text, else the first that differs by case and outer spaces alone."""
         folded = exact_form(query)
         if not folded:
             return None
         place = self._same.get(query, self._folded.get(folded))
-        return None if place is None else Resolved(place, Match("exact", 1.0))
+        return None if place is None else ResolvedKey(place, Match("exact", 1.0))
 
 
 class KeyIndex:
@@ -124,7 +124,7 @@ class KeyIndex:
 
     def __init__(self, keys: Sequence[str]) -> None:
         self.keys = tuple(keys)
-        self.readings = tuple(read_key(key) for key in self.keys)
+        self.readings = tuple(parse_key(key) for key in self.keys)
         self._exact = ExactKeys(self.keys)
         self.bare: dict[str, list[int]] = {}
         self.postings: dict[str, list[int]] = {}
@@ -147,13 +147,13 @@ class KeyIndex:
         return math.log(1 + len(self.keys) / holders)
 
     def resolve(
-        self, query: str, reading: Reading | None = None, begun: Collection[str] = ()
-    ) -> Resolved | None:
+        self, query: str, reading: RecallText | None = None, begun: Collection[str] = ()
+    ) -> ResolvedKey | None:
         """The key that the query means, or None. Any text may be asked; `reading` spares reading it again.
 
         begun: words of the query that are half typed ones of other nuggets or notes, and so no typing errors here.
         """
-        asked = reading or read_query(query)
+        asked = reading or parse_recall_query(query)
         found = self._exactly(query, asked)
         if found is not None or not asked.compact:
             return found
@@ -168,18 +168,18 @@ class KeyIndex:
         """Whether a word that no key holds is one of theirs half typed."""
         return bool(self._completions(word))
 
-    def _exactly(self, query: str, asked: Reading) -> Resolved | None:
+    def _exactly(self, query: str, asked: RecallText) -> ResolvedKey | None:
         found = self._exact.find(query)
         if found is not None or not asked.exact:
             return found
         for place in self.bare.get(asked.bare, ()) if asked.bare else ():
             if not asked.scope or asked.scope == self.readings[place].scope:
-                return Resolved(place, Match("exact", 0.99))
+                return ResolvedKey(place, Match("exact", 0.99))
         return None
 
     # Words
 
-    def _by_words(self, asked: Reading, begun: Collection[str]) -> Resolved | None:
+    def _by_words(self, asked: RecallText, begun: Collection[str]) -> ResolvedKey | None:
         asked = respelt(asked, self.spelt, self.pairs)
         near = {
             token: self._near(word, token, asked, begun)
@@ -210,7 +210,7 @@ class KeyIndex:
         scored.sort()
         return self._best(asked, near, scored)
 
-    def _near(self, word: str, token: str, asked: Reading, begun: Collection[str]) -> dict[str, float]:
+    def _near(self, word: str, token: str, asked: RecallText, begun: Collection[str]) -> dict[str, float]:
         """Words of the keys that a word of the query may stand for, each with how sure that is in (0, 1].
 
         What may be half typed is no typing error.
@@ -275,9 +275,9 @@ class KeyIndex:
         return max((self.weights[stem] for stem in found), default=self.unknown)
 
     def _best(
-        self, asked: Reading, near: dict[str, dict[str, float]], scored: list[tuple[float, int]]
-    ) -> Resolved | None:
-        best: Resolved | None = None
+        self, asked: RecallText, near: dict[str, dict[str, float]], scored: list[tuple[float, int]]
+    ) -> ResolvedKey | None:
+        best: ResolvedKey | None = None
         for negative, place in scored[:_MOST_WEIGHED]:
             if best is not None and -negative < best.match.strength:
                 break
@@ -293,7 +293,7 @@ class KeyIndex:
                 best = match
         return best
 
-    def _doubt(self, asked: Reading, near: dict[str, dict[str, float]], reading: Reading) -> float:
+    def _doubt(self, asked: RecallText, near: dict[str, dict[str, float]], reading: RecallText) -> float:
         """What is left of a strength, in (0, 1], where query and key each hold something that the other lacks."""
         left = _scope_doubt(asked, reading) * _number_doubt(asked, reading)
         missing = [token for token, found in near.items() if not any(stem in reading.stems for stem in found)]
@@ -311,7 +311,9 @@ class KeyIndex:
             left *= _OTHER_SPEAKER
         return left
 
-    def _estrangement(self, asked: Reading, near: dict[str, dict[str, float]], reading: Reading) -> float:
+    def _estrangement(
+        self, asked: RecallText, near: dict[str, dict[str, float]], reading: RecallText
+    ) -> float:
         """How far, in [0, 1], what query and key have in common is the stems of their words and not the words."""
         apart, whole = 0.0, 0.0
         for word, token in zip(asked.words, asked.stems, strict=True):
@@ -324,27 +326,27 @@ class KeyIndex:
                 apart += self.weights[token] * (_OTHER_FORM if is_inflected(asked_for, held) else _OTHER_WORD)
         return apart / whole if whole else 0.0
 
-    def _resolved(self, place: int, kind: str, strength: float, asked: Reading) -> Resolved:
+    def _resolved(self, place: int, kind: str, strength: float, asked: RecallText) -> ResolvedKey:
         from rapidfuzz.fuzz import ratio
 
         close = ratio(asked.plain, self.readings[place].plain) / 100
-        return Resolved(place, Match(kind, min(strength, 0.99)), close)
+        return ResolvedKey(place, Match(kind, min(strength, 0.99)), close)
 
     # Letters
 
-    def _by_part(self, asked: Reading) -> Resolved | None:
+    def _by_part(self, asked: RecallText) -> ResolvedKey | None:
         """A key that holds the whole query between word boundaries, or the other way round."""
         part = asked.plain.rstrip(_TRAILING)
         if len(part) < 2:
             return None
-        best: Resolved | None = None
+        best: ResolvedKey | None = None
         for place, reading in enumerate(self.readings):
             strength = _part_strength(part, asked, reading)
             if strength >= _LEAST and (best is None or strength > best.match.strength):
                 best = self._resolved(place, "substring", strength, asked)
         return best
 
-    def _joined(self, asked: Reading) -> Resolved | None:
+    def _joined(self, asked: RecallText) -> ResolvedKey | None:
         """A key whose words were joined or split ("time zone" and "timezone"), a typing error or two allowed.
 
         Where a script puts no space between words, texts are compared in this way alone.
@@ -355,7 +357,7 @@ class KeyIndex:
         if not _JOINED_FROM <= len(asked.compact) <= _JOINED_TO:
             return None
         unspaced = bool(unspaced_runs().search(asked.compact))
-        best: Resolved | None = None
+        best: ResolvedKey | None = None
         for _, alike, place in process.extract(
             asked.compact,
             self._compact,
@@ -376,7 +378,7 @@ class KeyIndex:
                 best = found
         return best
 
-    def _mistyped(self, alike: float, asked: Reading, reading: Reading) -> bool:
+    def _mistyped(self, alike: float, asked: RecallText, reading: RecallText) -> bool:
         """Whether a text of several words is a key with errors in it, and no word in it is one of other keys."""
         enough = len(asked.words) > 1 and len(asked.compact) >= _MISTYPED_FROM and alike >= _LEAST_MISTYPED
         return enough and all(t in reading.stems or t not in self.postings for t in asked.stems)
@@ -399,7 +401,7 @@ def _strength(of_query: float, of_key: float, key_words: int) -> float:
     return strength if strength >= _LEAST else 0.0
 
 
-def _part_strength(part: str, asked: Reading, reading: Reading) -> float:
+def _part_strength(part: str, asked: RecallText, reading: RecallText) -> float:
     """How strong a match is by the letters that query and key share as one piece; 0 for none.
 
     `part` is the query without what trails it. A key inside a longer query must make up a good part of it, and
@@ -421,13 +423,13 @@ def _part_strength(part: str, asked: Reading, reading: Reading) -> float:
     return strength * _scope_doubt(asked, reading)
 
 
-def _scope_doubt(asked: Reading, reading: Reading) -> float:
+def _scope_doubt(asked: RecallText, reading: RecallText) -> float:
     if not asked.scope or not reading.scope or asked.scope == reading.scope:
         return 1.0
     return _OTHER_PERSON if {asked.scope, reading.scope} == _PEOPLE else _OTHER_SCOPE
 
 
-def _number_doubt(asked: Reading, reading: Reading) -> float:
+def _number_doubt(asked: RecallText, reading: RecallText) -> float:
     """Two texts with different numbers speak of different things."""
     wanted, held = set(_DIGITS.findall(asked.plain)), set(_DIGITS.findall(reading.plain))
     return _OTHER_NUMBER if wanted and held and not wanted & held else 1.0

@@ -24,7 +24,7 @@ class EditedEach:
 
 
 def edit_each(
-    draft: Draft, ids: Iterable[str], edit: EditOne, *, tell: Callable[[int], object] | None = None
+    draft: Draft, ids: Iterable[str], edit: EditOne, *, report: Callable[[int], object] | None = None
 ) -> EditedEach:
     """Edits each of some notes; one that cannot be edited keeps nothing from the others.
 
@@ -33,8 +33,8 @@ def edit_each(
     changed: list[str] = []
     refused: list[tuple[str, NuggetsError]] = []
     for done, id in enumerate(dict.fromkeys(ids)):
-        if tell is not None:
-            tell(done)
+        if report is not None:
+            report(done)
         before = draft.note(id)
         try:
             edit(draft, id)

@@ -52,7 +52,7 @@ def communities(material: Material) -> Numbers:
     if not notes:
         return np.empty(0, dtype=np.int64)
     sizes = np.bincount(material.nugget, minlength=1)
-    tagged = _telling(material, sizes)
+    tagged = _distinctive(material, sizes)
     links = material.links[material.nugget[material.links[:, 0]] == material.nugget[material.links[:, 1]]]
     start, end = np.concatenate((links, links[:, ::-1])).T
     every = np.arange(notes)
@@ -70,7 +70,7 @@ def communities(material: Material) -> Numbers:
     return _large_enough(label, material.nugget, sizes, tags + notes)
 
 
-def _telling(material: Material, sizes: Numbers) -> Numbers:
+def _distinctive(material: Material, sizes: Numbers) -> Numbers:
     """The rows of `tagged` whose tag sets some notes of the nugget apart from others."""
     tagged = material.tagged
     if not len(tagged):

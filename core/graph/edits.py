@@ -8,7 +8,7 @@ import msgspec
 
 from core.errors import ConflictError, ErrorCode, InvalidInputError, NotFoundError
 from core.model.basis import custom_tags, normalise_tag, with_system_tags
-from core.model.build import brought_back, new_note, waiting
+from core.model.build import as_hidden_fact, as_visible_fact, new_note
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.infer import MetaInput
@@ -156,7 +156,7 @@ def hide_note(draft: Draft, id: str) -> Note:
         taken = _take_fact(draft, note)
         if taken is not None:
             index, fact = taken
-            after = replace(after, hidden_fact=waiting(fact, index))
+            after = replace(after, hidden_fact=as_hidden_fact(fact, index))
     return draft.put(after)
 
 
@@ -208,7 +208,7 @@ def _restore_fact(draft: Draft, note: Note) -> None:
     value = note.hidden_fact.value if note.hidden_fact is not None else note.content
     there = draft.find_fact(note.nugget_name, key)
     if there is None:
-        draft.put_fact(note.nugget_name, *_waiting_fact(note))
+        draft.put_fact(note.nugget_name, *_hidden_fact_of(note))
         return
     mirrored = bool(draft.visible_fact_notes(note.nugget_name, there[1].key))
     if squeeze(there[1].value) != squeeze(value) or (note.hidden_fact is not None and mirrored):
@@ -223,13 +223,13 @@ def _restore_fact(draft: Draft, note: Note) -> None:
         )
 
 
-def _waiting_fact(note: Note) -> tuple[Fact, int | None]:
+def _hidden_fact_of(note: Note) -> tuple[Fact, int | None]:
     """The fact that a hidden note stands for, and its index if it is known."""
     kept = note.hidden_fact
     if kept is None:
         fact = Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
         return fact, None
-    return brought_back(kept), kept.index
+    return as_visible_fact(kept), kept.index
 
 
 def delete_note(draft: Draft, id: str) -> None:

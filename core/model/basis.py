@@ -89,7 +89,7 @@ def unique_links(links: Iterable[Link]) -> tuple[Link, ...]:
     return tuple(found.values())
 
 
-def settled(note: Note, exists: Callable[[str], bool]) -> Note:
+def normalised_note(note: Note, exists: Callable[[str], bool]) -> Note:
     """The note with tags, links and vector recipe set right."""
     note = replace(note, links=sound_links(note, exists), tags=with_system_tags(note))
     return replace(note, vector=vector_spec(note))

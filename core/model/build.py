@@ -55,7 +55,7 @@ def new_note(
     )
 
 
-def waiting(fact: Fact, index: int) -> HiddenFact:
+def as_hidden_fact(fact: Fact, index: int) -> HiddenFact:
     """A fact as it waits inside its hidden note; `index` is the place that it had."""
     return HiddenFact(
         key=fact.key,
@@ -67,7 +67,7 @@ def waiting(fact: Fact, index: int) -> HiddenFact:
     )
 
 
-def brought_back(kept: HiddenFact) -> Fact:
+def as_visible_fact(kept: HiddenFact) -> Fact:
     """The fact that waited inside a hidden note."""
     return Fact(
         key=kept.key,

@@ -40,7 +40,7 @@ class Author(msgspec.Struct, frozen=True):
 
     @property
     def signature(self) -> str:
-        """How the ledger names who sat at the keyboard."""
+        """How the journal names who sat at the keyboard."""
         return f"{self.kind}:{self.name}" if self.name else self.kind
 
 
@@ -105,7 +105,7 @@ class FileChange(msgspec.Struct, frozen=True, kw_only=True):
     after: bytes | None
 
 
-class FileMend(msgspec.Struct, frozen=True, kw_only=True):
+class FileRepair(msgspec.Struct, frozen=True, kw_only=True):
     """A file of the memory that could not be read, as a whole or in part, and was replaced by a sound one.
 
     path: from the memory's folder on. kept: the name in the quarantine of the bytes before. before, after: the SHA-256
@@ -134,7 +134,7 @@ class ChangeSet(msgspec.Struct, frozen=True, kw_only=True):
     facts: tuple[FactChange, ...] = ()
     nuggets: tuple[NuggetChange, ...] = ()
     files: tuple[FileChange, ...] = ()
-    mends: tuple[FileMend, ...] = ()
+    mends: tuple[FileRepair, ...] = ()
 
     @property
     def empty(self) -> bool:

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from datetime import datetime
 
-from core.model.basis import settled
+from core.model.basis import normalised_note
 from core.model.change import (
     PERSON,
     Author,
@@ -108,7 +108,7 @@ class Draft:
 
     def put(self, note: Note) -> Note:
         """Lays a note over the draft, new or changed, its tags, links and vector recipe set right."""
-        note = settled(note, self.exists)
+        note = normalised_note(note, self.exists)
         self._drop_hidden(note.id)
         self._notes[note.id] = note
         if note.hidden and note.hidden_fact is not None and note.nugget_name in self._hidden:

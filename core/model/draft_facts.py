@@ -80,7 +80,7 @@ class DraftFacts:
         if label is None:
             return None
         found = self._at(label)
-        held = self._let_go(label)
+        held = self._release(label)
         del self._labels[found[0]]
         if held.origin is not None:
             del self._origins[bisect_left(self._origins, held.origin)]
@@ -96,7 +96,7 @@ class DraftFacts:
         return bisect_left(self._labels, label), self._held[label].fact
 
     def _replace(self, label: int, fact: Fact) -> None:
-        self._hold(label, _Held(self._let_go(label).origin, fact))
+        self._hold(label, _Held(self._release(label).origin, fact))
 
     def _hold(self, label: int, held: _Held) -> None:
         self._facts = None
@@ -105,7 +105,7 @@ class DraftFacts:
         if self._of_folded is not None:
             insort(self._of_folded.setdefault(_fold(held.fact.key), []), label)
 
-    def _let_go(self, label: int) -> _Held:
+    def _release(self, label: int) -> _Held:
         self._facts = None
         held = self._held.pop(label)
         _drop(self._of_key[held.fact.key], label)

@@ -10,7 +10,7 @@ from core.errors import ErrorCode
 from core.model.change import ChangeSet
 from core.model.origin import Origin
 
-# pending: safe in the ledger, not yet known to be in the files. conflict: not written, waits for a person.
+# pending: safe in the journal, not yet known to be in the files. conflict: not written, waits for a person.
 # settled: a conflict that a person has decided.
 EntryState = Literal["pending", "done", "conflict", "settled"]
 
@@ -37,7 +37,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Entry(msgspec.Struct, frozen=True, kw_only=True):
-    """One entry of the ledger. `seq` grows with every entry; `undone` says that it is taken back at present,
+    """One entry of the journal. `seq` grows with every entry; `undone` says that it is taken back at present,
     `origin` how it came to be here.
     """
 

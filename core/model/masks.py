@@ -29,7 +29,15 @@ from core.model.note import HiddenFact, Note, replace
 from core.model.secrets import Held
 from core.text.mask import MASK, mask
 from core.text.secrets import find_secrets
-from core.text.spellings import View, beneath, layers, seen, unescaped, without_breaks, without_invisible
+from core.text.spellings import (
+    TextLayer,
+    beneath,
+    layers,
+    unescaped,
+    visible_text,
+    without_breaks,
+    without_invisible,
+)
 from core.text.tokens import basis_tokens
 
 _MASKED_TAG: Final = "masked"
@@ -91,7 +99,7 @@ class Masks:
                 forms.setdefault(form, kind)
         self._plain = {form: kind for form, kind in forms.items() if not is_distinctive(form)}
         told = {form: kind for form, kind in forms.items() if form not in self._plain}
-        self._told = dict(sorted(told.items(), key=lambda item: -len(item[0])))
+        self._forms = dict(sorted(told.items(), key=lambda item: -len(item[0])))
         self.fragments = frozenset(
             token for value in forms for token in basis_tokens(value) if len(token) >= _LEAST_TOKEN
         )
@@ -206,10 +214,12 @@ class Masks:
         """The values as they stand in one layer of a text, masks of former times left alone."""
         masked = [_Found(*found.span(), "") for found in MASK.finditer(text)] if "[masked: " in text else []
         visible = without_invisible(text)
-        below: tuple[View, ...] = () if visible is None else (visible,)
+        below: tuple[TextLayer, ...] = () if visible is None else (visible,)
         shown = text if visible is None else visible.text
         joined = without_breaks(shown) if self._broken is not None else None
-        looked: list[tuple[re.Pattern[str] | None, str, tuple[View, ...]]] = [(self._pattern, shown, below)]
+        looked: list[tuple[re.Pattern[str] | None, str, tuple[TextLayer, ...]]] = [
+            (self._pattern, shown, below)
+        ]
         if joined is not None:
             looked.append((self._broken, joined.text, (*below, joined)))
         for pattern, where, views in looked:
@@ -242,19 +252,19 @@ class Masks:
     @cached_property
     def _groups(self) -> list[str]:
         """The kind of each group of the patterns; groups count from 1."""
-        return ["", *self._told.values()]
+        return ["", *self._forms.values()]
 
     @cached_property
     def _pattern(self) -> re.Pattern[str] | None:
-        bodies = [_pattern_of(form, r"(?:\s+|%(?:25)*20|\+)") for form in self._told]
+        bodies = [_pattern_of(form, r"(?:\s+|%(?:25)*20|\+)") for form in self._forms]
         return re.compile("|".join(f"({body})" for body in bodies)) if bodies else None
 
     @cached_property
     def _broken(self) -> re.Pattern[str] | None:
         """The values that are looked for in joined lines; the other groups match nothing."""
-        usable = [len(form) >= _LEAST_BROKEN and not _SPACE.search(form) for form in self._told]
+        usable = [len(form) >= _LEAST_BROKEN and not _SPACE.search(form) for form in self._forms]
         bodies = [
-            _pattern_of(form, "") if may else r"(?!)" for form, may in zip(self._told, usable, strict=True)
+            _pattern_of(form, "") if may else r"(?!)" for form, may in zip(self._forms, usable, strict=True)
         ]
         return re.compile("|".join(f"({body})" for body in bodies)) if any(usable) else None
 
@@ -376,7 +386,7 @@ class Masks:
         word. strange: some word has other letters than those of ASCII, which may be escaped.
         """
         words: set[str] = set(self.fragments)
-        for form in (*self._told, *self._plain):
+        for form in (*self._forms, *self._plain):
             # A line may end anywhere within it, but for three times at most.
             parts = 4 if len(form) >= 2 * _LEAST_BROKEN else 2 if len(form) >= _LEAST_BROKEN else 1
             size = -(-len(form) // parts)
@@ -388,7 +398,7 @@ class Masks:
     @cached_property
     def _base64_anchors(self) -> tuple[bytes, ...]:
         """What stands in base64 that says a value, as in `_anchors`."""
-        words = {max(_WORD.findall(form), key=len, default="") for form in self._told}
+        words = {max(_WORD.findall(form), key=len, default="") for form in self._forms}
         return tuple({piece for word in words for piece in _base64_of(word)})
 
     @cached_property
@@ -441,7 +451,7 @@ class Masks:
     @cached_property
     def _spelled(self) -> tuple[bytes, ...]:
         found: dict[bytes, None] = {}
-        for form in self._told:
+        for form in self._forms:
             texts = {form}
             for _ in range(2):
                 texts |= {
@@ -477,7 +487,7 @@ class Masks:
         """Bytes in which a value may stand in UTF-16."""
         if b"\0" not in data:
             return data
-        for form, kind in self._told.items():
+        for form, kind in self._forms.items():
             for text in (form, json.dumps(form, ensure_ascii=False)[1:-1], json.dumps(form)[1:-1]):
                 for encoding in ("utf-16-le", "utf-16-be"):
                     data = data.replace(text.encode(encoding, "surrogatepass"), mask(kind).encode(encoding))
@@ -504,7 +514,7 @@ def _forms(value: str) -> tuple[str, ...]:
     said = [views[-1].text for views in layers(value) if views]
     addressed = unquote(value) if "%" in value else value
     said += [addressed] if "\ufffd" not in addressed else []
-    forms = [*map(seen, (value, *said, html.unescape(value)))]
+    forms = [*map(visible_text, (value, *said, html.unescape(value)))]
     if _SPACE.search(value):
         # It was found in two lines, and is one word.
         forms.append(_SPACE.sub("", value))

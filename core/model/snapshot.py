@@ -275,7 +275,7 @@ def few_changes(before: Snapshot, after: Snapshot) -> FewChanges | None:
     return FewChanges(changed, added) if all(one.id == other.id for one, other in changed) else None
 
 
-def take_over(former: Snapshot, following: Snapshot) -> None:
+def inherit_indexes(former: Snapshot, following: Snapshot) -> None:
     """Gives a snapshot nobody has seen yet the look-ups that the former one made already, amended.
 
     They are what the snapshot would make itself, in the same order.

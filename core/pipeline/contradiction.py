@@ -13,7 +13,7 @@ from typing import Final, Literal
 
 from core.pipeline.intake.normalisation import compose, encodable
 from core.pipeline.intake.redaction import redact
-from core.pipeline.models.answers import clamped, last_object
+from core.pipeline.models.answer_parsing import clamped, last_object
 from core.pipeline.models.provider import Answer, ModelError, Provider, Schema
 from core.text.tokens import BASIS_STOP_WORDS, stem, words
 
@@ -80,7 +80,7 @@ SEMANTIC_SCHEMA: Final[Schema] = {
 
 
 @dataclass(frozen=True, slots=True)
-class SemanticVerdict:
+class SemanticContradiction:
     """What a model holds of two statements. failure: why there is no verdict, "" when there is one."""
 
     detected: bool
@@ -98,7 +98,7 @@ class Supersession:
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
+class _Statement:
     """A text as it is compared: its words, the stems that carry meaning, and whether it denies something.
 
     sides: the number of each pair of opposites, from 1, of which it says the first alone; negative for the second.
@@ -114,12 +114,12 @@ class _Reading:
 
 # One statement is held against many others.
 @lru_cache(maxsize=4_096)
-def _read(text: str) -> _Reading:
+def _read(text: str) -> _Statement:
     tokens = tuple(plain_tokens(text))
     stems = list(map(stem, tokens))
     numbers, verbs = _sides_of_stems(), _verbs_by_stem()
     said = {number for name in stems for number in numbers.get(name, ())}
-    return _Reading(
+    return _Statement(
         tokens,
         _meaning(tokens),
         not _NEGATIONS.isdisjoint(tokens),
@@ -199,26 +199,26 @@ def semantic_prompt(fact: str, target: str) -> str:
     )
 
 
-def read_semantic(answer: Answer) -> SemanticVerdict:
+def read_semantic(answer: Answer) -> SemanticContradiction:
     """The verdict of an answer. One that cannot be read is no contradiction: the check advises, it never blocks."""
     try:
         found = last_object(answer, ("contradicts",))
     except ModelError as error:
-        return SemanticVerdict(False, 0.0, failure=error.kind)
+        return SemanticContradiction(False, 0.0, failure=error.kind)
     reasoning = found.get("reasoning")
     said = reasoning.strip()[:_LONGEST_REASONING] if isinstance(reasoning, str) else ""
-    return SemanticVerdict(found["contradicts"] is True, clamped(found.get("confidence")), said)
+    return SemanticContradiction(found["contradicts"] is True, clamped(found.get("confidence")), said)
 
 
 def contradicts_in_meaning(
     fact: str, target: str, provider: Provider, *, deadline: float = 45.0
-) -> SemanticVerdict:
+) -> SemanticContradiction:
     """What a model holds of a fact and the stored text it would change. deadline: seconds. Model errors become a
     verdict of no contradiction that says why."""
     try:
         return read_semantic(provider.generate(semantic_prompt(fact, target), SEMANTIC_SCHEMA, deadline))
     except ModelError as error:
-        return SemanticVerdict(False, 0.0, failure=error.kind)
+        return SemanticContradiction(False, 0.0, failure=error.kind)
 
 
 def supersedes(
@@ -247,7 +247,7 @@ def _signal(new: str, old: str, gap_days: float | None) -> Signal | None:
     return None
 
 
-def _other_value(mine: _Reading, theirs: _Reading) -> bool:
+def _other_value(mine: _Statement, theirs: _Statement) -> bool:
     """Whether both name a value of the same verb that takes one, for the same subject, and the values share nothing."""
     left, right = mine.value, theirs.value
     if left is None or right is None or left[1] != right[1]:

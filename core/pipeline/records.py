@@ -17,7 +17,7 @@ ProposalStatus = Literal["proposed", "review", "applied", "deduped", "none", "re
 OutboxStatus = Literal["pending", "done", "conflict", "failed"]
 
 
-class Reason(StrEnum):
+class ProposalReason(StrEnum):
     """Why a proposal was not written, or not written yet; the closed list that audit rows use."""
 
     WRITTEN = ""
@@ -40,7 +40,7 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RawMemory:
-    """A text as it was handed in. id: "raw-" and 16 hexadecimal digits. duplicate_of: "" or an earlier one's id."""
+    """A text as it was submitted. id: "raw-" and 16 hexadecimal digits. duplicate_of: "" or an earlier one's id."""
 
     id: str
     content: str
@@ -60,7 +60,7 @@ class RawMemory:
 
 @dataclass(frozen=True, slots=True)
 class Ingested:
-    """What became of a text that was handed in: its row, whether a job waits for it, and what the rules linked.
+    """What became of a text that was submitted: its row, whether a job waits for it, and what the rules linked.
 
     warning: what of it could not be kept (its transcript), "" when all was.
     """
@@ -309,8 +309,8 @@ class ProviderHealth:
     last_error_kind: str = ""
 
 
-class Light(StrEnum):
-    """The light in the header."""
+class PipelineState(StrEnum):
+    """The status in the header."""
 
     OFF = "off"  # grey: no model is configured, or the pipeline is off; it says how to start
     IDLE = "idle"  # nothing waits
@@ -322,11 +322,11 @@ class Light(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PipelineStatus:
-    """Everything in counts. jobs: by status. why: what the light means, in words, with what to do."""
+    """Everything in counts. jobs: by status. why: what the status means, in words, with what to do."""
 
     mode: Mode
     frozen: bool
-    light: Light
+    light: PipelineState
     why: str
     jobs: dict[JobStatus, int] = field(default_factory=dict)
     proposals_open: int = 0
@@ -342,7 +342,7 @@ class PipelineStatus:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticked:
+class TickResult:
     """What one tick did. job: the one that was worked on, as it is now; None when none could be. flushed: notes.
 
     known: raw memories whose relations came into the knowledge graph. delay_ms: how long a loop

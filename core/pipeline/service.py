@@ -27,14 +27,14 @@ from core.pipeline.config import Mode, mode
 from core.pipeline.database import jobs as queue
 from core.pipeline.database import meta
 from core.pipeline.database.connection import Database
-from core.pipeline.records import Ticked
+from core.pipeline.records import TickResult
 from core.storage.files.atomic import absolute_path
 
 if TYPE_CHECKING:
     from core.memory import Memory
     from core.model.window import Window
     from core.pipeline.config import ConfigurationWarning, PipelineConfiguration
-    from core.pipeline.config.loading import Loaded
+    from core.pipeline.config.loading import LoadedConfiguration
     from core.pipeline.models.provider import Provider
     from core.pipeline.records import (
         Accepted,
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
         RawMemory,
         StoredProposal,
     )
-    from core.pipeline.workers.asking import Asking
+    from core.pipeline.workers.model_calls import ModelCaller
     from core.pipeline.workers.runner import Worker
 
 AGENT: Final = Author("agent")
@@ -65,7 +65,7 @@ def status_before(home: str | Path) -> PipelineStatus:
     from core.pipeline.workers.status import status_without_database
 
     loaded = load_configuration(absolute_path(Path(home).expanduser()))
-    return status_without_database(loaded.configuration, loaded.told)
+    return status_without_database(loaded.configuration, loaded.all_warnings)
 
 
 class Pipeline:
@@ -102,8 +102,8 @@ class Pipeline:
         self._own_memory = memory is None
         self._guard = threading.RLock()
         self._opening = threading.Lock()
-        self._loaded: Loaded | None = None
-        self._asking: Asking | None = None
+        self._loaded: LoadedConfiguration | None = None
+        self._caller: ModelCaller | None = None
         self._worker: Worker | None = None
         self._running: tuple[threading.Thread, threading.Event] | None = None
 
@@ -177,14 +177,14 @@ class Pipeline:
     @property
     def warnings(self) -> tuple[ConfigurationWarning, ...]:
         """What of the configuration was not taken as it was given, or does nothing yet."""
-        return self._load().told
+        return self._load().all_warnings
 
     @property
     def mode(self) -> Mode:
         """How far a raw memory goes now."""
         return mode(self.configuration)
 
-    def _load(self) -> Loaded:
+    def _load(self) -> LoadedConfiguration:
         from core.pipeline.config.loading import load_configuration, newer
 
         with self._guard:
@@ -196,7 +196,7 @@ class Pipeline:
             changed = before is not None and before.configuration != self._loaded.configuration
             if changed:
                 # Made again for the new configuration when somebody asks next.
-                self._asking = None
+                self._caller = None
             return self._loaded
 
     @property
@@ -212,18 +212,18 @@ class Pipeline:
                 )
             return self._memory
 
-    def _asking_now(self, *, as_loaded: bool = False) -> Asking:
+    def _model_caller(self, *, as_loaded: bool = False) -> ModelCaller:
         """as_loaded: for the configuration as it was read last, without looking at its files again."""
-        from core.pipeline.workers.asking import Asking
+        from core.pipeline.workers.model_calls import ModelCaller
 
         with self._guard:
             loaded = self._loaded if as_loaded and self._loaded is not None else self._load()
             configuration = loaded.configuration
-            if self._asking is None:
-                self._asking = Asking.of(
+            if self._caller is None:
+                self._caller = ModelCaller.of(
                     configuration, self.database, clock=self._clock, provider=self._given_provider
                 )
-            return self._asking
+            return self._caller
 
     def _working(self) -> Worker:
         from core.pipeline.workers.runner import Worker
@@ -262,23 +262,23 @@ class Pipeline:
         the project's, else `memory`. session: the id of the conversation it is from. author: who says it, else who
         opened the pipeline. transcript: the whole conversation so far. Raises InvalidInputError for a blank text.
         """
-        from core.pipeline.writes.remember import HandedIn, remember
+        from core.pipeline.writes.submit import Submission, store_submission
 
-        handed = HandedIn(
+        submission = Submission(
             text, nugget, project, session, source_type, author or self.author.signature, transcript
         )
-        done = remember(
-            self.database, self.configuration, handed, raw_id=f"raw-{self._ids()}", now=self._now(),
+        done = store_submission(
+            self.database, self.configuration, submission, raw_id=f"raw-{self._ids()}", now=self._now(),
             known_nuggets=self._memory.snapshot.nugget_names if self._memory is not None else (),
         )  # fmt: skip
         self.nudge()
         return done
 
     def raw(self, raw_id: str) -> RawMemory:
-        """A text as it was handed in. Raises NotFoundError."""
+        """A text as it was submitted. Raises NotFoundError."""
         from core.pipeline.database.raw import raw_of
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             found = raw_of(reader, raw_id)
         if found is None:
             raise NotFoundError("no submitted text has this id", where=raw_id)
@@ -291,52 +291,54 @@ class Pipeline:
         """
         from core.pipeline.writes.secrets import kinds_in
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return kinds_in(reader, raw.content)
 
     # The queue
 
     def status(self) -> PipelineStatus:
-        """Everything in counts, and the light with what it means."""
+        """Everything in counts, and the status with what it means."""
         from core.pipeline.workers.status import status_of
 
         loaded = self._load()
-        with self.database.looking():
-            return status_of(self.database, loaded.configuration, loaded.told, self.health(), self._now())
+        with self.database.checked_reading():
+            return status_of(
+                self.database, loaded.configuration, loaded.all_warnings, self.health(), self._now()
+            )
 
     def jobs(self, status: JobStatus | None = None, most: int = 200) -> tuple[Job, ...]:
         """Jobs, those that something happened to last first."""
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return queue.jobs(reader, status, most=most)
 
     def retry(self, job_id: int) -> Job:
         """Lets a dead job wait again, or one that rests run now. Raises NotFoundError, InvalidInputError."""
-        self._asking_now().forget_failures()
+        self._model_caller().reset_breakers()
         with self.database.write() as writer:
             queue.retry(writer, job_id, self._now())
         self.nudge()
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             found = queue.job(reader, job_id)
         assert found is not None
         return found
 
     def retry_dead(self) -> int:
         """Lets all dead jobs wait again; how many."""
-        self._asking_now().forget_failures()
+        self._model_caller().reset_breakers()
         with self.database.write() as writer:
             revived = queue.retry_dead(writer, self._now())
         self.nudge()
         return revived
 
-    def look_again(self) -> None:
+    def recheck_model(self) -> None:
         """Has a model that was not there looked for at once: who starts something has often just put that right."""
-        asking = self._asking_now()
-        if asking.health().last_error_kind in ("unavailable", "model_missing"):
-            asking.forget_failures()
+        caller = self._model_caller()
+        if caller.health().last_error_kind in ("unavailable", "model_missing"):
+            caller.reset_breakers()
 
     def health(self) -> ProviderHealth:
         """How the model has been, and what of today's calls is spent."""
-        return self._asking_now().health()
+        return self._model_caller().health()
 
     # Proposals
 
@@ -344,21 +346,21 @@ class Pipeline:
         """Proposals that wait for a person, newest first; all: those that were settled too."""
         from core.pipeline.database.proposals import stored
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return stored(reader, all=all, most=most)
 
-    def meant(self, said: Iterable[str]) -> tuple[str, ...]:
+    def resolve_ids(self, said: Iterable[str]) -> tuple[str, ...]:
         """Ids of proposals, each given as an unambiguous beginning of it or as the exact text of one that waits."""
-        from core.pipeline.database.proposals import meant
+        from core.pipeline.database.proposals import resolve_id
 
-        with self.database.looking() as reader:
-            return tuple(dict.fromkeys(meant(reader, each) for each in said))
+        with self.database.checked_reading() as reader:
+            return tuple(dict.fromkeys(resolve_id(reader, each) for each in said))
 
     def accept(self, ids: Iterable[str], by: str = "person") -> Accepted:
         """Does what the proposals say, and writes it into the notes at once as one change set that undo takes back."""
         from core.pipeline.writes.accept import accept
 
-        return self._brought_over(accept(self.database, self.memory, ids, by=by, now=self._now()))
+        return self._flushed(accept(self.database, self.memory, ids, by=by, now=self._now()))
 
     def accept_above(self, confidence: float, by: str = "person") -> Accepted:
         """Accepts all open additions that nothing is to be said against, from this confidence on (0 to 1)."""
@@ -368,7 +370,7 @@ class Pipeline:
         """The ids of the proposals that `accept_above` would accept."""
         from core.pipeline.database.proposals import above
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return above(reader, confidence)
 
     def refuse(self, ids: Iterable[str], by: str = "person") -> int:
@@ -381,14 +383,14 @@ class Pipeline:
         """Where a note came from; None for one that no pipeline made."""
         from core.pipeline.database.origins import origin_of
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return origin_of(reader, note_id)
 
     def history(self, raw_or_note_id: str, most: int = 500) -> tuple[HistoryRow, ...]:
         """The audit of a raw memory, a proposal or a note, oldest first."""
         from core.pipeline.database.history import history_of
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return history_of(reader, raw_or_note_id, most)
 
     def conversations(self, note_ids: Collection[str]) -> tuple[Conversation, ...]:
@@ -396,7 +398,7 @@ class Pipeline:
         from core.pipeline.database.transcripts import conversations
 
         most = self.configuration.guardrails.recall_truncate_chars
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return conversations(reader, note_ids, most)
 
     # Knowledge
@@ -405,14 +407,14 @@ class Pipeline:
         """Entities, those named most first; query: a part of a name or alias."""
         from core.pipeline.database.entities import entities
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return entities(reader, query, most)
 
     def entity(self, entity_id: int) -> EntityPage:
         """Everything about an entity. Raises NotFoundError."""
         from core.pipeline.database.entities import entity_page
 
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             found = entity_page(reader, entity_id)
         if found is None:
             raise NotFoundError("no such entity", code=ErrorCode.NO_SUCH_ENTITY, where=str(entity_id))
@@ -444,46 +446,48 @@ class Pipeline:
 
         return add_alias(self.database, entity_id, name, by=self.author.signature, now=self._now())
 
-    def settle_attribute(self, attribute_id: int, superseded: bool) -> bool:
+    def resolve_attribute(self, attribute_id: int, superseded: bool) -> bool:
         """A person's word on an attribute that was flagged as superseded; False when it was no longer flagged."""
-        from core.pipeline.knowledge.superseding import settle
+        from core.pipeline.knowledge.superseding import resolve_flag
 
-        return settle(
+        return resolve_flag(
             self.database, attribute_id, superseded=superseded, by=self.author.signature, now=self._now()
         )
 
     # Work
 
-    def tick(self) -> Ticked:
+    def tick(self) -> TickResult:
         """One unit of work: lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
 
         Waits for the model while it runs a job. What a job raises becomes its outcome; errors of the database and the
         files are raised.
         """
-        with self.database.telling():
-            return self._working().tick(self.configuration, self._asking_now(as_loaded=True))
+        with self.database.database_errors():
+            return self._working().tick(self.configuration, self._model_caller(as_loaded=True))
 
-    def flush(self) -> Ticked:
+    def flush(self) -> TickResult:
         """Brings all that was accepted into the notes now, whatever the mode."""
-        with self.database.telling():
-            done = self._working().notes.bring()
-        return Ticked(flushed=done.flushed, warnings=done.warnings)
+        with self.database.database_errors():
+            done = self._working().notes.flush()
+        return TickResult(flushed=done.flushed, warnings=done.warnings)
 
-    def run(self, stop: threading.Event, say: Callable[[str], None] = lambda line: None) -> None:
-        """Ticks until `stop` is set, resting while there is nothing to do. say: takes a line of what went wrong."""
+    def run(self, stop: threading.Event, notify: Callable[[str], None] = lambda line: None) -> None:
+        """Ticks until `stop` is set, resting while there is nothing to do. notify: takes a line of what went wrong."""
         from core.pipeline.workers.loop import run
 
         with contextlib.suppress(NuggetsError):
-            self.look_again()
-        run(self.tick, stop, self._working().nudged, say)
+            self.recheck_model()
+        run(self.tick, stop, self._working().nudged, notify)
 
-    def start(self, say: Callable[[str], None] = lambda line: None) -> None:
+    def start(self, notify: Callable[[str], None] = lambda line: None) -> None:
         """Runs the loop in a thread of its own until `stop`; does nothing when it runs already."""
         with self._guard:
             if self._running is not None and self._running[0].is_alive():
                 return
             stop = threading.Event()
-            thread = threading.Thread(target=self.run, args=(stop, say), name="nuggets-pipeline", daemon=True)
+            thread = threading.Thread(
+                target=self.run, args=(stop, notify), name="nuggets-pipeline", daemon=True
+            )
             self._running = thread, stop
             thread.start()
 
@@ -502,12 +506,12 @@ class Pipeline:
         thread.join(seconds)
         if not thread.is_alive():
             return True
-        self.let_go()
+        self.release_job()
         return False
 
-    def let_go(self) -> None:
+    def release_job(self) -> None:
         """Gives the job in flight back for another worker; what comes of it here is not written."""
-        self._working().let_go()
+        self._working().release_job()
 
     def nudge(self) -> None:
         """Ends the rest of a loop of this process: there is something to do."""
@@ -520,7 +524,7 @@ class Pipeline:
     @property
     def paused(self) -> bool:
         """Whether a person paused the pipeline; raw text is still taken in."""
-        with self.database.looking() as reader:
+        with self.database.checked_reading() as reader:
             return meta.number(reader, meta.PAUSED) is not None
 
     def pause(self, seconds: float = PAUSE_SECONDS) -> tuple[Job, ...]:
@@ -532,7 +536,7 @@ class Pipeline:
             meta.put(writer, meta.PAUSED, self._now())
         from core.pipeline.workers.loop import until_idle
 
-        with self.database.telling():
+        with self.database.database_errors():
             return until_idle(lambda: queue.running(self.database.reading), seconds)
 
     def resume(self) -> None:
@@ -541,14 +545,14 @@ class Pipeline:
             meta.drop(writer, meta.PAUSED)
         self.nudge()
 
-    def _brought_over(self, accepted: Accepted) -> Accepted:
+    def _flushed(self, accepted: Accepted) -> Accepted:
         if not accepted.written:
             return accepted
-        from core.pipeline.knowledge.bringing import bring_in_due
+        from core.pipeline.knowledge.graph_update import update_graph
 
-        with self.database.telling():
-            settled = self._working().notes.bring_accepted(accepted.written)
-            bring_in_due(self.database, self.configuration, self._now())
+        with self.database.database_errors():
+            settled = self._working().notes.flush_accepted(accepted.written)
+            update_graph(self.database, self.configuration, self._now())
         elsewhere = {*settled.waiting, *(each for each, _ in settled.refused)}
         return replace(
             accepted,

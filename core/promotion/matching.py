@@ -13,9 +13,9 @@ from core.model.progress import Progress, counted, watched
 from core.model.promoted import Target, WrittenText
 from core.promotion.bullet import bullet, plain_lines, title_of
 from core.promotion.choose import often_recalled, section_of, unfit
-from core.promotion.page import Bullet, Page
+from core.promotion.page import Bullet, MarkdownPage
 from core.promotion.refusal import mark_of
-from core.promotion.result import Entry, EntryStatus, shown
+from core.promotion.result import EntryStatus, PromotionEntry, shown
 from core.promotion.written import OurTexts, written_text
 from core.settings import PromotionSettings
 
@@ -25,18 +25,18 @@ _BEGAN: Final = re.compile(r"Auto-promoted from nuggets? graph notes\b")
 
 
 @dataclass(frozen=True)
-class Proposal:
+class EntryProposal:
     """An entry with what carries it out: (start, end, new lines) in the page, and lines that its section gets.
 
-    marks: what refusals are remembered by, the first for a new one. keeps: what is remembered of the text once it is
+    marks: what refusals are remembered by, the first for a new one. remembered: what is kept of the text once it is
     done.
     """
 
-    entry: Entry
+    entry: PromotionEntry
     marks: tuple[str, ...]
     edits: tuple[tuple[int, int, list[str]], ...] = ()
     fresh: tuple[str, ...] = ()
-    keeps: WrittenText | None = None
+    remembered: WrittenText | None = None
 
 
 class Matching:
@@ -48,7 +48,7 @@ class Matching:
 
     def __init__(
         self,
-        page: Page,
+        page: MarkdownPage,
         notes: Iterable[Note],
         target: Target,
         settings: PromotionSettings,
@@ -80,9 +80,9 @@ class Matching:
                 self._free[found.section, found.title].append(found)
                 self._by_title[found.title].append(found.section)
         self._said: set[tuple[str, ...]] = set()
-        self._made: list[Proposal] = []
+        self._made: list[EntryProposal] = []
 
-    def proposals(self) -> list[Proposal]:
+    def proposals(self) -> list[EntryProposal]:
         """All entries, those that stay as they are among them."""
         progress = self._progress
         waiting = [n for n in counted(self._live, progress) if not self._stands_in(section_of(n), n)]
@@ -247,7 +247,7 @@ class Matching:
         if status == "edited":
             marks.insert(0, mark_of(self._path, "replace", section_of(note), plain, before))
         self._said.add((section_of(note), *bullet(note)))
-        entry = Entry(
+        entry = PromotionEntry(
             f"{status}-{marks[0]}",
             shown(section),
             title_of(note),
@@ -258,8 +258,8 @@ class Matching:
             before,
             reason,
         )
-        keeps = written_text(note.id, home or section_of(note), title_of(note), lines, marker)
-        self._made.append(Proposal(entry, tuple(marks), edits, fresh, keeps))
+        remembered = written_text(note.id, home or section_of(note), title_of(note), lines, marker)
+        self._made.append(EntryProposal(entry, tuple(marks), edits, fresh, remembered))
 
     # Notes that are not to stand there any more
 
@@ -303,15 +303,15 @@ class Matching:
         before = self._text(found.line, end)
         mark = mark_of(self._path, "remove", found.section, before[len(found.marker) :])
         said = f"{_EDITED}, and its note is {reason}" if edited else reason
-        entry = Entry(
+        entry = PromotionEntry(
             f"{status}-{mark}", shown(found.section), shown(found.title), note_id, status,
             note.hits if note else 0, "", before, said,
         )  # fmt: skip
-        keeps = None
+        remembered = None
         if not edited:
             lines = [line.rstrip() for line in self._page.bare[found.line : end]]
-            keeps = written_text(note_id, found.section, found.title, lines, found.marker)
-        self._made.append(Proposal(entry, (mark,), ((found.line, end, []),), keeps=keeps))
+            remembered = written_text(note_id, found.section, found.title, lines, found.marker)
+        self._made.append(EntryProposal(entry, (mark,), ((found.line, end, []),), remembered=remembered))
 
     # The page
 
@@ -339,7 +339,7 @@ class Matching:
         return shown("\n".join(line.rstrip() for line in self._page.bare[start:end]))
 
 
-def distinct(proposals: Sequence[Proposal]) -> Iterator[Proposal]:
+def distinct(proposals: Sequence[EntryProposal]) -> Iterator[EntryProposal]:
     """The proposals with ids of their own: equal ones are numbered."""
     counts: dict[str, int] = defaultdict(int)
     for one in proposals:

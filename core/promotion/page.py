@@ -46,7 +46,7 @@ class Bullet:
     title: str
 
 
-class Page:
+class MarkdownPage:
     """The structure of a page. `bare`: lines without their ends. `opaque`: code, comments and front matter.
 
     `open_from`: the line from which on everything is code or comment because nothing closes it, else the

@@ -17,7 +17,7 @@ EntryStatus = Literal["new", "updated", "unchanged", "removed", "edited"]
 
 
 @dataclass(frozen=True)
-class Entry:
+class PromotionEntry:
     """One bullet of MEMORY.md that stands for a note.
 
     id: follows from the file and the text, so that it is the same in a preview and in the promotion that accepts it.
@@ -129,12 +129,12 @@ class PromotionResult:
     """
 
     path: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PromotionEntry, ...]
     diff: str
     change_set: ChangeSet
     length: Length
     target: Target
-    refused: tuple[Entry, ...] = ()
+    refused: tuple[PromotionEntry, ...] = ()
     unknown: tuple[str, ...] = ()
     below: tuple[Below, ...] = ()
     held_back: tuple[HeldBack, ...] = ()
@@ -160,7 +160,7 @@ class PromotionResult:
         return sum(bool(entry.text) and entry.status != "edited" for entry in self.entries)
 
     @property
-    def edited(self) -> tuple[Entry, ...]:
+    def edited(self) -> tuple[PromotionEntry, ...]:
         """Entries that a person edited in the file, and that stay as they are."""
         return tuple(entry for entry in self.entries if entry.status == "edited")
 
@@ -170,7 +170,7 @@ class PromotionResult:
         return tuple(note.note_id for note in self.held_back if note.secret)
 
     @property
-    def unread(self) -> tuple[Entry, ...]:
+    def unread(self) -> tuple[PromotionEntry, ...]:
         """Entries that stand below the lines that agents read."""
         return tuple(entry for entry in self.entries if entry.line > self.length.limit)
 

@@ -11,17 +11,17 @@ import msgspec
 
 from core.errors import BrokenFileError, ErrorCode
 from core.model.change import PERSON, Author
-from core.model.chosen import chosen
 from core.model.draft import Draft
 from core.model.note import Note
 from core.model.progress import Progress, watched
 from core.model.promoted import Target, WrittenText
-from core.promotion.beside import below, held_back
+from core.model.selection import select_ids
 from core.promotion.choose import managed_sections, section_order
-from core.promotion.matching import Matching, Proposal, distinct
-from core.promotion.page import Bullet, Page, split_lines
+from core.promotion.left_out import below, held_back
+from core.promotion.matching import EntryProposal, Matching, distinct
+from core.promotion.page import Bullet, MarkdownPage, split_lines
 from core.promotion.refusal import all_marks, remember_refusals
-from core.promotion.result import Entry, Length, PromotionResult, unified_diff
+from core.promotion.result import Length, PromotionEntry, PromotionResult, unified_diff
 from core.promotion.write import line_end, replaced, with_bullets
 from core.promotion.written import with_texts
 from core.settings import PromotionSettings
@@ -78,7 +78,7 @@ def promote(
     if after != text:
         draft.put_file(path, existing, after.encode("utf-8", "surrogateescape"))
     rest = remember_refusals(draft, target.refused, choice.refused_now, choice.accepted_marks)
-    entries = _placed(choice.entries, Page(written))
+    entries = _placed(choice.entries, MarkdownPage(written))
     return PromotionResult(
         path,
         entries,
@@ -87,7 +87,7 @@ def promote(
         Length(len(lines), len(written), settings.read_lines),
         msgspec.structs.replace(
             target,
-            texts=with_texts(target.texts, choice.keeps),
+            texts=with_texts(target.texts, choice.remembered),
             refused=rest,
         ),
         refused=tuple(choice.refused),
@@ -119,7 +119,7 @@ def _header(settings: PromotionSettings) -> list[str]:
     ]
 
 
-def _reason(entries: Iterable[Entry], refused: int) -> str:
+def _reason(entries: Iterable[PromotionEntry], refused: int) -> str:
     said = (("new", "added"), ("updated", "updated"), ("removed", "removed"))
     statuses = [entry.status for entry in entries]
     counts = [f"{word} {statuses.count(status)}" for status, word in said if status in statuses]
@@ -141,16 +141,16 @@ class _Work:
 
     def choose(
         self, lines: list[str], marks: frozenset[str], accept: Collection[str] | None, refuse: Collection[str]
-    ) -> _Choice:
+    ) -> _Selection:
         """What is to be done on a page."""
-        page = Page(lines)
+        page = MarkdownPage(lines)
         found = Matching(page, self._notes, self._target, self._settings, self._progress).proposals()
-        choice = _Choice(list(distinct(found)), marks, accept, refuse)
-        texts = with_texts(self._target.texts, choice.keeps)
+        choice = _Selection(list(distinct(found)), marks, accept, refuse)
+        texts = with_texts(self._target.texts, choice.remembered)
         self._target = msgspec.structs.replace(self._target, texts=texts)
         return choice
 
-    def written(self, lines: list[str], done: Iterable[Proposal]) -> list[str]:
+    def written(self, lines: list[str], done: Iterable[EntryProposal]) -> list[str]:
         """The lines of the page with everything in place."""
         fresh: dict[str, list[str]] = defaultdict(list)
         edits: list[tuple[int, int, list[str]]] = []
@@ -166,7 +166,7 @@ class _Work:
         return written
 
 
-class _Choice:
+class _Selection:
     """Which proposals are carried out, and which are refused.
 
     done: the proposals to carry out. standing: these and the entries that stay. refused_now: notes with the marks that
@@ -175,7 +175,7 @@ class _Choice:
 
     def __init__(
         self,
-        proposals: Sequence[Proposal],
+        proposals: Sequence[EntryProposal],
         marks: frozenset[str],
         accept: Collection[str] | None,
         refuse: Collection[str],
@@ -183,8 +183,8 @@ class _Choice:
         proposed = [one for one in proposals if one.entry.proposed]
         ids = [one.entry.id for one in proposed]
         before = {one.entry.id for one in proposed if not marks.isdisjoint(one.marks)}
-        wanted, unknown = chosen(ids, accept or ())
-        unwanted, unknown_too = chosen(ids, refuse)
+        wanted, unknown = select_ids(ids, accept or ())
+        unwanted, unknown_too = select_ids(ids, refuse)
         self.unknown = unknown + unknown_too
         if accept is None and not refuse:
             wanted = {one.entry.id for one in proposed if one.entry.status != "edited"} - before
@@ -204,25 +204,25 @@ class _Choice:
         self.entries = [*(_carried_out(one.entry) for one in self.standing), *kept]
 
     @property
-    def keeps(self) -> list[WrittenText]:
+    def remembered(self) -> list[WrittenText]:
         """What is to be remembered of what is done and of what stays as it is."""
-        return [one.keeps for one in self.standing if one.keeps is not None]
+        return [one.remembered for one in self.standing if one.remembered is not None]
 
 
-def _carried_out(entry: Entry) -> Entry:
+def _carried_out(entry: PromotionEntry) -> PromotionEntry:
     """What a person edited and then gave up is updated or removed like any other."""
     if entry.status != "edited":
         return entry
     return dataclasses.replace(entry, status="updated" if entry.text else "removed")
 
 
-def _placed(entries: Iterable[Entry], page: Page) -> tuple[Entry, ...]:
+def _placed(entries: Iterable[PromotionEntry], page: MarkdownPage) -> tuple[PromotionEntry, ...]:
     """The entries in the order of their sections, each with the line on which it stands."""
     bullets: dict[str, list[Bullet]] = defaultdict(list)
     for found in page.bullets:
         bullets[found.title].append(found)
 
-    def placed(entry: Entry) -> Entry:
+    def placed(entry: PromotionEntry) -> PromotionEntry:
         said = entry.before if entry.status == "edited" else entry.text
         wanted = said.split("\n")
         for found in bullets[entry.title] if said else ():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from core.promotion.choose import section_order
-from core.promotion.page import Heading, Page, heading_line
+from core.promotion.page import Heading, MarkdownPage, heading_line
 
 
 def line_end(lines: Sequence[str]) -> str:
@@ -30,7 +30,7 @@ def with_bullets(
     lines: list[str], section: str, bullets: list[str], managed: Callable[[str], bool]
 ) -> list[str]:
     """The lines with bullets added to a section, which is made where its order puts it when it is missing."""
-    page = Page(lines)
+    page = MarkdownPage(lines)
     heading = page.section(section)
     if heading is None:
         place = _place_of_new_section(page, section, managed)
@@ -44,13 +44,13 @@ def with_bullets(
     return _inserted(page, place, bullets, apart=True)
 
 
-def _last_bullet(page: Page, heading: Heading) -> int | None:
+def _last_bullet(page: MarkdownPage, heading: Heading) -> int | None:
     end = page.end_of(heading, deepest=6)
     inside = [bullet.line for bullet in page.bullets if heading.below <= bullet.line < end]
     return max(inside, default=None)
 
 
-def _below_list(page: Page, line: int) -> int:
+def _below_list(page: MarkdownPage, line: int) -> int:
     """The first place below a bullet that is no part of its list: what hangs on the bullet stays with it."""
     starts = {heading.start for heading in page.headings}
     place = line + 1
@@ -71,7 +71,7 @@ def _below_list(page: Page, line: int) -> int:
     return min(place, page.open_from)
 
 
-def _place_of_new_section(page: Page, section: str, managed: Callable[[str], bool]) -> int:
+def _place_of_new_section(page: MarkdownPage, section: str, managed: Callable[[str], bool]) -> int:
     known = [h for h in page.headings if h.level == 2 and managed(h.name)]
     later = next((h for h in known if section_order(h.name) > section_order(section)), None)
     if later is not None:
@@ -82,7 +82,7 @@ def _place_of_new_section(page: Page, section: str, managed: Callable[[str], boo
     return min(page.end_of(known[-1]) if known else len(page.lines), page.open_from)
 
 
-def _inserted(page: Page, place: int, new: list[str], *, apart: bool) -> list[str]:
+def _inserted(page: MarkdownPage, place: int, new: list[str], *, apart: bool) -> list[str]:
     """The page's lines with new ones at a place; `apart` puts blank lines around them where there are none."""
     ending = line_end(page.lines)
     before, after = list(page.lines[:place]), page.lines[place:]

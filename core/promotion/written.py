@@ -9,7 +9,7 @@ from typing import Final
 
 from core.model.promoted import WrittenText
 from core.promotion.bullet import is_continuation
-from core.promotion.page import Bullet, Page
+from core.promotion.page import Bullet, MarkdownPage
 
 # An undo goes back a few texts of a note; what is older than that counts as a person's.
 _TEXTS_OF_A_NOTE: Final = 8
@@ -42,7 +42,7 @@ def with_texts(former: Sequence[WrittenText], new: Iterable[WrittenText]) -> tup
 class OurTexts:
     """Which bullets of a page say just what we once wrote, and how many lines of them are ours."""
 
-    def __init__(self, page: Page, texts: Sequence[WrittenText]) -> None:
+    def __init__(self, page: MarkdownPage, texts: Sequence[WrittenText]) -> None:
         self._page = page
         self.by_note: dict[str, list[WrittenText]] = defaultdict(list)
         self._by_title: dict[str, list[WrittenText]] = defaultdict(list)

@@ -14,7 +14,7 @@ from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.linking import is_of_merging
 from core.reflection.tidy import tidied
-from core.reflection.vocabulary import Vocabulary
+from core.reflection.vocabulary import TokenCache
 from core.text.normalise import squeeze
 
 MERGE_REASON: Final = "merged by reflection"
@@ -37,7 +37,7 @@ class Duplicates:
     Jaccard similarity t or more share one of the first n - ceil(t n) + 1 words of each, n being a set's size.
     """
 
-    def __init__(self, notes: Iterable[Note], vocabulary: Vocabulary, threshold: float) -> None:
+    def __init__(self, notes: Iterable[Note], vocabulary: TokenCache, threshold: float) -> None:
         self._vocabulary = vocabulary
         self._threshold = min(1.0, max(threshold, 0.01))
         self._groups: dict[_Group, list[Note]] = {}

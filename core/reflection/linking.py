@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Final, NamedTuple
 
 from core.model.note import Link, Note
-from core.reflection.vocabulary import Vocabulary, independent, tells_something
+from core.reflection.vocabulary import TokenCache, independent, is_informative
 from core.settings import ReflectionSettings
 
 # How a link says where it comes from: a link has no other field that all programs keep.
@@ -34,7 +34,7 @@ class Rarity:
     word in n of N notes.
     """
 
-    def __init__(self, notes: Sequence[Note], vocabulary: Vocabulary) -> None:
+    def __init__(self, notes: Sequence[Note], vocabulary: TokenCache) -> None:
         self._above = 1 + len(notes)
         self._counts = Counter(chain.from_iterable(map(vocabulary.tokens, notes)))
 
@@ -59,7 +59,7 @@ class SharedContext:
     notes when None.
     """
 
-    def __init__(self, notes: Sequence[Note], vocabulary: Vocabulary, rarity: Rarity | None = None) -> None:
+    def __init__(self, notes: Sequence[Note], vocabulary: TokenCache, rarity: Rarity | None = None) -> None:
         self._vocabulary = vocabulary
         self._rarity = rarity or Rarity(notes, vocabulary)
         self._total = len(notes)
@@ -67,9 +67,7 @@ class SharedContext:
         counts = Counter(chain.from_iterable(map(vocabulary.tokens, notes)))
         highest = max(_ALWAYS_UNCOMMON, math.isqrt(self._total))
         self._counts = {
-            token: count
-            for token, count in counts.items()
-            if 2 <= count <= highest and tells_something(token)
+            token: count for token, count in counts.items() if 2 <= count <= highest and is_informative(token)
         }
         self._holders: dict[str, list[str]] = {token: [] for token in self._counts}
         for note in notes:

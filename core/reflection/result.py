@@ -41,9 +41,9 @@ class ProposedChange:
     @property
     def detail(self) -> str:
         """What would be done, the other note named by its id."""
-        return self.told_with(self.other_id)
+        return self.describe_with(self.other_id)
 
-    def told_with(self, other: str) -> str:
+    def describe_with(self, other: str) -> str:
         """What would be done. other: what the other note is called, "" for its id."""
         before, place, after = self.deed.partition(OTHER)
         return f"{before}{other or self.other_id}{after}" if place else self.deed

@@ -14,20 +14,20 @@ from core.reflection.duplicates import jaccard, survivor_first, were_merged
 from core.reflection.linking import may_link
 from core.reflection.steps import Step, hide_step, link_step, merge_step, rewrite_step, tag_step
 from core.reflection.tidy import tidied
-from core.reflection.view import View
+from core.reflection.view import PassView
 from core.settings import ReflectionSettings
 
-Rule = Callable[[View, Note, ReflectionSettings], Iterator[Step]]
+Rule = Callable[[PassView, Note, ReflectionSettings], Iterator[Step]]
 
 
-def archive_low_value(view: View, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
+def archive_low_value(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Archives a note that says nothing, or that was only a scratch note."""
     found = view.low_value(note)
     if found is not None:
         yield hide_step(note, *found)
 
 
-def normalise_prose(view: View, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
+def normalise_prose(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Takes white space that means nothing and repeated lines out of prose and lists."""
     if view.low_value(note):
         return
@@ -37,7 +37,7 @@ def normalise_prose(view: View, note: Note, settings: ReflectionSettings) -> Ite
         yield rewrite_step(note)
 
 
-def improve_tags(view: View, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
+def improve_tags(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Adds the tags that scope, type, title and content ask for."""
     if view.low_value(note):
         return
@@ -46,7 +46,7 @@ def improve_tags(view: View, note: Note, settings: ReflectionSettings) -> Iterat
         yield tag_step(note, tags)
 
 
-def merge_duplicates(view: View, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
+def merge_duplicates(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Merges a note with a near-duplicate, the shorter into the longer; as sure as their words are alike."""
     if view.low_value(note):
         return
@@ -61,7 +61,7 @@ def merge_duplicates(view: View, note: Note, settings: ReflectionSettings) -> It
             yield merge_step(survivor, other, view.tags, alike)
 
 
-def add_links(view: View, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
+def add_links(view: PassView, note: Note, settings: ReflectionSettings) -> Iterator[Step]:
     """Links a note with few links to notes that share uncommon words with it."""
     if view.low_value(note) or view.visible_links(note) >= settings.wanted_links:
         return

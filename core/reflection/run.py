@@ -11,10 +11,10 @@ from msgspec.structs import replace
 
 from core.errors import InvalidInputError
 from core.model.change import Author
-from core.model.chosen import chosen
 from core.model.draft import Draft
 from core.model.note import Note
 from core.model.progress import Progress, counted
+from core.model.selection import select_ids
 from core.reflection.caps import Caps
 from core.reflection.refusals import Refusal
 from core.reflection.refusals import refuse as remember_refused
@@ -22,7 +22,7 @@ from core.reflection.result import ProposedChange, ReflectionResult
 from core.reflection.rules import CLEANING, EVERY, Rule, add_links, merge_duplicates
 from core.reflection.select import needy_first
 from core.reflection.steps import Step
-from core.reflection.view import View
+from core.reflection.view import PassView
 from core.settings import ReflectionSettings
 
 REFLECTION: Final = Author("reflection")
@@ -34,7 +34,7 @@ def reflect(
     *,
     accept: Collection[str] | None = None,
     refuse: Collection[str] = (),
-    taken_back: Collection[Refusal] = (),
+    undone_changes: Collection[Refusal] = (),
     sure: bool = False,
     limit: int | None = None,
     max_archived: int | None = None,
@@ -54,21 +54,21 @@ def reflect(
 
     accept: carry out only the proposals with these ids (or unambiguous beginnings of ids). refuse: remember these
     as refused and, unless `accept` says otherwise, carry out none. What fits no proposal is in `unknown`.
-    taken_back: not to be proposed either (see `core.reflection.taken_back`). sure: propose nothing doubtful. The pass
+    undone_changes: not to be proposed either. sure: propose nothing doubtful. The pass
     is the same for the same snapshot. progress: told how many notes of how many were looked through. Raises
     InvalidInputError for a negative limit.
     """
     settings = _within(settings or ReflectionSettings(), limit, max_archived, max_merged)
     ordered = needy_first(draft.snapshot.notes, nugget=nugget, scope=scope, type=type, subject=subject)
     if accept is None and not refuse:
-        run = _Pass(draft, settings, taken_back, progress, sure=sure)
+        run = _Pass(draft, settings, undone_changes, progress, sure=sure)
         return _result(draft, run, ordered, [step.proposal for step in run.steps(ordered)], author)
     again = Draft(draft.snapshot, now=draft.now, ids=draft.ids, rules=draft.rules)
-    rehearsal = _Pass(again, settings, taken_back, progress, sure=sure)
+    rehearsal = _Pass(again, settings, undone_changes, progress, sure=sure)
     steps = list(rehearsal.steps(ordered))
     ids = [step.proposal.id for step in steps]
-    wanted, unknown = chosen(ids, accept or ())
-    unwanted, unknown_too = chosen(ids, refuse)
+    wanted, unknown = select_ids(ids, accept or ())
+    unwanted, unknown_too = select_ids(ids, refuse)
     wanted -= unwanted
     done = [step.proposal for step in steps if step.proposal.id in wanted and step.apply(draft)]
     refused = remember_refused(draft, (step.proposal for step in steps if step.proposal.id in unwanted))
@@ -133,7 +133,7 @@ class _Pass:
         self,
         draft: Draft,
         settings: ReflectionSettings,
-        taken_back: Collection[Refusal],
+        undone_changes: Collection[Refusal],
         progress: Progress | None = None,
         *,
         sure: bool = False,
@@ -142,7 +142,7 @@ class _Pass:
         self._sure = sure
         self._draft = draft
         self._settings = settings
-        self._view = View(draft, settings, taken_back)
+        self._view = PassView(draft, settings, undone_changes)
         self.caps = Caps(hide=settings.max_archived, merge=settings.max_merged)
         self.limit = settings.max_notes
         self.selected: list[str] = []

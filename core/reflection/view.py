@@ -14,21 +14,21 @@ from core.reflection.result import ProposedChange
 from core.reflection.select import pinned
 from core.reflection.steps import hide_step
 from core.reflection.tagging import improved_tags
-from core.reflection.vocabulary import Vocabulary
+from core.reflection.vocabulary import TokenCache
 from core.settings import ReflectionSettings
 
 
-class View:
+class PassView:
     """A memory in the middle of a pass. Rules read it and change nothing; the pass tells it what was carried out."""
 
     def __init__(
-        self, draft: Draft, settings: ReflectionSettings, taken_back: Collection[Refusal] = ()
+        self, draft: Draft, settings: ReflectionSettings, undone_changes: Collection[Refusal] = ()
     ) -> None:
         self._draft = draft
-        self._taken_back = frozenset(taken_back)
-        self._ids_taken_back = {id for id, _ in taken_back}
+        self._undone_changes = frozenset(undone_changes)
+        self._ids_undone = {id for id, _ in undone_changes}
         self._settings = settings
-        self._vocabulary = Vocabulary()
+        self._vocabulary = TokenCache()
         visible = draft.snapshot.visible
         self._beside_pinned = _linked_with([note for note in visible if pinned(note)], draft)
         self._duplicates = Duplicates(visible, self._vocabulary, settings.jaccard)
@@ -60,9 +60,9 @@ class View:
     def refused(self, change: ProposedChange) -> bool:
         """Whether a person refused this change, or took it back, and nothing it was proposed for changed since."""
         notes = list(filter(None, (self.visible(change.note_id), self.visible(change.other_id))))
-        if change.id in self._ids_taken_back:
+        if change.id in self._ids_undone:
             made_for = ground(change.type, notes, change.wanted)
-            if (change.id, made_for) in self._taken_back:
+            if (change.id, made_for) in self._undone_changes:
                 return True
         return refused(change, *notes)
 

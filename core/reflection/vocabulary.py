@@ -56,7 +56,7 @@ class _Parts(dict[str, tuple[str, ...]]):
         return kept
 
 
-class Vocabulary:
+class TokenCache:
     """Tokens of notes, worked out once each. One object serves one pass over one snapshot."""
 
     def __init__(self) -> None:
@@ -87,7 +87,7 @@ def without_scope(title: str) -> str:
     return _SCOPE_PREFIX.sub("", title, count=1) if ":" in title else title
 
 
-def tells_something(token: str) -> bool:
+def is_informative(token: str) -> bool:
     """Whether a token can be the ground of a link: no stop word, no mark, not too short, not endless."""
     if token.isascii():
         return (

@@ -4,7 +4,7 @@ import os
 
 from core.search.highlight import highlights
 from core.search.index import SearchIndex
-from core.search.results import Breakdown, Explanation, Filters, Hit, Reason, SearchResult
+from core.search.results import Breakdown, Explanation, Filters, Hit, ScoreReason, SearchResult
 from core.search.snippet import Snippet, snippet
 
 # numpy is loaded by the first search; the arrays are short, and its threads would cost more than they bring.
@@ -15,7 +15,7 @@ __all__ = [
     "Explanation",
     "Filters",
     "Hit",
-    "Reason",
+    "ScoreReason",
     "SearchIndex",
     "SearchResult",
     "Snippet",

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 from core.model.basis import normalise_tag
 from core.model.snapshot import Snapshot
 from core.search.conditions import CHOICES, FIELDS, Condition, fault
-from core.search.language import QUOTES
+from core.search.query_syntax import QUOTES
 from core.text.tokens import fold
 
 MOST: Final = 8

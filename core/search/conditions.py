@@ -82,7 +82,7 @@ class Condition:
         """The condition in a few plain words: "tag auth or login", "changed in the last 30 days"."""
         if self.field == "has":
             return ("no " if self.negated else "has ") + " or ".join(map(str.casefold, self.values))
-        said = " or ".join(_said(self.field, value) for value in self.values)
+        said = " or ".join(_describe_value(self.field, value) for value in self.values)
         if self.field in ("is", "hits", "updated", "created"):
             return f"not {said}" if self.negated else said
         return f"{'not ' if self.negated else ''}{self.field} {said}"
@@ -299,23 +299,23 @@ _CHECKS: Final[dict[str, Callable[[str], Check]]] = {
 # In words
 
 
-def _said(field: str, value: str) -> str:
+def _describe_value(field: str, value: str) -> str:
     if field == "is":
         return IS.get(value.casefold(), value)
     if field == "hits":
-        return _said_count(value)
+        return _describe_count(value)
     if field in ("updated", "created"):
-        return ("changed " if field == "updated" else "created ") + _said_time(value)
+        return ("changed " if field == "updated" else "created ") + _describe_time(value)
     return " ".join(value.split())
 
 
-def _said_count(value: str) -> str:
+def _describe_count(value: str) -> str:
     sign, number = _count(value) or ("", 0)
     how = {"<": "fewer than ", "<=": "at most ", ">": "more than ", ">=": "at least "}.get(sign, "")
     return f"recalled {how}{number} {'time' if number == 1 else 'times'}"
 
 
-def _said_time(value: str) -> str:
+def _describe_time(value: str) -> str:
     age = _age(value)
     if age:
         sign, count, unit = age

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from core.search.documents import PAIR_SHARE
-from core.search.legs import (
+from core.search.results import ScoreReason
+from core.search.scorers import (
     BM25_SHARE,
     COVERAGE_SHARE,
     PHRASE_BONUS,
@@ -16,14 +17,13 @@ from core.search.legs import (
     pair_weights,
     stem_weights,
 )
-from core.search.results import Reason
 from core.search.state import Counts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from core.search.ranking import Ranking
-    from core.search.terms import Reading, Term
+    from core.search.terms import Expansion, Term
 
 _TINY: Final = 1e-12
 
@@ -39,12 +39,12 @@ class Parts(NamedTuple):
     exact: float
 
 
-def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[Reason, ...]:
+def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[ScoreReason, ...]:
     """What made each part, part by part in the order of `Parts`, in each part the greatest first.
 
     Numbers are scaled so that those of a part add up to it.
     """
-    made: list[Reason] = []
+    made: list[ScoreReason] = []
     for found, total in (
         (_vector(ranking, row, parts.vector), parts.vector),
         (_text(ranking, row), parts.text),
@@ -63,7 +63,7 @@ def reasons(ranking: Ranking, row: int, parts: Parts) -> tuple[Reason, ...]:
     return tuple(made)
 
 
-def _vector(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
+def _vector(ranking: Ranking, row: int, total: float) -> Iterator[ScoreReason]:
     """What each stem and pair is expected to give; where the note's phase vector was read, the rest is noise."""
     state, vector = ranking.state, ranking.vector
     if not total:
@@ -77,7 +77,7 @@ def _vector(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
         term, reading = _origin(ranking, stem)
         value = weighed * held[stem] * float(state.scales[row]) * scale
         shown += value
-        yield Reason("vector", reading.kind, term.word, reading.word, value)
+        yield ScoreReason("vector", reading.kind, term.word, reading.word, value)
     pairs = pair_weights(state.document(row))
     for pair in vector.pairs:
         numbers = state.stems.number(pair.first), state.stems.number(pair.second)
@@ -85,18 +85,18 @@ def _vector(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
             value = PAIR_SHARE * pair.weight * pairs[numbers] * float(state.scales[row]) * scale
             shown += value
             asked = f"{_origin(ranking, pair.first)[0].word} {_origin(ranking, pair.second)[0].word}"
-            yield Reason("vector", "pair", asked, asked, value)
+            yield ScoreReason("vector", "pair", asked, asked, value)
     if row in ranking.measured:
-        yield Reason("vector", "noise", "", "", total - shown)
+        yield ScoreReason("vector", "noise", "", "", total - shown)
 
 
-def _origin(ranking: Ranking, stem: str) -> tuple[Term, Reading]:
+def _origin(ranking: Ranking, stem: str) -> tuple[Term, Expansion]:
     """The typed word that a stem of the query's vector weighs most for, with its reading."""
     found = [(term, reading) for term in ranking.terms for reading in term.readings if reading.stem == stem]
     return max(found, key=lambda pair: pair[1].vector)
 
 
-def _text(ranking: Ranking, row: int) -> Iterator[Reason]:
+def _text(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
     """What each typed word gives by its best reading, and the query standing there word for word."""
     state, text = ranking.state, ranking.text
     asked = sum(term.rarity for term in ranking.terms)
@@ -116,11 +116,11 @@ def _text(ranking: Ranking, row: int) -> Iterator[Reason]:
         covered = 0.0 if means else max(reading.text for reading in held) / term.times
         value = BM25_SHARE * gains[chosen] / max(best, _TINY) + COVERAGE_SHARE * covered / max(asked, _TINY)
         likeness = chosen.likeness if means else 1.0
-        yield Reason("text", chosen.kind, term.word, chosen.word, value, likeness)
+        yield ScoreReason("text", chosen.kind, term.word, chosen.word, value, likeness)
     if text.phrase[row]:
-        yield Reason("text", "phrase", ranking.query.phrase, ranking.query.phrase, PHRASE_BONUS)
+        yield ScoreReason("text", "phrase", ranking.query.phrase, ranking.query.phrase, PHRASE_BONUS)
     if text.title[row]:
-        yield Reason("text", "title", ranking.query.phrase, state.notes[row].title, TITLE_BONUS)
+        yield ScoreReason("text", "title", ranking.query.phrase, state.notes[row].title, TITLE_BONUS)
 
 
 def _saturated(ranking: Ranking, row: int, count: int) -> float:
@@ -129,18 +129,18 @@ def _saturated(ranking: Ranking, row: int, count: int) -> float:
     return float(ranking.state.bm25(counts)[0])
 
 
-def _boost(ranking: Ranking, row: int) -> Iterator[Reason]:
+def _boost(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
     state, settings = ranking.state, ranking.settings
     note = state.notes[row]
     if state.durable[row]:
-        yield Reason("boost", "durable", "", note.stability, settings.durable_boost)
+        yield ScoreReason("boost", "durable", "", note.stability, settings.durable_boost)
     if state.own[row]:
-        yield Reason("boost", "scope", "", note.scope, settings.own_boost)
+        yield ScoreReason("boost", "scope", "", note.scope, settings.own_boost)
     share = float(state.confidence[row])
-    yield Reason("boost", "confidence", "", f"{share:.2f}", settings.confidence_boost * share)
+    yield ScoreReason("boost", "confidence", "", f"{share:.2f}", settings.confidence_boost * share)
 
 
-def _associative(ranking: Ranking, row: int) -> Iterator[Reason]:
+def _associative(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
     """How much each of the superposed notes has in common with this one."""
     state = ranking.state
     document = state.document(row)
@@ -149,15 +149,15 @@ def _associative(ranking: Ranking, row: int) -> Iterator[Reason]:
         product = sum(own_stems.get(number, 0.0) * value for number, value in stems.items())
         product += PAIR_SHARE**2 * sum(own_pairs.get(pair, 0.0) * value for pair, value in pairs.items())
         share = float(ranking.first_blends[other]) * float(state.scales[other])
-        yield Reason("associative", "note", "", state.notes[other].id, product * share)
+        yield ScoreReason("associative", "note", "", state.notes[other].id, product * share)
 
 
-def _links(ranking: Ranking, row: int, total: float) -> Iterator[Reason]:
+def _links(ranking: Ranking, row: int, total: float) -> Iterator[ScoreReason]:
     if row in ranking.links:
-        yield Reason("links", "link", "", ranking.state.notes[ranking.links[row][1]].id, total)
+        yield ScoreReason("links", "link", "", ranking.state.notes[ranking.links[row][1]].id, total)
 
 
-def _exact(ranking: Ranking, row: int) -> Iterator[Reason]:
+def _exact(ranking: Ranking, row: int) -> Iterator[ScoreReason]:
     for text, one in ranking.exact.items():
         if row in one.rows:
-            yield Reason("exact", "exact", text, text, one.worth)
+            yield ScoreReason("exact", "exact", text, text, one.worth)

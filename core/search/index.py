@@ -12,23 +12,23 @@ from core.errors import InvalidInputError
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search.documents import Document, Reader, digest_of, same_for_search
-from core.search.query import read_query
-from core.search.results import Explanation, Filters, Hit, SearchResult, Standing
+from core.search.query import parse_query
+from core.search.results import Explanation, Filters, Hit, NoteRank, SearchResult
 from core.settings import SearchSettings, Synonyms
 from core.text.languages import stem_in
 from core.text.tokens import words
 
 if TYPE_CHECKING:
-    from core.search.phases import VectorRows, Vectors
+    from core.search.index_blocks import Blocks
+    from core.search.phase_vectors import VectorRows, Vectors
     from core.search.ranking import Ranking
     from core.search.state import State
-    from core.search.stored import Blocks
 
 # So many recent documents are kept beside the base before both become one, or an eighth of the base.
 _RECENT: Final = 512
 _RECENT_SHARE: Final = 8
 # How many notes are read between two calls that tell of it.
-_TOLD_EVERY: Final = 16
+_PROGRESS_EVERY: Final = 16
 # Texts of so many characters are looked through for words joined or parted; halves of words are so long at least.
 _LONGEST_RESPELT: Final = 400
 _SHORTEST_HALF: Final = 3
@@ -90,11 +90,11 @@ class SearchIndex:
 
     def _build_first(self, notes: list[tuple[str, Note]], progress: Progress | None) -> None:
         """Of all notes at once, which is several times faster than one by one."""
-        from core.search.reading import read_all
+        from core.search.batch_reader import read_all
         from core.search.state import state_of
 
         def told(count: int) -> None:
-            if progress is not None and not count % _TOLD_EVERY:
+            if progress is not None and not count % _PROGRESS_EVERY:
                 progress(count, len(notes))
 
         whole = [note for _, note in notes]
@@ -153,8 +153,8 @@ class SearchIndex:
     def restore(self, blocks: Blocks, snapshot: Snapshot, progress: Progress | None = None) -> bool:
         """Begins with what `blocks` kept, and brings it to a snapshot; False when they are of no use. progress: as
         in `update`."""
+        from core.search.index_blocks import restored
         from core.search.state import rows_by_digest, state_of
-        from core.search.stored import restored
 
         with self._guard:
             found = restored(blocks)
@@ -165,7 +165,7 @@ class SearchIndex:
             notes: list[Note | None] = [None] * len(segment)
             entries: dict[str, tuple[Note, int]] = {}
             for count, (name, note) in enumerate(named(snapshot)):
-                if progress is not None and not count % _TOLD_EVERY:
+                if progress is not None and not count % _PROGRESS_EVERY:
                     progress(count, len(snapshot.notes))
                 free = rows.get(digest_of(note))
                 if free:
@@ -181,7 +181,7 @@ class SearchIndex:
 
     def blocks(self) -> Blocks:
         """What `restore` takes: the present state of the index; nothing when it is empty."""
-        from core.search.stored import blocks_of
+        from core.search.index_blocks import blocks_of
 
         with self._guard:
             state, reader, self._read = self._state, self._reader, 0
@@ -189,7 +189,7 @@ class SearchIndex:
 
     def for_another(self, snapshot: Snapshot) -> SearchIndex:
         """An index over another state of the memory, made of what this one has read already; without vectors."""
-        from core.search.stored import blocks_of
+        from core.search.index_blocks import blocks_of
 
         with self._guard:
             state, reader = self._state, self._reader
@@ -280,7 +280,7 @@ class SearchIndex:
         state = self._state
         if state is None:
             return False
-        from core.search.legs import is_excluded_by
+        from core.search.scorers import is_excluded_by
 
         return is_excluded_by(state, text)
 
@@ -303,20 +303,20 @@ class SearchIndex:
         ranking = self._ranking(state, text, filters, settings, None, row)
         return None if ranking is None else ranking.explanation(row, shown)
 
-    def standing(
+    def note_rank(
         self,
         text: str,
         note_id: str,
         filters: Filters | None = None,
         settings: SearchSettings | None = None,
         stopped: Callable[[], bool] | None = None,
-    ) -> Standing | None:
+    ) -> NoteRank | None:
         """How many hits a search has and where a note stands among them; None when it was stopped."""
         state = self._state
         ranking = self._ranking(state, text, filters, settings, stopped)
         if ranking is None:
-            return None if stopped is not None and stopped() else Standing(0, 0)
-        return ranking.standing(None if state is None else state.rows.get(note_id))
+            return None if stopped is not None and stopped() else NoteRank(0, 0)
+        return ranking.note_rank(None if state is None else state.rows.get(note_id))
 
     def _ranking(
         self,
@@ -329,7 +329,7 @@ class SearchIndex:
     ) -> Ranking | None:
         settings = settings or SearchSettings()
         _check(settings)
-        query = read_query(text, state.languages if state is not None else ())
+        query = parse_query(text, state.languages if state is not None else ())
         if state is None or (explained is None and (not state.rows or query.empty)):
             return None
         from core.search.ranking import rank
@@ -339,7 +339,7 @@ class SearchIndex:
 
     def vectors(self, dimension: int = _USUAL.dimension) -> Vectors:
         """The phase vectors of the notes, as far as they are made."""
-        from core.search.phases import Vectors
+        from core.search.phase_vectors import Vectors
 
         vectors = self._vectors
         if vectors is None or vectors.dimension != dimension:

@@ -70,7 +70,7 @@ class Query:
         return any(needle in "\n" + haystack for needle in self.needles)
 
 
-def read_query(text: str, languages: Sequence[Language] = ()) -> Query:
+def parse_query(text: str, languages: Sequence[Language] = ()) -> Query:
     """The query in a text; any text at all is one. Reads about the first 10,000 characters for words.
 
     languages: that it is read in besides English, those of the notes.

@@ -17,40 +17,40 @@ from core.model.judgement import Judgement
 from core.search.documents import NO_WORD, haystack, text_tokens
 from core.search.explaining import Parts, reasons
 from core.search.highlight import matched_words
-from core.search.legs import (
-    Exact,
-    TextLeg,
-    VectorLeg,
-    associations,
-    exact_rows,
-    greatest,
-    linked,
-    pair_weights,
-    stem_weights,
-    text_leg,
-    vector_leg,
-)
 from core.search.query import Query
 from core.search.results import (
-    Asked,
     Breakdown,
     ExactWords,
     Explanation,
     Filters,
     Hit,
+    NoteRank,
     Obstacle,
+    QueryWords,
     SearchResult,
-    Standing,
+)
+from core.search.scorers import (
+    Exact,
+    TextScores,
+    VectorScores,
+    exact_rows,
+    greatest,
+    pair_weights,
+    score_associations,
+    score_links,
+    score_text,
+    score_vectors,
+    stem_weights,
 )
 from core.search.state import Holdings, Mask, Numbers, State, Values
-from core.search.terms import Reading, Term, by_stem, terms
+from core.search.terms import Expansion, Term, by_stem, terms
 from core.settings import SearchSettings, Synonyms
 from core.text.everyday import is_common, is_everyday
 from core.text.languages import stem_in
 from core.text.tokens import words
 
 if TYPE_CHECKING:
-    from core.search.phases import Vectors
+    from core.search.phase_vectors import Vectors
 
 # Whether a search found what was asked for is one judgement of the whole answer, by a small fitted rule. It looks at
 # the note that ranks best: how much of the query it covers, how telling is what it holds, whether that is more than one
@@ -100,7 +100,7 @@ _UNTITLED: Final = 0.5
 # How a word of a note may be one of the query. One that means nearly the same is evidence for this share (measured);
 # from such a likeness on, as a person's own synonyms have it, for all of it.
 _OWN_READINGS: Final = frozenset(("word", "form", "beginning", "spelling", "part"))
-_MEANT: Final = 0.3
+_SYNONYM: Final = 0.3
 _AS_GOOD_FROM: Final = 0.9
 # The fitted rule: the log odds that the best note answers, and from which likelihood on it is found, or is offered.
 INTERCEPT: Final = -1.637
@@ -141,7 +141,7 @@ class Judge:
     def __init__(self, ranking: Ranking) -> None:
         self._ranking = ranking
         self._words = [_weighed(ranking, term) for term in ranking.terms]
-        self._asked = sum(weight for weight, _ in self._words)
+        self._query_weight = sum(weight for weight, _ in self._words)
         self._nowhere = bool(nowhere(ranking.terms))
         self._names = [_is_name(term.word) for term in ranking.terms]
 
@@ -153,19 +153,19 @@ class Judge:
     def evidence(self, row: int) -> Evidence:
         """What speaks for the note of a row; words that mean nearly what the query holds count little."""
         state = self._ranking.state
-        if not self._asked:
+        if not self._query_weight:
             return Evidence(float(self._ranking.text.coverage[row] > 0), 0.0, 0.0, held=0.0)
         held = self._held(row)
         titled = self._titled(row, sum(held))
         second = min((sum(held) - max(held)) / _SECOND, 1.0)
-        coverage = sum(held) / self._asked
+        coverage = sum(held) / self._query_weight
         named = any(weight for weight, is_name in zip(held, self._names, strict=True) if is_name)
         if state.notes[row].is_fact and coverage and not named:
             coverage *= _VALUE_ALONE + (1 - _VALUE_ALONE) * max(_OF_VALUES * second, titled / sum(held))
         return Evidence(
             coverage=coverage,
             second=second,
-            titled=titled / self._asked,
+            titled=titled / self._query_weight,
             length=len(state.document(row).stems),
             notes=state.total,
             held=min(sum(held) / _ENOUGH, 1.0),
@@ -235,7 +235,7 @@ def nowhere(asked: Sequence[Term]) -> tuple[str, ...]:
     return tuple(term.word for term in asked if not (_own(term) or is_everyday(term.stem)))
 
 
-def _own(term: Term) -> list[Reading]:
+def _own(term: Term) -> list[Expansion]:
     return [reading for reading in term.readings if reading.kind in _OWN_READINGS and reading.text > 0]
 
 
@@ -280,11 +280,11 @@ def _rarity(state: State, count: int) -> float:
     return math.log(1.0 + (total - min(count, total) + 0.5) / (count + 0.5)) / math.log(total + 1)
 
 
-def _sureness(reading: Reading) -> float:
+def _sureness(reading: Expansion) -> float:
     if reading.kind == "word":
         return 1.0
     near = reading.kind == "meaning" and reading.likeness < _AS_GOOD_FROM
-    return (_MEANT if near else 1.0) * reading.likeness**2
+    return (_SYNONYM if near else 1.0) * reading.likeness**2
 
 
 # So many of the best are read from their phase vectors, where they are made; the others as these are expected to be.
@@ -300,7 +300,7 @@ _TINY: Final = 1e-12
 class Ranking:
     """All scores of one query, arrays over the rows of the state.
 
-    best_vector: what the vector leg is measured against. first_blends: before associations and links.
+    best_vector: what the vector score is measured against. first_blends: before associations and links.
     associative: that part after its weight; associates: the rows it comes from. links: for rows that a good one links
     to, its blend and row. exact: of exact words that were asked for, the rows that hold them. measured: the
     cosines of rows whose phase vectors were read. candidates: rows of the hits, in no order.
@@ -312,8 +312,8 @@ class Ranking:
     filters: Filters
     terms: Sequence[Term]
     holdings: Holdings
-    text: TextLeg
-    vector: VectorLeg
+    text: TextScores
+    vector: VectorScores
     best_vector: float
     text_scores: Values
     vector_scores: Values
@@ -373,11 +373,11 @@ class Ranking:
         text = self.text
         return text.phrase | text.title | text.same | (text.reached >= _floor(self.settings, self.terms))
 
-    def standing(self, row: int | None) -> Standing:
+    def note_rank(self, row: int | None) -> NoteRank:
         """How many hits cover enough of the query, and where the note of a row stands if it does."""
         covering = self.candidates[self._covers_enough[self.candidates]]
         found = row is not None and row in covering
-        return Standing(len(covering), self._rank(row) if row is not None and found else 0)
+        return NoteRank(len(covering), self._rank(row) if row is not None and found else 0)
 
     def explanation(self, row: int, shown: int) -> Explanation:
         """Why the note of a row stands where it does. shown: how many hits the asker sees."""
@@ -391,7 +391,7 @@ class Ranking:
             hit=self._hit(row, rank, score, 0 < rank <= above),
             total=len(self.candidates),
             obstacle=obstacle,
-            missing=self._asked(row).missing,
+            missing=self._query_words(row).missing,
             floor=_floor(self.settings, self.terms),
             needed=needed,
             judgement=judged(self.best),
@@ -411,20 +411,20 @@ class Ranking:
             return ""
         return "too little in common" if self.text.reached[row] else "nothing in common"
 
-    def _asked(self, row: int) -> Asked:
+    def _query_words(self, row: int) -> QueryWords:
         held = [term for term in self.terms if self._holds(row, term.readings)]
         sure = [
             term
             for term in held
             if self._holds(row, [one for one in term.readings if one.kind in ("word", "form")])
         ]
-        return Asked(
+        return QueryWords(
             held=tuple(term.word for term in held),
             missing=tuple(term.word for term in self.terms if term not in held),
             guessed=tuple(term.word for term in held if term not in sure),
         )
 
-    def _holds(self, row: int, readings: Sequence[Reading]) -> bool:
+    def _holds(self, row: int, readings: Sequence[Expansion]) -> bool:
         return any(row in self.holdings.of(reading.stem).rows for reading in readings)
 
     def _looked_for(self, row: int) -> set[str]:
@@ -491,7 +491,7 @@ class Ranking:
                 self.query,
                 bool(self.text.phrase[row]),
             ),
-            _asked=lambda: self._asked(row),
+            _query_words=lambda: self._query_words(row),
             _reasons=lambda: reasons(self, row, parts),
         )
         return Hit(note=note, score=score, rank=rank, breakdown=breakdown, sure=sure)
@@ -519,10 +519,10 @@ def rank(
     pool = state.alive if filters.include_hidden else state.alive & ~state.hidden
     made = terms(state, query, settings.meaning_weight, by_stem(synonyms))
     holdings = Holdings(state)
-    text = text_leg(state, query, made, holdings, pool, asked_to_stop)
+    text = score_text(state, query, made, holdings, pool, asked_to_stop)
     if asked_to_stop():
         return None
-    vector = vector_leg(state, query, made, holdings, settings)
+    vector = score_vectors(state, query, made, holdings, settings)
     meant = text.same | ((text.reached > 0) & (text.reached >= _floor(settings, made)))
     found = text.phrase | text.title | (text.coverage > 0) | meant
     candidates = np.flatnonzero(pool & found)
@@ -582,9 +582,9 @@ def _gains(
     """
     associative, associates = np.zeros(len(state)), rows[:0]
     if settings.associative_weight:
-        likeness, associates = associations(state, blends, rows)
+        likeness, associates = score_associations(state, blends, rows)
         associative = settings.associative_weight * likeness
-    links = linked(state, blends + associative, rows) if settings.link_weight else {}
+    links = score_links(state, blends + associative, rows) if settings.link_weight else {}
     if outsider is not None:
         others, associates, more = _gains(state, settings, blends, _with(rows, outsider))
         associative[outsider] = others[outsider]

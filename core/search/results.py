@@ -10,7 +10,7 @@ from typing import Literal, NamedTuple
 from core.model.basis import normalise_tag
 from core.model.judgement import Judgement
 from core.model.note import Note
-from core.search.language import Clause
+from core.search.query_syntax import Clause
 
 Line = Literal["vector", "text", "boost", "associative", "links", "exact"]
 ReasonKind = Literal[
@@ -55,7 +55,7 @@ class Filters:
         )
 
 
-class Reason(NamedTuple):
+class ScoreReason(NamedTuple):
     """One thing that gave a note a part of its score.
 
     line: the part that `value` belongs to; all values of a line add up to it. kind: how `found` came to count. asked:
@@ -72,7 +72,7 @@ class Reason(NamedTuple):
     likeness: float = 1.0
 
 
-class Asked(NamedTuple):
+class QueryWords(NamedTuple):
     """Words of a query as they were typed: what a note holds of them and what it lacks.
 
     guessed: of those it holds, what is taken for another word, half typed or misspelt.
@@ -113,8 +113,8 @@ class Breakdown:
     score: float = 0.0
     _raw_text: Callable[[], float] = field(default=lambda: 0.0, repr=False, compare=False)
     _matched: Callable[[], tuple[str, ...]] = field(default=lambda: (), repr=False, compare=False)
-    _asked: Callable[[], Asked] = field(default=lambda: Asked(), repr=False, compare=False)
-    _reasons: Callable[[], tuple[Reason, ...]] = field(default=lambda: (), repr=False, compare=False)
+    _query_words: Callable[[], QueryWords] = field(default=lambda: QueryWords(), repr=False, compare=False)
+    _reasons: Callable[[], tuple[ScoreReason, ...]] = field(default=lambda: (), repr=False, compare=False)
 
     @cached_property
     def raw_text(self) -> float:
@@ -129,12 +129,12 @@ class Breakdown:
         return self._matched()
 
     @cached_property
-    def asked(self) -> Asked:
+    def query_words(self) -> QueryWords:
         """Which words of the query the note holds, and which it lacks."""
-        return self._asked()
+        return self._query_words()
 
     @cached_property
-    def reasons(self) -> tuple[Reason, ...]:
+    def reasons(self) -> tuple[ScoreReason, ...]:
         """What made each part, part by part, the greatest first."""
         return self._reasons()
 
@@ -174,7 +174,7 @@ class SearchResult:
     clauses: tuple[Clause, ...] = ()
 
 
-class Standing(NamedTuple):
+class NoteRank(NamedTuple):
     """How many hits a search has, and the place of one note among them, from 1; 0: no hit."""
 
     total: int

@@ -284,10 +284,10 @@ _MOST_PAIRS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class Expansion:
     """A stem that a typed word stands for, with the word of the memory that showed it.
 
-    vector: its weight in the query's vector, rarity included. text: its weight in the text leg, rarity included; 0
+    vector: its weight in the query's vector, rarity included. text: its weight in the text score, rarity included; 0
     when it does not count there.
     """
 
@@ -304,15 +304,15 @@ class Term:
     """A typed word with its readings. rarity: what it counts for in how much of the query a note covers.
 
     meanings: other words that mean nearly the same. A note that holds one of these does not hold the word: they count
-    in the text leg alone, and in nothing that says how much of the query a note covers.
+    in the text score alone, and in nothing that says how much of the query a note covers.
     """
 
     stem: str
     word: str
     times: int
     rarity: float
-    readings: tuple[Reading, ...]
-    meanings: tuple[Reading, ...] = ()
+    readings: tuple[Expansion, ...]
+    meanings: tuple[Expansion, ...] = ()
 
 
 def terms(state: State, query: Query, meaning_weight: float, own: ByStem) -> tuple[Term, ...]:
@@ -328,14 +328,14 @@ def terms(state: State, query: Query, meaning_weight: float, own: ByStem) -> tup
     return tuple(
         term
         if serves_grammar(term.word, (query.language,))
-        else replace(term, meanings=_meant(state, term, asked, meaning_weight, own))
+        else replace(term, meanings=_synonyms(state, term, asked, meaning_weight, own))
         for term in made
     )
 
 
-def _meant(
+def _synonyms(
     state: State, term: Term, asked: Set[str], meaning_weight: float, own: ByStem
-) -> tuple[Reading, ...]:
+) -> tuple[Expansion, ...]:
     """Words of the memory that mean nearly what a typed word does, but for those that the query stands for itself."""
     names = state.stems_of(term.word)
     rarity = state.rarity(sum(map(state.count, names)))
@@ -349,7 +349,7 @@ def _meant(
             made.append((text, meaning, held))
     made.sort(key=lambda found: -found[0])
     return tuple(
-        Reading(name, meaning.word, _MEANING, meaning.likeness, 0.0, text)
+        Expansion(name, meaning.word, _MEANING, meaning.likeness, 0.0, text)
         for text, meaning, held in made[:_MOST_MEANINGS]
         for name in held
     )
@@ -422,9 +422,9 @@ def _known(state: State, typed: QueryStem, held: Mapping[str, str], typing: bool
     # Another spelling never stands before the word itself: "Michael" is not "Michal".
     respelt_share = _FORM_WEIGHT if typed.word in held.values() else 1.0
     own = [
-        Reading(name, word, "word", 1.0, full, full)
+        Expansion(name, word, "word", 1.0, full, full)
         if word == typed.word
-        else Reading(name, word, "spelling", 1.0, full * respelt_share, full * respelt_share)
+        else Expansion(name, word, "spelling", 1.0, full * respelt_share, full * respelt_share)
         for name, word in held.items()
     ]
     others = _by_stem(state, forms(typed.word, state.words), held)
@@ -434,7 +434,7 @@ def _known(state: State, typed: QueryStem, held: Mapping[str, str], typing: bool
         return typed.times * _FORM_WEIGHT * likeness**2 * min(rarity, state.rarity(state.count(name)))
 
     readings = [
-        Reading(name, word, kind, likeness, weight(name, likeness), 0.0)
+        Expansion(name, word, kind, likeness, weight(name, likeness), 0.0)
         for found, kind in ((others, _FORM), (more, _BEGINNING))
         for name, (word, likeness) in found.items()
         if not (kind == _BEGINNING and name in others)
@@ -449,7 +449,7 @@ def _character(state: State, typed: QueryStem) -> Term:
     commonest = sorted(counts, key=lambda name: (-counts[name], name))[:_MOST_PAIRS]
     rarity = state.rarity(sum(counts.values()))
     weight = typed.times * rarity
-    readings = tuple(Reading(name, held[name], "part", 1.0, weight, weight) for name in commonest)
+    readings = tuple(Expansion(name, held[name], "part", 1.0, weight, weight) for name in commonest)
     return Term(typed.stem, typed.word, typed.times, rarity, readings)
 
 
@@ -486,11 +486,11 @@ def _read(
     found: Mapping[str, tuple[str, float]],
     kind: Kind,
     text: Callable[[float], float],
-) -> list[Reading]:
+) -> list[Expansion]:
     made = []
     for name, (word, likeness) in found.items():
         rarity = typed.times * state.rarity(state.count(name))
-        made.append(Reading(name, word, kind, likeness, likeness**2 * rarity, text(likeness) * rarity))
+        made.append(Expansion(name, word, kind, likeness, likeness**2 * rarity, text(likeness) * rarity))
     return made
 
 

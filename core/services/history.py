@@ -1,4 +1,4 @@
-"""A memory's history: what changed, by whom, and how it is taken back, done again or settled."""
+"""A memory's history: what changed, by whom, and how it is taken back, done again or resolved."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from core.errors import (
     StorageError,
     partly_done,
 )
-from core.model.build import waiting
+from core.model.build import as_hidden_fact
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
+from core.model.change_parts import count_parts, part_reference, referenced_parts, select_parts
 from core.model.entry import Conflict, Entry
 from core.model.note import replace
-from core.model.parts import chosen, count_parts, scope, scope_numbers
 from core.model.snapshot import Snapshot
-from core.model.standing import fallen
+from core.model.undo_state import where_already_undone
 from core.model.window import Window
 from core.storage.journal.archive import archived
 from core.storage.journal.codec import note_item
 from core.storage.journal.filters import EntryFilters
-from core.storage.journal.ledger import Ledger
+from core.storage.journal.journal import Journal
 from core.storage.merge.deciding import Decide, take_ours, take_theirs
 from core.storage.store import Store
 from core.text.normalise import normalise_content, normalise_line
@@ -75,45 +75,45 @@ class History:
         self._stamp = stamp
 
     @property
-    def _ledger(self) -> Ledger:
-        ledger = self._opened()
-        if ledger is None:
+    def _journal(self) -> Journal:
+        journal = self._opened()
+        if journal is None:
             raise NotFoundError("the history is empty", code=ErrorCode.EMPTY_LOG)
-        return ledger
+        return journal
 
-    def _opened(self) -> Ledger | None:
-        """The ledger; None when there is none yet. Raises StorageError, ReadOnlyError for one that cannot be read."""
+    def _opened(self) -> Journal | None:
+        """The journal; None when there is none yet. Raises StorageError, ReadOnlyError for one that cannot be read."""
         if self._store.log_problem is not None:
             raise self._store.log_problem
-        return self._store.ledger
+        return self._store.journal
 
     def log(self, **filters: Unpack[EntryFilters]) -> tuple[Entry, ...]:
         """Entries, newest first."""
-        ledger = self._store.ledger
-        if ledger is None:
+        journal = self._store.journal
+        if journal is None:
             return ()
-        return ledger.entries(**filters)
+        return journal.entries(**filters)
 
     def newest(self) -> int:
         """The number of the newest entry, 0 for none."""
-        ledger = self._store.ledger
-        if ledger is None:
+        journal = self._store.journal
+        if journal is None:
             return 0
-        return ledger.last_seq
+        return journal.last_seq
 
     def counts(self) -> tuple[tuple[str, str, str, int], ...]:
         """How many entries there are: kind and name of the author, kind of the change set, number."""
-        ledger = self._store.ledger
-        if ledger is None:
+        journal = self._store.journal
+        if journal is None:
             return ()
-        return tuple(ledger.rows(_COUNTS))
+        return tuple(journal.rows(_COUNTS))
 
     def makers(self, note_id: str) -> tuple[tuple[Author, str], ...]:
         """Who changed a note and when, oldest first, recalls left out; no entry is read for it."""
-        ledger = self._store.ledger
-        if ledger is None:
+        journal = self._store.journal
+        if journal is None:
             return ()
-        rows = ledger.rows(_MAKERS, (note_item(note_id),))
+        rows = journal.rows(_MAKERS, (note_item(note_id),))
         return tuple((Author(kind, name), at) for kind, name, at in rows)
 
     def entry(self, id: str) -> Entry:
@@ -123,17 +123,17 @@ class History:
         if self._opened() is None:
             raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=id)
         try:
-            return self._ledger.entry(id.strip())
+            return self._journal.entry(id.strip())
         except NotFoundError:
-            # What grew too old for the ledger is still there.
+            # What grew too old for the journal is still there.
             found = archived(self._store.home, id.strip())
             if len(found) != 1:
                 raise
-            return msgspec.structs.replace(found[0], undone=found[0].id in self._ledger.undone())
+            return msgspec.structs.replace(found[0], undone=found[0].id in self._journal.undone())
 
     def taken_back(self) -> frozenset[str]:
         """Ids of entries, and "<id>.<number>" of parts, that are taken back at present."""
-        return self._store.ledger.undone() if self._store.ledger is not None else frozenset()
+        return self._store.journal.undone() if self._store.journal is not None else frozenset()
 
     # Taking back
 
@@ -174,13 +174,13 @@ class History:
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry)
         if entry.change_set.mends and wanted is None:
-            return self._unmend(entry)
-        numbers, count = self._standing(entry)
+            return self._undo_repair(entry)
+        numbers, count = self._active_parts(entry)
         if wanted is not None:
             _check_parts(entry, wanted, count)
             numbers &= wanted
         if not numbers and count:
-            about = entry.id if wanted is None else scope(entry.id, wanted, count)
+            about = entry.id if wanted is None else part_reference(entry.id, wanted, count)
             raise InvalidInputError(
                 "is already undone",
                 code=ErrorCode.ALREADY_UNDONE,
@@ -188,18 +188,18 @@ class History:
                 kept=_KEPT,
                 remedy=Redo(about),
             )
-        about = scope(entry.id, numbers, count)
-        last = next(iter(self._ledger.turns(entry.id)), None)
+        about = part_reference(entry.id, numbers, count)
+        last = next(iter(self._journal.turns(entry.id)), None)
         if last is not None and last.change_set.kind == "redo" and last.change_set.about == about:
             change_set = last.change_set
         else:
-            change_set = chosen(entry.change_set, numbers)
+            change_set = select_parts(entry.change_set, numbers)
         return self._turn(change_set, about, "undo", f"undid: {entry.change_set.reason}", entry)
 
-    def _unmend(self, entry: Entry) -> ChangeSet:
-        """Puts the bytes back that were there before a file was mended."""
+    def _undo_repair(self, entry: Entry) -> ChangeSet:
+        """Puts the bytes back that were there before a file was repaired."""
         mends = entry.change_set.mends
-        if entry.undone and not self._store.is_mended(mends):
+        if entry.undone and not self._store.is_repaired(mends):
             raise InvalidInputError(
                 "is already undone",
                 code=ErrorCode.ALREADY_UNDONE,
@@ -212,15 +212,15 @@ class History:
             id=id, at=at, author=self._author, kind="undo", about=entry.id, mends=mends,
             reason=f"undid: {entry.change_set.reason}",
         )  # fmt: skip
-        self._store.unmend(undone, self._author.signature, told=entry.undone)
+        self._store.revert_repair(undone, self._author.signature, recorded=entry.undone)
         if not entry.undone:
             self._window.made.append(id)
         return undone
 
-    def _standing(self, entry: Entry) -> tuple[frozenset[int], int]:
+    def _active_parts(self, entry: Entry) -> tuple[frozenset[int], int]:
         """Numbers of the entry's parts that are not taken back, and how many parts it has."""
         count = count_parts(entry.change_set)
-        undone = self._ledger.undone()
+        undone = self._journal.undone()
         if entry.id in undone:
             return frozenset(), count
         return frozenset(n for n in range(1, count + 1) if f"{entry.id}.{n}" not in undone), count
@@ -236,22 +236,22 @@ class History:
         if entry.change_set.kind in _TURNS:
             return self._turn_back(entry) if entry.change_set.kind == "undo" else self._refuse_redo(entry.id)
         if entry.change_set.mends and entry.undone and wanted is None:
-            self._refuse_mending(entry.id)
-        standing, count = self._standing(entry)
-        numbers = frozenset(range(1, count + 1)) - standing
+            self._refuse_redo_of_repair(entry.id)
+        active, count = self._active_parts(entry)
+        numbers = frozenset(range(1, count + 1)) - active
         if wanted is not None:
             _check_parts(entry, wanted, count)
             numbers &= wanted
         if not numbers:
-            return self._refuse_redo(entry.id if wanted is None else scope(entry.id, wanted, count))
-        about = scope(entry.id, numbers, count)
-        last = self._ledger.turns(entry.id)[0]
+            return self._refuse_redo(entry.id if wanted is None else part_reference(entry.id, wanted, count))
+        about = part_reference(entry.id, numbers, count)
+        last = self._journal.turns(entry.id)[0]
         if last.change_set.about == about:
             return self._redo_of(last)
         # Taken back piece by piece: done again as it was first done.
         id, at = self._stamp()
         again = msgspec.structs.replace(
-            chosen(entry.change_set, numbers), id=id, at=at, author=self._author, kind="redo", about=about,
+            select_parts(entry.change_set, numbers), id=id, at=at, author=self._author, kind="redo", about=about,
             reason=f"redid: {entry.change_set.reason}",
         )  # fmt: skip
         return self._apply(again, None)
@@ -259,7 +259,7 @@ class History:
     def _refuse_redo(self, about: str) -> NoReturn:
         raise InvalidInputError("is not undone", code=ErrorCode.NOT_UNDONE, where=about, kept=_KEPT)
 
-    def _refuse_mending(self, about: str) -> NoReturn:
+    def _refuse_redo_of_repair(self, about: str) -> NoReturn:
         raise InvalidInputError(
             "is a file repair and cannot be redone",
             code=ErrorCode.WAS_A_REPAIR,
@@ -270,7 +270,7 @@ class History:
 
     def _redo_of(self, undone: Entry) -> ChangeSet:
         if undone.change_set.mends:
-            self._refuse_mending(undone.change_set.about)
+            self._refuse_redo_of_repair(undone.change_set.about)
         about = undone.change_set.about
         return self._turn(undone.change_set, about, "redo", f"redid: {self._reason_of(about)}", undone)
 
@@ -284,7 +284,7 @@ class History:
     def _turn_back(self, entry: Entry) -> ChangeSet:
         """Taking an undo back is a redo, and the other way round."""
         about = entry.change_set.about
-        turns = self._ledger.turns(about.partition(".")[0])
+        turns = self._journal.turns(about.partition(".")[0])
         if turns and turns[0].id != entry.id:
             raise InvalidInputError(
                 "was undone or redone since",
@@ -305,7 +305,7 @@ class History:
         inverse = msgspec.structs.replace(inverse, about=about)
         later = self._later(change_set, entry, about)
         try:
-            gone = self._fallen(change_set, about) if later else ""
+            gone = self._where_already_undone(change_set, about) if later else ""
             if gone:
                 raise ConflictError(
                     "nothing is left of it to undo", code=ErrorCode.NOTHING_LEFT, where=gone, kept=_KEPT
@@ -320,18 +320,18 @@ class History:
             self._window.made.append(done.id)
         return done
 
-    def _fallen(self, change_set: ChangeSet, about: str) -> str:
+    def _where_already_undone(self, change_set: ChangeSet, about: str) -> str:
         """Where nothing is left to take back; parts of one entry share the links between them."""
         id, dot, _ = about.partition(".")
-        if not dot and any(one.startswith(f"{id}.") for one in self._ledger.undone()):
+        if not dot and any(one.startswith(f"{id}.") for one in self._journal.undone()):
             return ""
-        return fallen(change_set, self._store.load(), links=not dot)
+        return where_already_undone(change_set, self._store.load(), links=not dot)
 
     def _later(self, change_set: ChangeSet, entry: Entry | None, about: str) -> list[Entry]:
         """What was done since to the same things and is not taken back itself, newest first."""
-        if entry is None or self._store.ledger is None:
+        if entry is None or self._store.journal is None:
             return []
-        found = self._ledger.later(change_set, entry.seq)
+        found = self._journal.later(change_set, entry.seq)
         passed_over = {about.partition(".")[0], *(one.id for one in found if one.undone)}
         return [
             one
@@ -340,10 +340,10 @@ class History:
         ]
 
     def _known(self, change_set: ChangeSet) -> Entry | None:
-        if self._store.ledger is None:
+        if self._store.journal is None:
             return None
         try:
-            found = self._ledger.entry(change_set.id)
+            found = self._journal.entry(change_set.id)
         except NotFoundError:
             return None
         return found if found.id == change_set.id and found.state == "done" else None
@@ -375,15 +375,15 @@ class History:
             if id in passing:
                 continue
             with contextlib.suppress(NotFoundError):
-                entry = self._ledger.entry(id)
+                entry = self._journal.entry(id)
                 if entry.state == "done" and entry.change_set.kind in kinds:
                     yield entry
-        yield from self._ledger.mine(self._author.signature, kinds, passing, up_to=self._window.opened_at)
+        yield from self._journal.mine(self._author.signature, kinds, passing, up_to=self._window.opened_at)
 
     def _last_own(self) -> Entry:
-        if self._opened() is not None and self._ledger.pending_count():
+        if self._opened() is not None and self._journal.pending_count():
             raise StorageError(
-                "the newest change is not finished yet", where=str(self._ledger.path),
+                "the newest change is not finished yet", where=str(self._journal.path),
                 kept="nothing was undone", todo="free disk space or close the file elsewhere, and try again",
             )  # fmt: skip
         for entry in self._own(OWN_KINDS, self.taken_back()):
@@ -414,8 +414,8 @@ class History:
         """Changes that met a conflict and wait for a person, newest first."""
         return self.log(state="conflict")
 
-    def settle(self, id: str, take: str, text: str | None = None) -> ChangeSet:
-        """Settles a conflict: "ours" writes the change that had to wait, "theirs" leaves what stands in the files.
+    def resolve_conflict(self, id: str, take: str, text: str | None = None) -> ChangeSet:
+        """Resolves a conflict: "ours" writes the change that had to wait, "theirs" leaves what stands in the files.
 
         text: stands in place of both, where the conflict is about a text. What of the change is in nobody's way is
         written in each case. Raises NotFoundError, InvalidInputError, ConflictError.
@@ -453,7 +453,7 @@ class History:
             if done.empty
             else partly_done("the change itself was written", remedy=Resolve(entry.id, "once-more"))
         ):
-            self._store.settle_conflict(entry.id)
+            self._store.resolve_conflict(entry.id)
         return done
 
 
@@ -461,12 +461,12 @@ def _explained(error: ConflictError, later: list[Entry], about: str) -> Conflict
     """The conflict with the entries that stand in the way, or with the rest of its own entry."""
     id, dot, _ = about.partition(".")
     if dot and not later:
-        error.tell_anew(
+        error.reword(
             todo=f"another change of the same entry is in the way: undo that first, or undo {id} as a whole"
         )
     if later:
         named = ", ".join(f"{one.id} ({_by_whom_and_what(one.change_set)})" for one in later[:3])
-        error.tell_anew(todo=f"later changes are in the way: {named}; undo them first")
+        error.reword(todo=f"later changes are in the way: {named}; undo them first")
     return error
 
 
@@ -514,7 +514,7 @@ def _with_twins(change_set: ChangeSet, snapshot: Snapshot) -> ChangeSet:
         if fact.after is not None:
             after = replace(note, content=fact.after.value)
         elif fact.before is not None:
-            kept = waiting(fact.before, fact.index or 0)
+            kept = as_hidden_fact(fact.before, fact.index or 0)
             after = replace(note, hidden=True, archived_at=change_set.at, hidden_fact=kept)
         else:
             continue
@@ -576,7 +576,7 @@ def _check_parts(entry: Entry, numbers: frozenset[int], count: int) -> None:
 
 def _is_undone(about: str, undone: frozenset[str]) -> bool:
     """Whether all that a scope names is taken back."""
-    id, numbers = about.partition(".")[0], scope_numbers(about)
+    id, numbers = about.partition(".")[0], referenced_parts(about)
     return id in undone or (numbers is not None and all(f"{id}.{number}" in undone for number in numbers))
 
 

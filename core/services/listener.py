@@ -18,7 +18,7 @@ class FileListener(Protocol):
     @property
     def state(self) -> object: ...
 
-    def look(self) -> None:
+    def reload(self) -> None:
         """Reads the file again: it is another one than before."""
 
     def take_notices(self) -> tuple[str, ...]:

@@ -34,21 +34,21 @@ from core.storage.recovery.inspect import inspect_folder
 from core.storage.recovery.second_files import SecondFile
 from core.storage.safety.backups import Backup, backups, read_backup
 from core.timeline import timeline_of
-from core.verify.finding import Finding, Means, sentence
+from core.verify.finding import Finding, RepairKind, sentence
 from core.verify.run import findings, repair
 from core.verify.second_files import bring_in_second_file
 
 _KEPT: Final = "nothing was written"
-_MENDED: Final = "the unreadable files are repaired, and all else is unchanged"
+_FILES_REPAIRED: Final = "the unreadable files are repaired, and all else is unchanged"
 _REPAIRED: Final = "the repairs of notes and facts are in the history"
 # A change follows on the backup before it within.
 _AT_ONCE: Final = timedelta(minutes=1)
-_MEND_FILE: Final = (
+_REPAIR_FILE: Final = (
     "rebuilds the file from what is legible and what was last read, and keeps this one in the quarantine"
 )
 _TAKE_AWAY: Final = "Move it out of the folder: a file belongs there."
 _LET_READ: Final = "Repair cannot read it either: check its permissions and its disk."
-_MEND_ITEM: Final = "restores the last readable version, and keeps these bytes in the quarantine"
+_REPAIR_ITEM: Final = "restores the last readable version, and keeps these bytes in the quarantine"
 _SET_ASIDE: Final = "adds what only this file holds to {}, and keeps the file in the quarantine"
 # What another program did to a fact says nothing about what was meant by it, where it comes with another file.
 _NOT_MEANT: Final = ("outside", "hit")
@@ -102,15 +102,15 @@ class Maintenance:
 
     def _with_folder_and_log(self, found: Iterable[Finding]) -> tuple[Finding, ...]:
         """Everything that is not as it should be: `found` in notes and facts, beside that in folder and log."""
-        mendable = self._store.mendable()
+        repairable = self._store.repairable()
         aside = {str(second.path): second.used.path.name for second in self._store.second_files()}
-        inside = [_with_mending(one, mendable, aside) for one in found]
+        inside = [_with_repair(one, repairable, aside) for one in found]
         copies = {str(copy.path) for copy in conflict_copies(self._store.home)}
         inside = [one for one in inside if one.kind != ProblemKind.SECOND_FILE or one.where not in copies]
         return (*inside, *inspect_folder(self._store.home), *self._in_the_log())
 
     def _in_the_log(self) -> list[Finding]:
-        ledger, problem = self._store.ledger, self._store.log_problem
+        journal, problem = self._store.journal, self._store.log_problem
         if problem is not None:
             said = f"{problem.what[:1].upper()}{problem.what[1:]}"
             todo = [sentence(problem.more)]
@@ -126,24 +126,24 @@ class Maintenance:
                     remedy=problem.remedy,
                 )
             ]
-        if ledger is None:
+        if journal is None:
             return []
         found = [
             Finding(
                 kind="conflict",
                 where=entry.id,
-                said=f"A change waits for you ({entry.conflict.what if entry.conflict else 'it met another'}): "
+                description=f"A change waits for you ({entry.conflict.what if entry.conflict else 'it met another'}): "
                 f"{entry.change_set.reason}.",
                 remedy=Resolve(entry.id),
             )
-            for entry in ledger.entries(state="conflict")
+            for entry in journal.entries(state="conflict")
         ]
-        if ledger.pending_count():
+        if journal.pending_count():
             found.append(
                 Finding(
                     kind="unfinished",
-                    where=str(ledger.path),
-                    said="A write was interrupted. The next change, or opening the memory again, finishes it.",
+                    where=str(journal.path),
+                    description="A write was interrupted. The next change, or opening the memory again, finishes it.",
                 )
             )
         return found
@@ -152,16 +152,16 @@ class Maintenance:
         """See `Memory.repair`."""
         with self._repository.guard:
             before = self._newest_entry()
-            mended = self._store.mend(self._author)
+            repaired = self._store.repair(self._author)
             newest = None
-            if mended:
+            if repaired:
                 self._repository.refresh(patient=False)
                 newest = self._newest_entry()
             made = newest if newest is not None and (before is None or newest.id != before.id) else None
             if made is not None:
                 # Before what is repaired on top of it, so that it is taken back after that.
                 self._repository.window.made.append(made.id)
-            with partly_done(_MENDED) if mended else nullcontext():
+            with partly_done(_FILES_REPAIRED) if repaired else nullcontext():
                 second, done = self._repository.change(
                     "repaired what verify found", self._lay_repairs, kind="repair"
                 )
@@ -170,8 +170,8 @@ class Maintenance:
             return made.change_set if done.empty and made is not None else done
 
     def _newest_entry(self) -> Entry | None:
-        ledger = self._store.ledger
-        return next(iter(ledger.entries(limit=1)), None) if ledger is not None else None
+        journal = self._store.journal
+        return next(iter(journal.entries(limit=1)), None) if journal is not None else None
 
     def _lay_repairs(self, draft: Draft) -> list[tuple[SecondFile, bytes]]:
         """Lays every repair over a fresh draft, second files taken out among them; those, each with its bytes."""
@@ -197,8 +197,8 @@ class Maintenance:
 
     def _meant(self, nugget: str, key: str) -> list[FactChange]:
         """What was done to a fact on purpose, newest first."""
-        ledger = self._store.ledger
-        entries = ledger.touching(fact_item(nugget, key)) if ledger is not None else ()
+        journal = self._store.journal
+        entries = journal.touching(fact_item(nugget, key)) if journal is not None else ()
         # Who takes a repair back wants the files as they were, and forgets nothing.
         repairs = {entry.id for entry in entries if entry.undone and entry.change_set.kind == "repair"}
         return [
@@ -221,7 +221,7 @@ class Maintenance:
     def restoration(self, when: str | None, note: str | None, progress: Progress | None) -> ChangeSet:
         """See `Memory.restoration`."""
         with self._repository.guard:
-            self._repository.look()
+            self._repository.refresh_read_only()
             current = self._repository.snapshot
         # Nobody's edit waits for a proposal.
         wanted, words = self._as_it_was(current, when, progress)
@@ -232,7 +232,7 @@ class Maintenance:
     ) -> ChangeSet:
         """See `Memory.going_back`."""
         with self._repository.guard:
-            self._repository.look()
+            self._repository.refresh_read_only()
             current = self._repository.snapshot
         return self._going_back(current, wanted, words, note, progress)
 
@@ -298,7 +298,7 @@ class Maintenance:
         guard = self._repository.guard
         with guard:
             timeline = timeline_of(
-                current, self._store.home, lambda: self._store.ledger, guard, iso(self._clock())
+                current, self._store.home, lambda: self._store.journal, guard, iso(self._clock())
             )
         try:
             return timeline.at(timeline.position_at(at)), []
@@ -310,7 +310,7 @@ class Maintenance:
     def resolve(self, *, dry_run: bool) -> Resolved:
         """Joins what sync tools left beside the files; see `Memory.resolve`."""
         with self._repository.guard:
-            self._repository.look() if dry_run else self._repository.refresh()
+            self._repository.refresh_read_only() if dry_run else self._repository.refresh()
             return self._resolve(self._repository.snapshot, dry_run=dry_run)
 
     def _resolve(self, snapshot: Snapshot, *, dry_run: bool) -> Resolved:
@@ -368,15 +368,15 @@ class Maintenance:
         """Whether all that a copy holds was last seen to go at once from outside: its original was taken away, and
         there is another one by now.
         """
-        ledger = self._store.ledger
-        if ledger is None:
+        journal = self._store.journal
+        if journal is None:
             return False
         if isinstance(document, GraphDocument):
             items = [note_item(note.id) for note in document.notes if note is not None]
         else:
             name = document.meta.name
             items = [fact_item(name, fact.key) for fact in document.facts if fact is not None]
-        last = [next(iter(ledger.touching(item, 1)), None) for item in items]
+        last = [next(iter(journal.touching(item, 1)), None) for item in items]
         entries = {entry.id: entry.change_set for entry in last if entry is not None}
         if None in last or len(entries) != 1:
             return False
@@ -386,11 +386,11 @@ class Maintenance:
         return change_set.kind == "outside" and left >= set(items)
 
     def _was_here(self, place: str, value: Note | Fact) -> bool:
-        ledger = self._store.ledger
-        if ledger is None:
+        journal = self._store.journal
+        if journal is None:
             return False
         item = note_item(value.id) if isinstance(value, Note) else fact_item(place, value.key)
-        for entry in ledger.touching(item):
+        for entry in journal.touching(item):
             changes: list[NoteChange | FactChange] = [*entry.change_set.notes, *entry.change_set.facts]
             if any(value in (change.before, change.after) for change in changes):
                 return True
@@ -398,8 +398,8 @@ class Maintenance:
 
     def _versions(self, id: str) -> list[Note]:
         """The versions of a note that the log tells of, newest first."""
-        ledger = self._store.ledger
-        entries = ledger.touching(note_item(id)) if ledger is not None else ()
+        journal = self._store.journal
+        entries = journal.touching(note_item(id)) if journal is not None else ()
         changes = (change for entry in entries for change in entry.change_set.notes if change.id == id)
         return [note for change in changes for note in (change.after, change.before) if note is not None]
 
@@ -413,8 +413,8 @@ class Maintenance:
         """Puts the copy's version of what conflicts into the log, to be taken from there, unless it waits there; its
         id, "" for none.
         """
-        ledger = self._store.ledger
-        entries = ledger.entries(state="conflict") if ledger is not None else ()
+        journal = self._store.journal
+        entries = journal.entries(state="conflict") if journal is not None else ()
         known = next(
             (one.id for one in entries if one.conflict is not None and one.conflict.named == conflict.named),
             "",
@@ -441,21 +441,21 @@ def _is_misdated(backup: Backup, times: Iterable[str]) -> bool:
     return made is not None and any(abs(moment - made) <= _AT_ONCE for moment in changes)
 
 
-def _with_mending(finding: Finding, mendable: frozenset[str], aside: Mapping[str, str]) -> Finding:
-    """What cannot be read is mended by the memory, not by a change of notes and facts. mendable: where notes and facts
+def _with_repair(finding: Finding, repairable: frozenset[str], aside: Mapping[str, str]) -> Finding:
+    """What cannot be read is repaired by the memory, no change of notes and facts. repairable: where notes and facts
     stand of which the last readable version is known. aside: second files, each with the name of the one that is used.
     """
     if finding.kind == ProblemKind.SECOND_FILE and finding.where in aside:
         used = aside[finding.where]
         detail = f"This is a second file of a nugget. {used} is used; this one is ignored."
-        return Finding(finding.kind, finding.where, detail, _SET_ASIDE.format(used), Means.SECOND_FILE)
+        return Finding(finding.kind, finding.where, detail, _SET_ASIDE.format(used), RepairKind.SECOND_FILE)
     if finding.kind == ProblemKind.UNREADABLE_FILE:
         path = Path(finding.where)
         if not may_be_read(path):
             todo = _TAKE_AWAY if wrong_kind(path) else _LET_READ
             return msgspec.structs.replace(finding, todo=todo, remedy=None)
-        return Finding(finding.kind, finding.where, finding.said, _MEND_FILE, Means.FILE)
+        return Finding(finding.kind, finding.where, finding.description, _REPAIR_FILE, RepairKind.FILE)
     of_an_item = finding.kind in (ProblemKind.UNREADABLE_NOTE, ProblemKind.UNREADABLE_FACT)
-    if of_an_item and finding.where in mendable:
-        return Finding(finding.kind, finding.where, finding.said, _MEND_ITEM, Means.PART)
+    if of_an_item and finding.where in repairable:
+        return Finding(finding.kind, finding.where, finding.description, _REPAIR_ITEM, RepairKind.PART)
     return finding

@@ -80,9 +80,9 @@ class RecallService:
 
     def _recalled(self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool) -> Recall:
         from core.facts.recall import Recall
-        from core.search.language import read
+        from core.search.query_syntax import parse_question
 
-        question = read(query) if syntax else None
+        question = parse_question(query) if syntax else None
         words = query if question is None else question.words
         with self._decoding:
             found = self._recaller.recall(snapshot, words, nugget)
@@ -100,10 +100,10 @@ class RecallService:
 
     def _recall_unguessed(self, snapshot: Snapshot, query: str, nugget: str | None, found: Recall) -> Recall:
         """The recall, with words that are half typed ones of notes taken for no others."""
-        from core.facts.wording import read_query
+        from core.facts.recall_text import parse_recall_query
 
         index = self._search.index(snapshot)
-        begun = {word for word in read_query(query).words if index.begins(word)}
+        begun = {word for word in parse_recall_query(query).words if index.begins(word)}
         return self._recaller.recall(snapshot, query, nugget, begun) if begun else found
 
     def _recall_by_search(
@@ -114,7 +114,7 @@ class RecallService:
         from core.search import Filters
         from core.text.tokens import words
 
-        if not any(map(_tells, words(query))):
+        if not any(map(_distinguishes, words(query))):
             return missed
         result = self._search.result(snapshot, query, _LOOKED_AT, Filters(nugget=nugget), syntax=syntax)
         # What is but a masked credential answers nothing.
@@ -161,7 +161,7 @@ class RecallService:
         return given or f"process-{os.getpid()}-{self._clock():%Y-%m-%d}"
 
 
-def _tells(word: str) -> bool:
+def _distinguishes(word: str) -> bool:
     """Whether a word says anything by itself: a lone letter or digit does not, a sign that is a word does."""
     return len(word) > 1 or ord(word) >= _FIRST_OF_WORD_SIGNS
 
@@ -189,7 +189,7 @@ def judged_among(hits: Sequence[Hit]) -> Judgement:
 def _torn(hits: Sequence[Hit]) -> bool:
     """Whether all that the best note holds is guessed, and the next one holds another guess as likely."""
     one, *others = (hit.breakdown for hit in hits[:2])
-    if not others or set(one.asked.held) != set(one.asked.guessed):
+    if not others or set(one.query_words.held) != set(one.query_words.guessed):
         return False
     close = others[0].likelihood >= one.likelihood - _CLOSE
     return (
@@ -198,7 +198,7 @@ def _torn(hits: Sequence[Hit]) -> bool:
 
 
 def _candidate(hit: Hit) -> Candidate:
-    note, asked = hit.note, hit.breakdown.asked
+    note, asked = hit.note, hit.breakdown.query_words
     return Candidate(
         note_id=note.id,
         title=note.title,

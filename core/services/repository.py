@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from core.storage.store import Store
 
 # How long reading waits for the lock when there is something to put into the log.
-_LOOK_SECONDS: Final = 2.0
+_SYNC_SECONDS: Final = 2.0
 # How long it waits for a program that saves again and again, when that program has taken something back.
 _PATIENCE_SECONDS: Final = 0.5
 # A recall that cannot be counted and an undo that cannot be done lose nobody's text.
@@ -120,27 +120,27 @@ class Repository:
         with self.guard:
             if self._begun is None:
                 return tuple(self._unlogged)
-            if self.store.ledger is None:
+            if self.store.journal is None:
                 self.refresh(patient=False)
             return (*self._unlogged, *self.with_sound_log(self._logged))
 
     def _logged(self) -> Iterator[ChangeSet]:
         assert self._begun is not None
         after, log = self._begun
-        ledger = self.store.ledger
-        if ledger is None:
+        journal = self.store.journal
+        if journal is None:
             return iter(())
-        entries = ledger.entries(after=after if log == self.store.logs_begun else 0)
+        entries = journal.entries(after=after if log == self.store.logs_begun else 0)
         return (entry.change_set for entry in reversed(entries) if entry.state == "done")
 
     def refresh(self, *, patient: bool = True) -> bool:
         """See `Memory.refresh`."""
         with self.guard:
-            newer = self._refresh(_LOOK_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
-            self._tell_listeners()
+            newer = self._refresh(_SYNC_SECONDS, _PATIENCE_SECONDS if patient else 0.0)
+            self._notify_listeners()
             return newer
 
-    def look(self) -> bool:
+    def refresh_read_only(self) -> bool:
         """Brings the snapshot up to date and writes nothing: what is to be put into the log, or to be restored, waits
         for who writes, and shows as if that were done. True when the snapshot is a new one. Errors as in `refresh`.
         """
@@ -153,10 +153,10 @@ class Repository:
             self._read_to = max(self._read_to, self.store.last_seq)
             if self.window.opened_at is None:
                 self.window.opened_at = self._read_to
-            self._tell_listeners()
+            self._notify_listeners()
             return self.snapshot is not former
 
-    def _tell_listeners(self) -> None:
+    def _notify_listeners(self) -> None:
         """Has each listener read its file again that is another one than when it was last told."""
         for listener in self._listeners:
             version: Fingerprint | tuple[object, ...] | None
@@ -167,21 +167,21 @@ class Repository:
             # What stood there when the listener was made is unknown: the first time tells it in any case.
             if listener.path not in self._versions or version != self._versions[listener.path]:
                 self._versions[listener.path] = version
-                listener.look()
+                listener.reload()
 
     def _refresh(self, seconds: float, patience: float = 0.0) -> bool:
         with self.guard:
-            loaded = self.store.look_around(seconds, patience)
+            loaded = self.store.sync(seconds, patience)
             self.with_sound_log(self._mark_begin)
-            if self.window.opened_at is None and (self._begun is not None or self.store.ledger is None):
+            if self.window.opened_at is None and (self._begun is not None or self.store.journal is None):
                 self.window.opened_at = self._begun[0] if self._begun is not None else 0
             return self._adopt(loaded)
 
     def _mark_begin(self) -> None:
         """Remembers where the log stands at first: that of earlier runs is no history of this one."""
-        ledger = self.store.ledger
-        if self._begun is None and ledger is not None and not ledger.read_only:
-            self._begun = ledger.last_seq, self.store.logs_begun
+        journal = self.store.journal
+        if self._begun is None and journal is not None and not journal.read_only:
+            self._begun = journal.last_seq, self.store.logs_begun
 
     @property
     def log_problem(self) -> NuggetsError | None:
@@ -199,15 +199,15 @@ class Repository:
             raise
         except Exception as error:
             with self.guard:
-                if not self.store.set_broken_ledger_aside(error):
+                if not self.store.quarantine_broken_journal(error):
                     raise
         return read()
 
     def _adopt(self, loaded: Snapshot) -> bool:
         former = self.snapshot
         self.snapshot = loaded
-        ledger = self.store.ledger
-        if loaded is not former and (ledger is None or ledger.read_only):
+        journal = self.store.journal
+        if loaded is not former and (journal is None or journal.read_only):
             from core.storage.merge.compare import outside_changes
 
             self._unlogged += outside_changes(former, loaded, ids=self.ids, at=self.now(), author=PROGRAM)
@@ -231,9 +231,9 @@ class Repository:
         """A new id, and the present time."""
         return self.ids(), self.now()
 
-    def settle(self) -> None:
+    def reconcile(self) -> None:
         """Has a change that could not be finished be the newest in the log, before anything is taken back."""
-        if self.store.viewed or not self.store.settled:
+        if self.store.viewed or not self.store.reconciled:
             self.refresh(patient=False)
 
     def listener_states(self) -> list[object]:
@@ -274,8 +274,8 @@ class Repository:
         with self.guard:
             counting, viewed = change_set.kind == "hit", self.store.viewed
             seconds = _HIT_SECONDS if counting else None
-            if self.store.ledger is None or (viewed and not counting):
-                self._refresh(_LOOK_SECONDS if seconds is None else seconds)
+            if self.store.journal is None or (viewed and not counting):
+                self._refresh(_SYNC_SECONDS if seconds is None else seconds)
             # What the pipeline brings in unasked is nobody's to take back by pressing undo.
             asked = made_by in ("", self.author.signature) and change_set.kind != "hit"
             try:
@@ -286,14 +286,14 @@ class Repository:
                     self.window.made.append(error.entry)
                 raise
             # Who only reads goes on to be shown what is still to be restored.
-            waiting = viewed and counting and not self.store.settled
+            waiting = viewed and counting and not self.store.reconciled
             self.snapshot = self.store.view() if waiting else done.after
             if self._begun is None:
                 self._begun = self._read_to, self.store.logs_begun
             if asked and not done.change_set.empty:
                 self.window.made.append(done.change_set.id)
             if done.change_set.files:
-                self._tell_listeners()
+                self._notify_listeners()
             return done.change_set
 
     def change(

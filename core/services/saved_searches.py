@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from core.model.kept import SEARCHES_FILE, KeptSearch, checked
+from core.model.saved_search import SEARCHES_FILE, SavedSearch, checked
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
-    from core.storage.personal.searches_file import Kept
+    from core.storage.personal.searches_file import LoadedSearches
 
 _KEPT: Final = "nothing was written"
 
@@ -30,11 +30,11 @@ class SavedSearches:
         self._home = home
         self._clock = clock
         self._guard = threading.RLock()
-        self._loaded: Kept | None = None
+        self._loaded: LoadedSearches | None = None
         self._notice = ""
 
     @property
-    def searches(self) -> tuple[KeptSearch, ...]:
+    def searches(self) -> tuple[SavedSearch, ...]:
         """See `Memory.searches`."""
         return self._read().searches
 
@@ -48,14 +48,14 @@ class SavedSearches:
         """What whoever watches the memory is told of when it is another: compared by value."""
         return self._loaded.searches if self._loaded is not None else ()
 
-    def save(self, draft: Draft, search: KeptSearch, instead_of: str) -> str:
-        """Lays the file with a search put in over a draft; the reason for the log. See `Memory.keep_search`."""
+    def save(self, draft: Draft, search: SavedSearch, instead_of: str) -> str:
+        """Lays the file with a search put in over a draft; the reason for the log. See `Memory.save_search`."""
         search = checked(search)
-        if search.golden and search.must_find not in draft.snapshot.by_id:
+        if search.is_check and search.must_find not in draft.snapshot.by_id:
             raise NotFoundError(
                 "no note has this id", code=ErrorCode.NO_SUCH_NOTE, where=search.must_find, kept=_KEPT
             )
-        self._look()
+        self._reload()
         if search.name != instead_of and any(search.name == one.name for one in self.searches):
             raise InvalidInputError(
                 "a saved search with this name exists",
@@ -68,8 +68,8 @@ class SavedSearches:
         return f'saved the search "{search.name}"'
 
     def delete(self, draft: Draft, names: Collection[str]) -> str:
-        """Lays the file without some searches over a draft; the reason for the log. See `Memory.let_searches_go`."""
-        self._look()
+        """Lays the file without some searches over a draft; the reason for the log. See `Memory.delete_searches`."""
+        self._reload()
         known = {search.name for search in self.searches}
         for name in names:
             if name not in known:
@@ -81,34 +81,34 @@ class SavedSearches:
             return f'deleted the search "{next(iter(names))}"'
         return f"deleted {len(names)} searches"
 
-    def _change(self, draft: Draft, put: Collection[KeptSearch], out: Collection[str]) -> None:
+    def _change(self, draft: Draft, put: Collection[SavedSearch], out: Collection[str]) -> None:
         from core.storage.personal.searches_file import changed_searches
 
         before, after = changed_searches(self._home, put, out)
         if after != (before or b""):
             draft.put_file(SEARCHES_FILE, before, after)
 
-    def _read(self) -> Kept:
+    def _read(self) -> LoadedSearches:
         if self._loaded is None:
-            self._look()
+            self._reload()
         assert self._loaded is not None
         return self._loaded
 
-    def look(self) -> None:
+    def reload(self) -> None:
         """Reads the searches again, once somebody asked for them."""
         if self._loaded is not None:
-            self._look()
+            self._reload()
 
-    def _look(self) -> None:
-        from core.storage.personal.searches_file import Kept, kept_searches, searches_version
+    def _reload(self) -> None:
+        from core.storage.personal.searches_file import LoadedSearches, load_searches, searches_version
 
         with self._guard:
             try:
                 if self._loaded is not None and searches_version(self._home) == self._loaded.version:
                     return
-                self._loaded = kept_searches(self._home, self._clock)
+                self._loaded = load_searches(self._home, self._clock)
             except NuggetsError as error:
-                self._loaded = self._loaded or Kept()
+                self._loaded = self._loaded or LoadedSearches()
                 self._notice = error.message
                 return
             if self._loaded.problem:

@@ -14,11 +14,11 @@ from core.model.snapshot import Snapshot
 from core.settings import SearchSettings, Synonyms
 
 if TYPE_CHECKING:
-    from core.model.kept import KeptSearch
+    from core.model.saved_search import SavedSearch
     from core.search import Explanation, Filters, Hit, SearchIndex, SearchResult
-    from core.search.asked import Asked
-    from core.search.goldens import Verdict
     from core.search.index import Progress
+    from core.search.question_search import QuestionFilters
+    from core.search.search_checks import SearchCheckResult
 
 # Of the way in which notes are read and vectors made: what another version kept is not read.
 VERSION: Final = "search-2"
@@ -87,11 +87,11 @@ class SearchService:
         syntax: bool = True,
     ) -> SearchResult:
         """See `Memory.search_result`."""
-        from core.search.asked import answered
+        from core.search.question_search import search_question
 
         index = self.index(snapshot)
-        wanted = self._asked(index, text, filters, new_since, syntax)
-        return answered(index, snapshot, wanted, limit, settings or self._settings(), stopped)
+        wanted = self._question_filters(index, text, filters, new_since, syntax)
+        return search_question(index, snapshot, wanted, limit, settings or self._settings(), stopped)
 
     def explain(
         self,
@@ -105,25 +105,25 @@ class SearchService:
         syntax: bool = True,
     ) -> Explanation | None:
         """See `Memory.explain`."""
-        from core.search.asked import explained
+        from core.search.question_search import explain_question
 
         index = self.index(snapshot)
-        wanted = self._asked(index, text, filters, new_since, syntax)
-        return explained(index, snapshot, wanted, note_id, settings or self._settings(), shown)
+        wanted = self._question_filters(index, text, filters, new_since, syntax)
+        return explain_question(index, snapshot, wanted, note_id, settings or self._settings(), shown)
 
     def judge(
         self,
         snapshot: Snapshot,
-        searches: Iterable[KeptSearch],
+        searches: Iterable[SavedSearch],
         settings: SearchSettings | None = None,
         new_since: str | None = None,
         stopped: Callable[[], bool] | None = None,
-    ) -> Iterator[Verdict]:
+    ) -> Iterator[SearchCheckResult]:
         """See `Memory.judge_searches`."""
         from core.graph.merging import survivor
-        from core.search.goldens import verdicts
+        from core.search.search_checks import run_search_checks
 
-        return verdicts(
+        return run_search_checks(
             searches,
             self.index(snapshot),
             snapshot,
@@ -134,16 +134,16 @@ class SearchService:
             stopped=stopped,
         )
 
-    def _asked(
+    def _question_filters(
         self, index: SearchIndex, text: str, filters: Filters | None, new_since: str | None, syntax: bool
-    ) -> Asked:
-        from core.search.asked import asked
-        from core.search.language import plain, read
+    ) -> QuestionFilters:
+        from core.search.query_syntax import parse_question, plain_question
+        from core.search.question_search import question_filters
 
         # Dates in a query are meant as the clock of the person shows them.
         now = self._clock().astimezone()
-        question = read(text, index.excludes) if syntax else plain(text)
-        return asked(question, now=now, new_since=new_since, filters=filters)
+        question = parse_question(text, index.excludes) if syntax else plain_question(text)
+        return question_filters(question, now=now, new_since=new_since, filters=filters)
 
     def index(self, snapshot: Snapshot, progress: Progress | None = None) -> SearchIndex:
         """The search index, brought up to a snapshot: from the cache at first, where there is one. progress: as
@@ -185,7 +185,7 @@ class SearchService:
 
         if self._cache is None:
             return SearchIndex()
-        from core.search.phases import row_bytes
+        from core.search.phase_vectors import row_bytes
         from core.storage.cache.container import read_cache
         from core.storage.cache.folder import INDEX_NAME, VECTORS_NAME
         from core.storage.cache.rows import RowFile

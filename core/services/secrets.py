@@ -78,7 +78,7 @@ class Masking:
         }
 
 
-def chosen(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ...]:
+def select_holders(snapshot: Snapshot, ids: Collection[str] | None) -> tuple[Holder, ...]:
     """The notes and facts that look as if they held a credential; of them those named, by id or "nugget: key".
 
     Raises NotFoundError for a name of none of them.
@@ -114,7 +114,7 @@ def masks_of(found: tuple[Holder, ...]) -> Masks:
     return Masks(held for one in found for held in one.secrets)
 
 
-def say_not_secret(draft: Draft, ids: Collection[str]) -> None:
+def mark_not_secret(draft: Draft, ids: Collection[str]) -> None:
     """Marks what these notes and facts hold as no secret, as long as it stays as it is.
 
     ids: of notes, or "nugget: key" for a fact without a note. Raises InvalidInputError for one that holds none.
@@ -225,11 +225,11 @@ class Secrets:
     def preview(self, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
         """See `Memory.masking`."""
         with self._repository.guard:
-            self._repository.look()
+            self._repository.refresh_read_only()
             return self._preview(self._repository.snapshot, ids, kept)
 
     def _preview(self, snapshot: Snapshot, ids: Collection[str] | None, kept: Collection[Holder]) -> Masking:
-        found, refused = without_names(snapshot, (*chosen(snapshot, ids), *kept))
+        found, refused = without_names(snapshot, (*select_holders(snapshot, ids), *kept))
         masks = masks_of(found)
         if not masks:
             return Masking((), refused=refused)
@@ -281,11 +281,11 @@ class Secrets:
         return (*files_left(folders, masking.masks), *(page for page in pages if page is not None))
 
     def _page_paths(self) -> list[str]:
-        ledger = self._store.ledger
-        if ledger is None:
+        journal = self._store.journal
+        if journal is None:
             return []
-        items = ledger.rows("SELECT DISTINCT item FROM touched WHERE substr(item, 1, 2) = 'p '")
-        paths = [target.path for target in kept_targets(ledger)]
+        items = journal.rows("SELECT DISTINCT item FROM touched WHERE substr(item, 1, 2) = 'p '")
+        paths = [target.path for target in kept_targets(journal)]
         return list(dict.fromkeys([*paths, *(item[2:] for (item,) in items)]))
 
 

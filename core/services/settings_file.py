@@ -40,7 +40,7 @@ class SettingsFile:
             draft.put_file(SETTINGS_FILE, before, after)
         return f"set {', '.join(changes)}"
 
-    def look(self) -> None:
+    def reload(self) -> None:
         """Reads the settings again. What cannot be used of the file leaves that in force."""
         with self._guard:
             settings = load_settings(self._home, in_force=self.settings)

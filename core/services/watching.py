@@ -35,7 +35,7 @@ async def events(
         if repository.snapshot is not seen or failed or repository.listener_states() != beside:
             seen, failed, beside = repository.snapshot, _NOTHING, repository.listener_states()
             yield seen
-        if not repository.store.settled:
+        if not repository.store.reconciled:
             # What was taken back shows at once, and a moment later it is restored.
             with contextlib.suppress(NuggetsError):
                 await asyncio.to_thread(repository.refresh)

@@ -1,4 +1,4 @@
-"""How change sets reach the files: rebased, staged, put down as pending, exchanged; and what is owed is settled."""
+"""How change sets reach the files: rebased, staged, put down as pending, exchanged; and reconciled first."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from core.settings import Settings
 from core.storage.files.atomic import has_leftovers, is_leftover, remove_leftovers
 from core.storage.format.reading import Loaded, read_folder
 from core.storage.journal.codec import concerned
-from core.storage.journal.ledger import Ledger
+from core.storage.journal.journal import Journal
 from core.storage.journal.origins import RESTORED, RESTORED_IN_PASSING, Maker
 from core.storage.journal.session import JournalSession
 from core.storage.journal.unfinished import whole_of
 from core.storage.merge.compare import without_hollow
 from core.storage.merge.deciding import Collect, Decide, refuse, take_theirs
 from core.storage.merge.rebase import rebase
+from core.storage.reconcile.concurrent_writes import concurrent_changes, recover_concurrent_writes
 from core.storage.reconcile.outside import Due, note_outside
-from core.storage.reconcile.slips import rescue, slipped
-from core.storage.safety.before_writing import keep_before_rewriting, keep_unreadable
+from core.storage.safety.backup_before_write import keep_before_rewriting, keep_unreadable
 from core.storage.writing import Write, Written, check_writable, is_due, prepare, rebased_file
 
 _KEPT: Final = "nothing was written"
@@ -57,7 +57,7 @@ class Applied(NamedTuple):
 
 
 class Committer:
-    """Brings change sets onto the newest files and settles what is owed to them. It holds the files as they were last
+    """Brings change sets onto the newest files and reconciles them. It holds the files as they were last
     loaded. All but `load` and `current` is called under the memory's lock.
     """
 
@@ -65,7 +65,7 @@ class Committer:
         self,
         home: Path,
         settings: Settings,
-        trace: JournalSession,
+        session: JournalSession,
         *,
         clock: Callable[[], datetime],
         tolerant: bool,
@@ -78,11 +78,11 @@ class Committer:
         self._clock = clock
         self._loaded = loaded
         self._problems_kept: tuple[Problem, ...] = ()
-        # The ledger with which everything was settled once: what was left of a crash before that is cleared away.
-        self._settled_with: Ledger | None = None
+        # The journal with which everything was reconciled once: what was left of a crash before that is cleared away.
+        self._reconciled_with: Journal | None = None
         # Whether a killed write left something, or somebody is writing.
         self._left_behind = True
-        self._trace = trace
+        self._session = session
 
     def load(self) -> Snapshot:
         """See `Store.load`."""
@@ -95,9 +95,11 @@ class Committer:
         return self._loaded.snapshot
 
     @property
-    def settled(self) -> bool:
-        """Whether nothing is owed: the ledger has seen the files as they are."""
-        return self._loaded is None or self._trace.ledger is None or self._trace.log.in_step(self._loaded)
+    def reconciled(self) -> bool:
+        """Whether nothing is owed: the journal has seen the files as they are."""
+        return (
+            self._loaded is None or self._session.journal is None or self._session.file.in_step(self._loaded)
+        )
 
     @property
     def current(self) -> Loaded:
@@ -121,7 +123,7 @@ class Committer:
     ) -> Applied:
         """Rebases and writes until no other program comes between. seq: the entry that is pending already.
 
-        preceding: what goes into the log right before it, when it is written. urgent: what comes between is settled
+        preceding: what goes into the log right before it, when it is written. urgent: what comes between is reconciled
         first, these things above all; None: that was done, or is being done. insist: a program that saves more often
         than one can write does not keep this from being written; what it saves is taken in afterwards. fresh: the
         files were read just now.
@@ -130,7 +132,7 @@ class Committer:
             known = self.current
             before = known.snapshot if fresh and not turn else self.load()
             if urgent is not None and self.current is not known:
-                self.settle(urgent)
+                self.reconcile(urgent)
                 before = self.current.snapshot
             check_writable(self.home, before, change_set)
             effective = rebase(change_set, before, decide or refuse)
@@ -141,7 +143,7 @@ class Committer:
             effective = msgspec.structs.replace(effective, files=due)
             if effective.empty:
                 if seq is not None:
-                    self._trace.finish(seq, change_set, made_by, self.current)
+                    self._session.finish(seq, change_set, made_by, self.current)
                 return Applied(before, before, effective)
             entry = effective if seq is None else whole_of(change_set, effective, before)
             done = self._write(effective, entry, made_by, seq, preceding, insist and turn >= _PATIENT_TRIES)
@@ -175,16 +177,16 @@ class Committer:
             keep_before_rewriting(self.home, loaded, effective, self._clock())
         write = prepare(self.home, loaded, effective)
         with self._staged(write):
-            number, entry = self._trace.begin(entry, made_by, write.stages(), seq, preceding)
+            number, entry = self._session.begin(entry, made_by, write.stages(), seq, preceding)
             written = None
             try:
                 try:
                     written = write.carry_out(insisting=insisting)
                 finally:
                     if written is None and not write.begun and seq is None:
-                        self._trace.abandon(number, len(preceding))
+                        self._session.abandon(number, len(preceding))
             except StorageError as error:
-                if seq is None and self._trace.is_pending(number):
+                if seq is None and self._session.is_pending(number):
                     kept = f"the change is not lost: {_UNFINISHED}"
                     unfinished = UnfinishedError(error.what, where=error.where, kept=kept)
                     unfinished.entry = entry.id
@@ -192,7 +194,9 @@ class Committer:
                 raise
             if written is None:
                 return None
-            self._trace.finish(number, entry, made_by, loaded, written.loaded, self._slipped(written, loaded))
+            self._session.finish(
+                number, entry, made_by, loaded, written.loaded, self._concurrent_changes(written, loaded)
+            )
             return entry, written
 
     @contextmanager
@@ -204,22 +208,22 @@ class Committer:
                 write.give_up()
             raise
 
-    def _slipped(self, written: Written, loaded: Loaded) -> Callable[[], Iterable[ChangeSet]]:
+    def _concurrent_changes(self, written: Written, loaded: Loaded) -> Callable[[], Iterable[ChangeSet]]:
         """What other programs wanted that wrote in the instant of our write, once it is asked."""
-        return slipped(self._trace, written, loaded) if written.slips else tuple
+        return concurrent_changes(self._session, written, loaded) if written.concurrent_writes else tuple
 
     def _take_in(self, written: Written) -> None:
         """What another program put there in the instant of our rename is brought in on top."""
-        if not written.slips:
+        if not written.concurrent_writes:
             return
         self._finish_pending()
-        if not self._trace.pending():
-            for slip in written.slips:
-                slip.path.unlink(missing_ok=True)
+        if not self._session.pending():
+            for concurrent in written.concurrent_writes:
+                concurrent.path.unlink(missing_ok=True)
 
-    # Settling
+    # Reconciling
 
-    def settle(
+    def reconcile(
         self, urgent: frozenset[str] = frozenset(), *, counting: bool = False, loaded: bool = False
     ) -> None:
         """Under the lock: finishes what a crash cut off, logs what came from outside, restores what was taken back.
@@ -229,20 +233,20 @@ class Committer:
         """
         if not loaded:
             self.load()
-        if self._nothing_left and self.settled:
+        if self._nothing_left and self.reconciled:
             return
-        self._trace.log.open(self.current)
-        rescue(self._trace, self.current)
+        self._session.file.open(self.current)
+        recover_concurrent_writes(self._session, self.current)
         remove_leftovers(self.home)
-        self._trace.mark_contained(self.current)
+        self._session.mark_contained(self.current)
         problems = self.current.snapshot.problems
         if problems and problems != self._problems_kept:
             keep_unreadable(self.home, self.current, self._clock())
             self._problems_kept = problems
-        self._settled_with = self._trace.ledger
+        self._reconciled_with = self._session.journal
         for _ in range(_TRIES):
-            self._trace.draw_ids_from(self.current)
-            due = note_outside(self._trace, self.current, urgent)
+            self._session.draw_ids_from(self.current)
+            due = note_outside(self._session, self.current, urgent)
             if counting:
                 due = self._only_for(urgent, due)
             self._finish_pending()
@@ -258,12 +262,12 @@ class Committer:
     @property
     def _nothing_left(self) -> bool:
         """Whether what a crash may have left, and what cannot be read, is seen to already."""
-        ledger, problems = self._trace.ledger, self.current.snapshot.problems
+        journal, problems = self._session.journal, self.current.snapshot.problems
         seen_to = not self._left_behind and (not problems or problems == self._problems_kept)
-        return ledger is not None and ledger is self._settled_with and seen_to
+        return journal is not None and journal is self._reconciled_with and seen_to
 
     def is_ready(self, loaded: Loaded) -> bool:
-        """Whether a change may be written on these files, which are in step with the ledger, without settling."""
+        """Whether a change may be written on these files, which are in step with the journal, without settling."""
         return self._nothing_left and self.current is loaded
 
     @staticmethod
@@ -273,20 +277,20 @@ class Committer:
         return due._replace(restorations=now, white_space=None)
 
     def _finish_pending(self) -> None:
-        for pending in self._trace.pending():
+        for pending in self._session.pending():
             met = Collect(take_theirs)
             try:
                 self.commit(pending.change_set, pending.made_by, pending.seq, decide=met)
                 if met.conflicts:
-                    self._trace.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
+                    self._session.keep_conflict(pending.change_set, pending.made_by, met.conflicts[0])
             except _BusyError:
                 # It stays pending: whoever looks next finishes it.
                 return
             except ConflictError as error:
-                self._trace.put_off(pending, error)
+                self._session.put_off(pending, error)
             except NuggetsError as error:
                 reason = pending.change_set.reason
-                self._trace.notices.say(
+                self._session.notices.add(
                     Notice(
                         f"{error.what}; a change is not finished yet ({reason}): {_UNFINISHED}",
                         where=error.where,
@@ -307,16 +311,16 @@ class Committer:
             # The files moved on: what is lost is judged anew.
             return True
         except NuggetsError as error:
-            self._trace.notices.tell(error)
+            self._session.notices.add_error(error)
             return False
         if restoration.kind != "hit" and not restored.change_set.empty and not due.silent:
-            self._trace.notices.say(
+            self._session.notices.add(
                 f"{restoration.reason}; if you meant it otherwise, undo {restored.change_set.id}"
             )
         return True
 
     def _put_back(self, white_space: ChangeSet) -> bool:
-        """Writes texts as the ledger last saw them, where they lost nothing but white space; whether it could."""
+        """Writes texts as the journal last saw them, where they lost nothing but white space; whether it could."""
         try:
             effective = rebase(white_space, self.load())
             loaded = self.current
@@ -331,8 +335,8 @@ class Committer:
             if written is None:
                 return True
             self._loaded = written.loaded
-            self._trace.finish(
-                None, effective, RESTORED, loaded, written.loaded, self._slipped(written, loaded)
+            self._session.finish(
+                None, effective, RESTORED, loaded, written.loaded, self._concurrent_changes(written, loaded)
             )
             self._take_in(written)
         except NuggetsError:

@@ -60,7 +60,7 @@ _NO_VERSION: Final = Fingerprint(0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Slip:
+class ConcurrentWrite:
     """A version of a file that another program put there in the instant of our rename; it lies at `path`."""
 
     document: Document
@@ -72,7 +72,7 @@ class Written:
     """What stands in the files after a write, and what was replaced unseen."""
 
     loaded: Loaded
-    slips: tuple[Slip, ...] = ()
+    concurrent_writes: tuple[ConcurrentWrite, ...] = ()
 
 
 @dataclass
@@ -125,7 +125,7 @@ class Write:
         whether something was written by then.
         """
         written: dict[Path, Fingerprint] = {}
-        slips: list[Slip] = []
+        concurrent_writes: list[ConcurrentWrite] = []
         try:
             # Another program may not know our lock: the last look at the files comes right before the renames.
             for step in self.steps:
@@ -141,22 +141,24 @@ class Write:
                 staged = self.staged[step.path]
                 try:
                     with self._placing(step.path):
-                        slipped = put_instead(staged, step.fingerprint, moved=moved and not written)
+                        concurrent_changes = put_instead(
+                            staged, step.fingerprint, moved=moved and not written
+                        )
                 except FileExistsError:
                     if not self.begun:
                         return None
                     with self._placing(step.path):
-                        slipped = put_instead(staged, _NO_VERSION)
+                        concurrent_changes = put_instead(staged, _NO_VERSION)
                 written[step.path] = in_place(staged)
-                if slipped is not None:
-                    slips.append(Slip(step, slipped))
+                if concurrent_changes is not None:
+                    concurrent_writes.append(ConcurrentWrite(step, concurrent_changes))
         finally:
             # Where a file was exchanged, what it replaced lies there now.
             discard(one for path, one in self.staged.items() if path not in self.placed)
         for change in self.change_set.files:
             with self._placing(self.home / change.path):
                 _write_whole(self.home, change)
-        return Written(self._after(written), tuple(slips))
+        return Written(self._after(written), tuple(concurrent_writes))
 
     @contextmanager
     def _placing(self, path: Path) -> Iterator[None]:

@@ -94,10 +94,10 @@ def language_of(words: Sequence[str], text: str = "") -> Language:
 
     text: that they were read from; a letter of one language in it ("ß") counts for as much as a function word.
     """
-    return language_told([word for word in words if word in SERVING_WORDS], len(words), text)
+    return language_from_counts([word for word in words if word in SERVING_WORDS], len(words), text)
 
 
-def language_told(serving: Sequence[str], count: int, text: str = "") -> Language:
+def language_from_counts(serving: Sequence[str], count: int, text: str = "") -> Language:
     """The same by those of `count` words that are in `SERVING_WORDS`."""
     found = [word for word in serving if word in _ALL_FUNCTION_WORDS]
     # Most notes are in English and hold hardly any of these.

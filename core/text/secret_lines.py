@@ -8,7 +8,7 @@ from typing import Final
 
 from core.text.secret_shapes import Span, known_shapes
 from core.text.secret_words import behind_words
-from core.text.spellings import View, instead_of, without_breaks
+from core.text.spellings import TextLayer, instead_of, without_breaks
 
 _BLANK_LINE: Final = re.compile(r"\n[ \t\r]*\n")
 # A line that a backslash carries on.
@@ -44,7 +44,7 @@ def over_lines(text: str) -> Iterator[Span]:
             yield *below.span(start, end), kind
 
 
-def _over(text: str, view: View, found: Iterator[Span]) -> Iterator[Span]:
+def _over(text: str, view: TextLayer, found: Iterator[Span]) -> Iterator[Span]:
     """Those of the spans of a view of joined lines that a line ended within."""
     for start, end, kind in found:
         first, last = view.span(start, end)

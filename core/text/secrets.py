@@ -12,7 +12,7 @@ from core.text.secret_guesses import loosely, weighed
 from core.text.secret_lines import over_lines
 from core.text.secret_shapes import Span, known_shapes
 from core.text.secret_words import behind_words, in_elements
-from core.text.spellings import View, beneath, unescaped, without_invisible
+from core.text.spellings import TextLayer, beneath, unescaped, without_invisible
 
 # Masking one credential may leave another that stood in its shadow.
 _ROUNDS: Final = 8
@@ -81,7 +81,7 @@ def _plainly(text: str) -> Iterator[Span]:
     yield from over_lines(text)
 
 
-def _through(below: tuple[View, ...], spans: Iterator[Span]) -> Iterator[Span]:
+def _through(below: tuple[TextLayer, ...], spans: Iterator[Span]) -> Iterator[Span]:
     """Spans of the topmost view as spans of the text."""
     for start, end, kind in spans:
         yield (*(beneath(below, (start, end)) if below else (start, end)), kind)

@@ -26,7 +26,7 @@ _BREAK: Final = re.compile(r"\\?(?:\r\n|[\n\r\u2028\u2029])[ \t>#|*]*")
 _DEEPEST: Final = 16
 
 
-class View(NamedTuple):
+class TextLayer(NamedTuple):
     """A text with a layer of spelling taken off.
 
     text: what is left. at, source: where in `text` and where in the text beneath each piece begins, the ends of both
@@ -60,37 +60,37 @@ class View(NamedTuple):
         return place if same else self.source[piece] if down else self.source[piece + 1]
 
 
-def unescaped(text: str) -> View | None:
+def unescaped(text: str) -> TextLayer | None:
     """The text with its escapes as what they stand for; None when it has none."""
     return _without(text, _ESCAPE, _meaning) if "\\" in text else None
 
 
-def without_invisible(text: str) -> View | None:
+def without_invisible(text: str) -> TextLayer | None:
     """The text without the letters that nobody sees; None when it has none."""
     return None if text.isascii() else _without(text, _INVISIBLE, lambda found: "")
 
 
-def without_breaks(text: str) -> View | None:
+def without_breaks(text: str) -> TextLayer | None:
     """The text with its lines joined; None when it is one line."""
     return instead_of(text, _BREAK, "")
 
 
-def instead_of(text: str, pattern: re.Pattern[str], new: str) -> View | None:
+def instead_of(text: str, pattern: re.Pattern[str], new: str) -> TextLayer | None:
     """The text with something else in place of all that a pattern finds; None where it finds nothing."""
     return _without(text, pattern, lambda found: new)
 
 
-def seen(text: str) -> str:
+def visible_text(text: str) -> str:
     """The text without the letters that nobody sees."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
-def layers(text: str) -> Iterator[tuple[View, ...]]:
+def layers(text: str) -> Iterator[tuple[TextLayer, ...]]:
     """The views of a text by which its escapes are taken off, layer by layer: none at first, then one, and so on.
 
     Each view is of the text of the one before.
     """
-    found: tuple[View, ...] = ()
+    found: tuple[TextLayer, ...] = ()
     yield found
     while len(found) < _DEEPEST:
         view = unescaped(found[-1].text if found else text)
@@ -100,7 +100,7 @@ def layers(text: str) -> Iterator[tuple[View, ...]]:
         yield found
 
 
-def beneath(views: tuple[View, ...], span: tuple[int, int]) -> tuple[int, int]:
+def beneath(views: tuple[TextLayer, ...], span: tuple[int, int]) -> tuple[int, int]:
     """Where in the text at the bottom a span of the topmost view stands."""
     for view in reversed(views):
         span = view.span(*span)
@@ -116,7 +116,9 @@ def _meaning(found: re.Match[str]) -> str:
     return _CONTROL[control] if control is not None else sign
 
 
-def _without(text: str, pattern: re.Pattern[str], instead: Callable[[re.Match[str]], str]) -> View | None:
+def _without(
+    text: str, pattern: re.Pattern[str], instead: Callable[[re.Match[str]], str]
+) -> TextLayer | None:
     parts: list[str] = []
     at, source = [0], [0]
     there = done = 0
@@ -136,4 +138,4 @@ def _without(text: str, pattern: re.Pattern[str], instead: Callable[[re.Match[st
     if not parts:
         return None
     parts.append(text[done:])
-    return View("".join(parts), [*at, there + len(text) - done], [*source, len(text)])
+    return TextLayer("".join(parts), [*at, there + len(text) - done], [*source, len(text)])

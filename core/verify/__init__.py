@@ -1,4 +1,4 @@
-"""Verify: what is not right in a memory, and one undoable change set that mends it."""
+"""Verify: what is not right in a memory, and one undoable change set that repairs it."""
 
 from core.verify.finding import Finding
 from core.verify.run import findings, repair

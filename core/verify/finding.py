@@ -1,4 +1,4 @@
-"""Findings: one thing each that is not right, in words for a person, with the way to mend it beside it."""
+"""Findings: one thing each that is not right, in words for a person, with the way to repair it beside it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from core.text.normalise import squeeze
 _SHOWN: Final = 60
 
 
-class Means(StrEnum):
+class RepairKind(StrEnum):
     """What repairing a finding is: a change of notes and facts, which is undone from the log; a file made sound, or a
     part of it, whose bytes are kept in the quarantine; what a second file holds brought over; the pipeline's database
     brought in step.
@@ -30,39 +30,39 @@ class Means(StrEnum):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """Something that is not right. `where`: a note's id, "nugget: key" or a path. `said`: a sentence.
+    """Something that is not right. `where`: a note's id, "nugget: key" or a path. `description`: a sentence.
 
     means: what repairing is, None when a person must act. `repair` says in one clause what repairing does; where there
-    is none, `todo`, a sentence, and `remedy` say what a person does, if `said` does not.
+    is none, `todo`, a sentence, and `remedy` say what a person does, if `description` does not.
     """
 
     kind: str
     where: str
-    said: str
+    description: str
     repair: str = ""
-    means: Means | None = None
+    means: RepairKind | None = None
     todo: str = ""
     remedy: Remedy | None = None
 
     @property
     def detail(self) -> str:
         """All of it in words, for somebody at a shell."""
-        return " ".join(filter(None, (self.said, self.todo, _command(self.remedy))))
+        return " ".join(filter(None, (self.description, self.todo, _command(self.remedy))))
 
     def to_dict(self) -> dict[str, str]:
         """The finding as an object of the command line's JSON."""
         return {"kind": self.kind, "where": self.where, "detail": self.detail, "repair": self.repair}
 
 
-class Trouble(NamedTuple):
-    """A finding and what mends it (None: a person must).
+class RepairableFinding(NamedTuple):
+    """A finding and what repairs it (None: a person must).
 
     `group`: what mending decides about. Of one group one is mended at a time, and the rule looks again, since
     what was right for the next one may not be any more; () stands alone.
     """
 
     finding: Finding
-    mend: Callable[[Draft], object] | None = None
+    apply_repair: Callable[[Draft], object] | None = None
     group: tuple[str, ...] = ()
 
 
@@ -77,7 +77,7 @@ def _command(remedy: Remedy | None) -> str:
     return f"{words}." if opens_with_command(remedy) else sentence(words)
 
 
-def said(text: str) -> str:
+def quote(text: str) -> str:
     """A title, key or value inside a sentence: one line, shortened, in quotation marks."""
     line = squeeze(text)
     return f'"{line[: _SHOWN - 1]}…"' if len(line) > _SHOWN else f'"{line}"'
@@ -85,7 +85,7 @@ def said(text: str) -> str:
 
 def name_of(note: Note) -> str:
     """A note inside a sentence: its title, or its id when it has none."""
-    return said(note.title if note.title.strip() else note.id)
+    return quote(note.title if note.title.strip() else note.id)
 
 
 def place_of_fact(nugget: str, key: str) -> str:

@@ -10,8 +10,8 @@ from core.folder import GRAPH_FILE
 from core.model.names import check_nugget_name, parse_iso
 from core.model.note import FILE_NAMES, SCOPES, SOURCES, STABILITIES, TYPES, Note
 from core.model.snapshot import Problem, ProblemKind
-from core.verify.finding import Finding, Trouble, name_of, place_of_fact, said
-from core.verify.view import View
+from core.verify.finding import Finding, RepairableFinding, name_of, place_of_fact, quote
+from core.verify.view import VerifyView
 
 _TIMES: Final = ("created_at", "updated_at", "last_accessed_at", "last_rewritten_at", "archived_at")
 _KNOWN: Final = {
@@ -21,30 +21,30 @@ _KNOWN: Final = {
     "source": SOURCES,
     "stability": STABILITIES,
 }
-_MEND_ITEM: Final = "Fix it in the file; in the app, ! shows its bytes."
+_REPAIR_ITEM: Final = "Fix it in the file; in the app, ! shows its bytes."
 _MOVE_FILE: Final = "Move it out of the folder once the other file has all you need from it."
 
 
-def files(view: View) -> Iterator[Trouble]:
+def files(view: VerifyView) -> Iterator[RepairableFinding]:
     """What could not be read, second files of one nugget, and files of a newer version."""
     if view.snapshot.read_only:
         detail = f"{view.snapshot.read_only}. Update nuggets-tui to write here again."
-        yield Trouble(Finding("newer-version", view.snapshot.home, detail))
+        yield RepairableFinding(Finding("newer-version", view.snapshot.home, detail))
     for problem in view.snapshot.problems:
-        yield Trouble(_told(problem))
+        yield RepairableFinding(_describe(problem))
 
 
-def _told(problem: Problem) -> Finding:
+def _describe(problem: Problem) -> Finding:
     kind, where, what = problem.kind, problem.where, problem.what
     if kind is ProblemKind.SECOND_FILE:
         return Finding(kind, where, f"This is {what}.", todo=_MOVE_FILE)
     if kind is ProblemKind.UNREADABLE_FILE:
         return Finding(kind, where, f"{what[:1].upper()}{what[1:]}.", remedy=Restore("copy"))
     thing = "fact" if kind is ProblemKind.UNREADABLE_FACT else "note"
-    return Finding(kind, where, f"This {thing} {what}.", todo=_MEND_ITEM)
+    return Finding(kind, where, f"This {thing} {what}.", todo=_REPAIR_ITEM)
 
 
-def names(view: View) -> Iterator[Trouble]:
+def names(view: VerifyView) -> Iterator[RepairableFinding]:
     """Nuggets whose names no file can bear, or that differ by case alone; notes and facts without id or key."""
     lowered: dict[str, str] = {}
     for name in view.snapshot.nugget_names:
@@ -52,38 +52,40 @@ def names(view: View) -> Iterator[Trouble]:
         try:
             check_nugget_name(name, () if other == name else (other,))
         except InvalidInputError as error:
-            detail = f"The name of the nugget {said(name)} does not work on every system: {error.what}. "
+            detail = f"The name of the nugget {quote(name)} does not work on every system: {error.what}. "
             detail += "Move its facts and notes to a nugget with another name."
-            yield Trouble(Finding("nugget-name", name, detail))
+            yield RepairableFinding(Finding("nugget-name", name, detail))
     for note in view.snapshot.notes:
         if not note.id.strip():
             detail = f"The note {name_of(note)} has no id. Give it one in the file."
-            yield Trouble(Finding("no-id", str(GRAPH_FILE), detail))
+            yield RepairableFinding(Finding("no-id", str(GRAPH_FILE), detail))
     for nugget in view.snapshot.nuggets:
         for fact in nugget.facts:
             if not fact.key.strip():
-                detail = f"A fact with the value {said(fact.value)} has no key, so nobody can recall it. "
+                detail = f"A fact with the value {quote(fact.value)} has no key, so nobody can recall it. "
                 detail += f"Give it one in {nugget.file}."
-                yield Trouble(Finding("no-key", place_of_fact(nugget.name, fact.key), detail))
+                yield RepairableFinding(Finding("no-key", place_of_fact(nugget.name, fact.key), detail))
 
 
-def values(view: View) -> Iterator[Trouble]:
+def values(view: VerifyView) -> Iterator[RepairableFinding]:
     """Times that are no times, confidence outside [0, 1], and metadata that the format does not know."""
     for note in view.snapshot.notes:
         for name in _TIMES:
             text = getattr(note, name)
             if text and parse_iso(text) is None:
-                detail = f"The {FILE_NAMES[name]} of {name_of(note)} is not a time: {said(text)}. Fix it in the file."
-                yield Trouble(Finding("no-time", note.id, detail))
+                detail = f"The {FILE_NAMES[name]} of {name_of(note)} is not a time: {quote(text)}. Fix it in the file."
+                yield RepairableFinding(Finding("no-time", note.id, detail))
         if not 0 <= note.confidence <= 1:
             detail = f"The confidence of {name_of(note)} is {note.confidence:g}, not a number from 0 to 1. "
             detail += f"Set it with: {_set_to(note, 'confidence', 'NUMBER')}"
-            yield Trouble(Finding("confidence", note.id, detail))
+            yield RepairableFinding(Finding("confidence", note.id, detail))
         for name, known in _KNOWN.items():
             value = getattr(note, name)
             if value not in known:
-                detail = f"The {name} of {name_of(note)} is {said(value)}, which the format does not know. "
-                yield Trouble(Finding(f"unknown-{name}", note.id, detail + _choose(note, name, known)))
+                detail = f"The {name} of {name_of(note)} is {quote(value)}, which the format does not know. "
+                yield RepairableFinding(
+                    Finding(f"unknown-{name}", note.id, detail + _choose(note, name, known))
+                )
 
 
 def _choose(note: Note, name: str, known: tuple[str, ...]) -> str:

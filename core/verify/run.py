@@ -1,4 +1,4 @@
-"""Runs the rules: over a snapshot for the findings, over a draft to mend what can be mended."""
+"""Runs the rules: over a snapshot for the findings, over a draft to repair what can be repaired."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Final
 from core.model.draft import Draft
 from core.model.progress import Progress
 from core.model.snapshot import Snapshot
-from core.verify.doubles import repeated_keys, several_notes, shared_ids
 from core.verify.drift import (
     differing_values,
     lost_facts,
@@ -16,15 +15,16 @@ from core.verify.drift import (
     other_keys,
     unnoted_facts,
 )
-from core.verify.finding import Finding, Trouble
+from core.verify.duplicates import repeated_keys, several_notes, shared_ids
+from core.verify.finding import Finding, RepairableFinding
 from core.verify.hiding import half_hidden, still_recalled
 from core.verify.notes import false_links, one_way_links, wrong_tags, wrong_vectors
 from core.verify.report import files, names, values
-from core.verify.view import View
+from core.verify.view import VerifyView
 
-Rule = Callable[[View], Iterator[Trouble]]
+Rule = Callable[[VerifyView], Iterator[RepairableFinding]]
 
-# In this order: each leaves nothing to the ones before it. `shared_ids` tells notes by their places: it mends first.
+# In this order: each leaves nothing to the ones before it. `shared_ids` tells notes by their places: it repairs first.
 RULES: Final[tuple[Rule, ...]] = (
     files,
     names,
@@ -50,15 +50,15 @@ def findings(snapshot: Snapshot, progress: Progress | None = None) -> list[Findi
     """Everything that is not right in a memory, rule by rule, each in file order. progress: told how many of the rules
     are through.
     """
-    view = View(snapshot)
+    view = VerifyView(snapshot)
     if snapshot.graph_problem:
         # Of facts without their notes nothing can be said.
-        return [trouble.finding for trouble in files(view)]
+        return [repairable.finding for repairable in files(view)]
     found: list[Finding] = []
     for count, rule in enumerate(RULES):
         if progress is not None:
             progress(count, len(RULES))
-        found += [trouble.finding for trouble in rule(view)]
+        found += [repairable.finding for repairable in rule(view)]
     return found
 
 
@@ -67,21 +67,21 @@ def repair(draft: Draft) -> None:
 
     Verifying the memory afterwards finds nothing that has a repair.
     """
-    view = View(draft.present())
+    view = VerifyView(draft.present())
     for rule in RULES:
         former: list[Finding] = []
-        while (mended := _mend(draft, rule(view))) != former:
-            former, view = mended, View(draft.present())
+        while (repaired := _repair(draft, rule(view))) != former:
+            former, view = repaired, VerifyView(draft.present())
 
 
-def _mend(draft: Draft, troubles: Iterator[Trouble]) -> list[Finding]:
-    """Mends what a rule found, of each group the first; gives what it mended."""
+def _repair(draft: Draft, repairables: Iterator[RepairableFinding]) -> list[Finding]:
+    """Mends what a rule found, of each group the first; gives what it repaired."""
     groups: set[tuple[str, ...]] = set()
-    mended: list[Finding] = []
-    # All are found first: the rule looks at a view that does not change while it is being mended.
-    for trouble in list(troubles):
-        if trouble.mend is not None and trouble.group not in groups:
-            groups |= {trouble.group} - {()}
-            trouble.mend(draft)
-            mended.append(trouble.finding)
-    return mended
+    repaired: list[Finding] = []
+    # All are found first: the rule looks at a view that does not change while it is being repaired.
+    for repairable in list(repairables):
+        if repairable.apply_repair is not None and repairable.group not in groups:
+            groups |= {repairable.group} - {()}
+            repairable.apply_repair(draft)
+            repaired.append(repairable.finding)
+    return repaired

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 import msgspec
 
-from core.model.build import waiting
+from core.model.build import as_hidden_fact
 from core.model.change import FactChange
 from core.model.compare import alike
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.note import Note, replace
-from core.verify.mending import keep_in_hidden_note
+from core.verify.repair_edits import keep_in_hidden_note
 
 # Asked with a key: what was done to the fact on purpose, as the log tells it, newest first.
 Meant = Callable[[str], Sequence[FactChange]]
@@ -105,4 +105,4 @@ def _keep(draft: Draft, nugget: str, fact: Fact) -> None:
         for note in _hidden(draft, nugget, fact.key)
     )
     if fact.value.strip() and not any(alike(value, fact.value) for value in kept):
-        keep_in_hidden_note(draft, nugget, waiting(fact, draft.end_of_facts(nugget)))
+        keep_in_hidden_note(draft, nugget, as_hidden_fact(fact, draft.end_of_facts(nugget)))

@@ -12,13 +12,13 @@ from core.model.fact import Fact, Nugget
 from core.model.names import check_nugget_name
 from core.model.note import SCOPES, Note
 from core.model.snapshot import Snapshot
-from core.verify.finding import Finding, Means, Trouble, said
+from core.verify.finding import Finding, RepairableFinding, RepairKind, quote
 
 # A nugget's name and the place of one of its facts.
 FactPlace = tuple[str, int]
 
 
-class View:
+class VerifyView:
     """One snapshot as the rules see it. A note mirrors a fact when it is visible and has its key; equal text
     wins over text that is equal when case is folded, as in recall.
     """
@@ -78,23 +78,23 @@ class View:
     @cached_property
     def hidden_mirrors(self) -> dict[FactPlace, list[Note]]:
         """For each fact the hidden notes that were made for its key."""
-        return self._standing_for(hidden=True)
+        return self._notes_holding(hidden=True)
 
     @cached_property
     def half_hidden(self) -> dict[FactPlace, list[Note]]:
         """For each fact the visible notes in which a fact of its key waits, as if they were hidden."""
-        return self._standing_for(hidden=False)
+        return self._notes_holding(hidden=False)
 
-    def _standing_for(self, *, hidden: bool) -> dict[FactPlace, list[Note]]:
+    def _notes_holding(self, *, hidden: bool) -> dict[FactPlace, list[Note]]:
         found: dict[FactPlace, list[Note]] = {}
         for note in self.snapshot.notes:
             if note.hidden is hidden and (note.hidden_fact is not None or (hidden and note.is_fact)):
-                place = self.waiting_place(note)
+                place = self.hidden_fact_place(note)
                 if place is not None:
                     found.setdefault(place, []).append(note)
         return found
 
-    def waiting_place(self, note: Note) -> FactPlace | None:
+    def hidden_fact_place(self, note: Note) -> FactPlace | None:
         """The place of the fact that waits in a note, or that the note mirrors, when it stands in the file too."""
         kept = note.hidden_fact
         place = self.find(note.nugget_name, kept.key) if kept is not None else None
@@ -136,23 +136,23 @@ class View:
             return False
         return True
 
-    def trouble(
+    def repairable(
         self,
         kind: str,
         note: Note,
         detail: str,
         repair: str,
-        mend: Callable[[Draft], object],
+        apply_repair: Callable[[Draft], object],
         *,
         where: str = "",
         group: tuple[str, ...] = (),
-    ) -> Trouble:
-        """A finding that is mended by changing `note`. While the file of its fact is broken, only a person can."""
+    ) -> RepairableFinding:
+        """A finding that is repaired by changing `note`. While the file of its fact is broken, only a person can."""
         where = where or note.id
         if note.is_fact and note.nugget_name in self.broken:
-            detail += f" The fact file of {said(note.nugget_name)} cannot be read: fix that first."
-            return Trouble(Finding(kind, where, detail))
-        return Trouble(Finding(kind, where, detail, repair, Means.CHANGE), mend, group)
+            detail += f" The fact file of {quote(note.nugget_name)} cannot be read: fix that first."
+            return RepairableFinding(Finding(kind, where, detail))
+        return RepairableFinding(Finding(kind, where, detail, repair, RepairKind.CHANGE), apply_repair, group)
 
 
 def _places(nugget: Nugget) -> tuple[dict[str, int], dict[str, int]]:

@@ -12,51 +12,65 @@ from typing import Any, Final
 import click
 
 from core.errors import ConflictError, Notice, NuggetsError, Resolve, advice, as_command
-from nuggets_tui.cli.groups import Entry, LazyGroup
+from nuggets_tui.cli.groups import CommandEntry, LazyGroup
 from nuggets_tui.cli.invocation import Invocation, has_terminal, open_app
 from nuggets_tui.cli.output import write_error, write_lines
 from nuggets_tui.streams import prepare_streams
 
 _PACKAGE: Final = "nuggets_tui.cli"
 ENTRIES: Final = {
-    "demo": Entry(f"{_PACKAGE}.demo:demo", "Open the app on a sample memory."),
-    "remember": Entry(f"{_PACKAGE}.facts:remember", "Store a fact in a nugget."),
-    "recall": Entry(f"{_PACKAGE}.facts:recall", "Answer a question from facts and notes."),
-    "ingest": Entry(f"{_PACKAGE}.ingest:ingest", "Submit a text for fact extraction."),
-    "pipeline": Entry(
+    "demo": CommandEntry(f"{_PACKAGE}.demo:demo", "Open the app on a sample memory."),
+    "remember": CommandEntry(f"{_PACKAGE}.facts:remember", "Store a fact in a nugget."),
+    "recall": CommandEntry(f"{_PACKAGE}.facts:recall", "Answer a question from facts and notes."),
+    "ingest": CommandEntry(f"{_PACKAGE}.ingest:ingest", "Submit a text for fact extraction."),
+    "pipeline": CommandEntry(
         f"{_PACKAGE}.pipeline:pipeline_group", "Show the state of the pipeline; decide on its proposals."
     ),
-    "forget": Entry(f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept, hidden."),
-    "facts": Entry(f"{_PACKAGE}.facts:facts", "List the facts of a nugget."),
-    "clear": Entry(f"{_PACKAGE}.facts:clear", "Forget every fact of a nugget."),
-    "list": Entry(f"{_PACKAGE}.overview:list_", "List the nuggets with facts, notes and capacity."),
-    "status": Entry(f"{_PACKAGE}.overview:status", "Show totals, paths and what cannot be read."),
-    "search": Entry(f"{_PACKAGE}.search:search", "Search the notes, best first."),
-    "why": Entry(f"{_PACKAGE}.search:why_command", "Explain why a note answers a question, or why not."),
-    "searches": Entry(
+    "forget": CommandEntry(
+        f"{_PACKAGE}.facts:forget", "Take a fact out of recall; its note is kept, hidden."
+    ),
+    "facts": CommandEntry(f"{_PACKAGE}.facts:facts", "List the facts of a nugget."),
+    "clear": CommandEntry(f"{_PACKAGE}.facts:clear", "Forget every fact of a nugget."),
+    "list": CommandEntry(f"{_PACKAGE}.overview:list_", "List the nuggets with facts, notes and capacity."),
+    "status": CommandEntry(f"{_PACKAGE}.overview:status", "Show totals, paths and what cannot be read."),
+    "search": CommandEntry(f"{_PACKAGE}.search:search", "Search the notes, best first."),
+    "why": CommandEntry(
+        f"{_PACKAGE}.search:why_command", "Explain why a note answers a question, or why not."
+    ),
+    "searches": CommandEntry(
         f"{_PACKAGE}.searches:searches_group", "List saved searches; exit code 1 when a search check fails."
     ),
-    "notes": Entry(f"{_PACKAGE}.notes:notes", "List notes."),
-    "note": Entry(f"{_PACKAGE}.notes:note_group", "Work on one note: add, show, edit, hide, link, merge."),
-    "reflect": Entry(
-        f"{_PACKAGE}.upkeep:reflect", "Clean up: merge near-duplicates, tidy text, tags and links."
+    "notes": CommandEntry(f"{_PACKAGE}.notes:notes", "List notes."),
+    "note": CommandEntry(
+        f"{_PACKAGE}.notes:note_group", "Work on one note: add, show, edit, hide, link, merge."
     ),
-    "promote": Entry(f"{_PACKAGE}.promotion:promote", "Write often recalled notes into MEMORY.md."),
-    "secrets": Entry(
+    "reflect": CommandEntry(
+        f"{_PACKAGE}.reflection:reflect", "Clean up: merge near-duplicates, tidy text, tags and links."
+    ),
+    "promote": CommandEntry(f"{_PACKAGE}.promotion:promote", "Write often recalled notes into MEMORY.md."),
+    "secrets": CommandEntry(
         f"{_PACKAGE}.secrets:secrets", "List what looks like a credential; --mask removes it for good."
     ),
-    "daemon": Entry(f"{_PACKAGE}.daemon:daemon", "Run the daily pass and the pipeline in the background."),
-    "serve": Entry(f"{_PACKAGE}.serve:serve", "Show the app in a browser on this machine."),
-    "schedule": Entry(
+    "daemon": CommandEntry(
+        f"{_PACKAGE}.daemon:daemon", "Run the daily pass and the pipeline in the background."
+    ),
+    "serve": CommandEntry(f"{_PACKAGE}.serve:serve", "Show the app in a browser on this machine."),
+    "schedule": CommandEntry(
         f"{_PACKAGE}.schedule:schedule_group", "Let systemd, cron or launchd run the daily pass."
     ),
-    "log": Entry(f"{_PACKAGE}.history:log", "Show the history of every change, newest first."),
-    "undo": Entry(f"{_PACKAGE}.history:undo", "Undo a change: your last, or any by its id."),
-    "redo": Entry(f"{_PACKAGE}.history:redo", "Redo what you undid."),
-    "restore": Entry(f"{_PACKAGE}.rescue:restore", "Restore the memory, or one note, to an earlier state."),
-    "verify": Entry(f"{_PACKAGE}.rescue:verify", "Check facts, notes, links and files; --repair fixes them."),
-    "resolve": Entry(f"{_PACKAGE}.merging:resolve", "Merge conflict copies of sync tools; decide conflicts."),
-    "merge-file": Entry(f"{_PACKAGE}.merging:merge_file", "Merge three versions of a file, for git."),
+    "log": CommandEntry(f"{_PACKAGE}.history:log", "Show the history of every change, newest first."),
+    "undo": CommandEntry(f"{_PACKAGE}.history:undo", "Undo a change: your last, or any by its id."),
+    "redo": CommandEntry(f"{_PACKAGE}.history:redo", "Redo what you undid."),
+    "restore": CommandEntry(
+        f"{_PACKAGE}.maintenance:restore", "Restore the memory, or one note, to an earlier state."
+    ),
+    "verify": CommandEntry(
+        f"{_PACKAGE}.maintenance:verify", "Check facts, notes, links and files; --repair fixes them."
+    ),
+    "resolve": CommandEntry(
+        f"{_PACKAGE}.merging:resolve", "Merge conflict copies of sync tools; decide conflicts."
+    ),
+    "merge-file": CommandEntry(f"{_PACKAGE}.merging:merge_file", "Merge three versions of a file, for git."),
 }
 BAD_INPUT: Final = 2
 INTERRUPTED: Final = 130
@@ -78,7 +92,7 @@ class Program(LazyGroup):
         except BaseException as error:
             code = exit_code(error, _notices(call))
         else:
-            _say_beside(call)
+            _print_notices(call)
         sys.exit(code if isinstance(code, int) else 0)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -98,7 +112,7 @@ def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
         return INTERRUPTED
     if isinstance(error, NuggetsError):
         more = (one for one in notices if not (isinstance(one, Notice) and one.is_about(error)))
-        write_error("; also: ".join((_told(error), *more)))
+        write_error("; also: ".join((_describe(error), *more)))
         return error.exit_code
     if isinstance(error, click.ClickException):
         write_error(_usage_message(error))
@@ -112,7 +126,7 @@ def exit_code(error: BaseException, notices: Sequence[str] = ()) -> int:
     return _bug(error)
 
 
-def _told(error: NuggetsError) -> str:
+def _describe(error: NuggetsError) -> str:
     """The error as one line; of a conflict that waits in the log, with how to settle it."""
     if isinstance(error, ConflictError) and error.entry:
         parts = (f"{error.where}: {error.what}" if error.where else error.what, error.kept)
@@ -125,7 +139,7 @@ def _notices(call: object) -> tuple[str, ...]:
     return call.take_notices() if isinstance(call, Invocation) else ()
 
 
-def _say_beside(call: object) -> None:
+def _print_notices(call: object) -> None:
     """Tells on standard error what the memory has to say beside the answer."""
     with contextlib.suppress(OSError):
         if isinstance(call, Invocation):

@@ -44,9 +44,9 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> N
 
     folder = folder_of(call)
     _end_on_signals()
-    said = _Said()
+    output = _Output()
     if not folder.exists():
-        said.to_error(f"there is no memory in {folder} yet; waiting for one")
+        output.to_error(f"there is no memory in {folder} yet; waiting for one")
 
     def clock() -> datetime:
         return datetime.now(UTC)
@@ -55,10 +55,10 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> N
         folder,
         clock=clock,
         wait=time.sleep,
-        say=said.to_error,
-        chat=said.if_new if verbose else lambda _: None,
+        report=output.to_error,
+        chat=output.if_new if verbose else lambda _: None,
         interval=interval,
-        beside=PipelineBeside(folder, clock=clock, say=said.to_error),
+        beside=PipelineBeside(folder, clock=clock, report=output.to_error),
     )
     try:
         worker.run(once=once)
@@ -66,7 +66,7 @@ def daemon(call: Invocation, /, once: bool, interval: float, verbose: bool) -> N
         return
 
 
-class _Said:
+class _Output:
     """Lines of a process that runs for months, also when nobody reads them any more: each with its time, no chat twice
     in a row.
     """

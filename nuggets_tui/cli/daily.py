@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from core.errors import ErrorCode, InvalidInputError, NuggetsError
 from nuggets_tui.cli.invocation import Invocation
 from nuggets_tui.cli.output import Line, Span
-from nuggets_tui.words import local_time, waiting_said, waiting_words
+from nuggets_tui.words import describe_waiting_lines, describe_waiting_promotion, local_time
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
@@ -62,11 +62,11 @@ def reflect_if_due(call: Invocation, *, alone: bool) -> None:
 
 
 def _result_lines(result: DailyResult) -> Iterator[Line]:
-    yield f"{result.told[:1].upper()}{result.told[1:]}."
+    yield f"{result.summary[:1].upper()}{result.summary[1:]}."
     for problem in result.problems:
         yield Span(problem.message, "warn")
     if result.asks is not None:
-        yield Span(waiting_words(result.asks), "warn")
+        yield Span(describe_waiting_promotion(result.asks), "warn")
 
 
 def count_as_todays(call: Invocation, result: ReflectionResult, filters: Mapping[str, Any]) -> None:
@@ -81,13 +81,13 @@ def count_as_todays(call: Invocation, result: ReflectionResult, filters: Mapping
 
 def daily_document(call: Invocation) -> dict[str, Any] | None:
     """How it stands with the daily pass, for `status`; None when that cannot be found out."""
-    from core.daily import daily_state, waiting_promotion, waiting_promotion_dict
+    from core.daily import daily_state, pending_promotion, pending_promotion_dict
 
     try:
         found = daily_state(call.folder.absolute(), datetime.now(UTC))
         # Asked after a pass, as in the app: before there was one nothing was to be promoted along with it.
-        waits = waiting_promotion(call.memory) if found.last is not None else None
-        return found.to_dict() | {"promotionWaits": waiting_promotion_dict(waits)}
+        waits = pending_promotion(call.memory) if found.last is not None else None
+        return found.to_dict() | {"promotionWaits": pending_promotion_dict(waits)}
     except NuggetsError:
         return None
 
@@ -106,4 +106,4 @@ def daily_lines(document: Mapping[str, Any] | None) -> Iterator[Line]:
     yield Span(f"daily  {running}{ran}, {due}; {who}", "dim")
     waits = document["promotionWaits"]
     if waits is not None:
-        yield Span(f"daily  {waiting_said(waits['lines'], waits['path'])}", "warn")
+        yield Span(f"daily  {describe_waiting_lines(waits['lines'], waits['path'])}", "warn")

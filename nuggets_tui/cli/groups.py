@@ -144,7 +144,7 @@ class MemoryCommand(click.Command):
 
 
 @dataclass(frozen=True)
-class Entry:
+class CommandEntry:
     """Where a command lives, as "module:attribute", and its line in the list of commands."""
 
     target: str
@@ -154,7 +154,7 @@ class Entry:
 class LazyGroup(click.Group):
     """A group that knows its commands' names and help, and imports a command when it is called."""
 
-    def __init__(self, *args: Any, entries: Mapping[str, Entry], **kwargs: Any) -> None:
+    def __init__(self, *args: Any, entries: Mapping[str, CommandEntry], **kwargs: Any) -> None:
         kwargs["params"] = [*(kwargs.get("params") or ()), *common_options()]
         kwargs.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
         super().__init__(*args, **kwargs)

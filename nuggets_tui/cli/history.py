@@ -16,8 +16,8 @@ from nuggets_tui.cli.log_text import (
     change_set_document,
     entry_document,
     log_lines,
+    pending_conflict_lines,
     verbose_lines,
-    waiting_lines,
 )
 from nuggets_tui.cli.moments import moment
 from nuggets_tui.cli.options import LIMIT
@@ -133,7 +133,7 @@ def _log_lines(memory: Memory, entries: Sequence[Entry], more: bool, verbose: bo
         yield from log_lines(entries, memory.taken_back())
     if more:
         yield Span(f"The newest {len(entries):,}; --limit shows more.", "dim")
-    yield from waiting_lines(memory.conflicts())
+    yield from pending_conflict_lines(memory.conflicts())
 
 
 # Notes that are gone

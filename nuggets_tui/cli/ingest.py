@@ -75,13 +75,13 @@ def ingest(
         )
         raw = pipeline.raw(done.raw_id)
         kinds = pipeline.credentials_in(raw)
-        standing = None if call.as_json else pipeline.status()
+        status = None if call.as_json else pipeline.status()
     if done.warning and not call.as_json:
         write_error(f"warning: {done.warning}")
     hint = new_nugget(raw.nugget, known) if nugget else ""
     call.answer(
         lambda: _document(done, raw),
-        lambda: _lines(done, raw, hint, standing),
+        lambda: _lines(done, raw, hint, status),
         of_credentials("text", raw.id, kinds, ", which no model sees"),
     )
 
@@ -149,7 +149,7 @@ def _document(done: Ingested, raw: RawMemory) -> dict[str, object]:
     }
 
 
-def _lines(done: Ingested, raw: RawMemory, hint: str, standing: PipelineStatus | None) -> Iterator[Line]:
+def _lines(done: Ingested, raw: RawMemory, hint: str, status: PipelineStatus | None) -> Iterator[Line]:
     what = {
         "duplicate": f"; {done.duplicate_of} says the same, so no facts are extracted again.",
         "held": "; it waits while the pipeline is frozen (mutationsFrozen).",
@@ -161,9 +161,9 @@ def _lines(done: Ingested, raw: RawMemory, hint: str, standing: PipelineStatus |
         yield ("It mentions " + ", ".join(done.entities) + ".")
     if done.protected:
         yield "It contains a decision."
-    if standing is not None and done.status != "duplicate":
-        waits = standing.light in ("off", "paused", "stuck")
-        yield Span(f"Pipeline: {standing.why}" if waits else _WHO_WORKS, "warn" if waits else "dim")
+    if status is not None and done.status != "duplicate":
+        waits = status.light in ("off", "paused", "stuck")
+        yield Span(f"Pipeline: {status.why}" if waits else _WHO_WORKS, "warn" if waits else "dim")
 
 
 def conversations(call: Invocation, note_ids: Iterable[str]) -> tuple[Conversation, ...]:

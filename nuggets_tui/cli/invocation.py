@@ -118,8 +118,8 @@ class Invocation:
             from core.memory import Memory
 
             folder = self.folder
-            self._elsewhere = "" if folder.exists() else _said_elsewhere(folder)
-            self._memory = Memory.open(folder, author=self.author, settle=False, tolerant=True)
+            self._elsewhere = "" if folder.exists() else _memory_elsewhere_notice(folder)
+            self._memory = Memory.open(folder, author=self.author, reconcile=False, tolerant=True)
         return self._memory
 
     @property
@@ -175,7 +175,7 @@ class Invocation:
         return click.confirm(question, default=False, err=True)
 
 
-def _said_elsewhere(folder: Path) -> str:
+def _memory_elsewhere_notice(folder: Path) -> str:
     from core.memories import memory_elsewhere
 
     try:

@@ -12,14 +12,14 @@ from core.model.change import (
     ChangeSet,
     FactChange,
     FileChange,
-    FileMend,
+    FileRepair,
     NoteChange,
     NuggetChange,
 )
+from core.model.change_parts import change_parts
 from core.model.entry import Conflict, Entry
 from core.model.note import plain_value, to_file_dict
-from core.model.parts import parts
-from nuggets_tui.cli.output import Line, Look, Span, shorten, table
+from nuggets_tui.cli.output import Line, Span, SpanStyle, shorten, table
 from nuggets_tui.differences import DiffLine, Sign, TitleOf, change_lines, mend_lines
 from nuggets_tui.words import deed, deeds_of, local_time, participle, plural
 
@@ -32,7 +32,14 @@ _ACTIONS: Final = {
     "edited": "changed",
     "dropped a recall of": "recall dropped",
 }
-_LOOKS: Final[dict[Sign, Look]] = {"+": "good", "-": "bad", " ": "dim", "@": "dim", "#": "bold", "~": "dim"}
+_STYLES: Final[dict[Sign, SpanStyle]] = {
+    "+": "good",
+    "-": "bad",
+    " ": "dim",
+    "@": "dim",
+    "#": "bold",
+    "~": "dim",
+}
 _UNSIGNED: Final = ("#", "~", "@")
 _AUTHOR_WIDTH: Final = 20
 _PREVIEWED: Final = 20
@@ -76,7 +83,7 @@ def conflict_document(conflict: Conflict) -> dict[str, Any]:
 
 def _changes(change_set: ChangeSet, taken_back: Collection[str]) -> list[dict[str, Any]]:
     found = []
-    for number, part in enumerate(parts(change_set), 1):
+    for number, part in enumerate(change_parts(change_set), 1):
         undone = part.id in taken_back or change_set.id in taken_back
         found.append({"part": number, "id": part.id, "undone": undone} | _change(part))
     told = {fact.nugget for fact in change_set.facts}
@@ -86,7 +93,7 @@ def _changes(change_set: ChangeSet, taken_back: Collection[str]) -> list[dict[st
     return found
 
 
-def _mend(mend: FileMend, kind: ChangeKind) -> dict[str, Any]:
+def _mend(mend: FileRepair, kind: ChangeKind) -> dict[str, Any]:
     """A file that was made sound, or, kind "undo", put back as it was."""
     before: dict[str, Any] = {"sha256": mend.before, "kept": f"quarantine/{mend.kept}"}
     sides = [before, {"sha256": mend.after, "kept": None}]
@@ -185,11 +192,11 @@ def log_lines(entries: Sequence[Entry], taken_back: Collection[str]) -> list[Lin
 
 def _cells(entry: Entry, taken_back: Collection[str]) -> tuple[Span, ...]:
     told, author = deed(entry.change_set), entry.change_set.author
-    look: Look = "dim" if entry.undone or entry.change_set.kind == "hit" else ""
+    style: SpanStyle = "dim" if entry.undone or entry.change_set.kind == "hit" else ""
     return (
         Span(local_time(entry.change_set.at), "dim"),
         Span(shorten(str(author), _AUTHOR_WIDTH), "bold" if author.kind == "person" else ""),
-        Span(f"{told.verb} {told.what}", look),
+        Span(f"{told.verb} {told.what}", style),
         Span(entry.id, "dim"),
         _mark(entry, taken_back),
     )
@@ -214,7 +221,7 @@ def verbose_lines(entries: Sequence[Entry], taken_back: Collection[str], title_o
         yield from _reason(entry.change_set)
         if entry.conflict is not None:
             yield from _indented(conflict_lines(entry.conflict))
-        alone = parts(entry.change_set)
+        alone = change_parts(entry.change_set)
         for part in alone:
             for difference in change_lines(part, title_of):
                 yield from difference_lines(difference, part.id if len(alone) > 1 else "")
@@ -234,7 +241,7 @@ def difference_lines(lines: Sequence[DiffLine], id: str = "") -> Iterator[Line]:
     """A difference, indented and coloured; `id` stands behind its heading."""
     for line in lines:
         text = line.text.expandtabs(4)
-        shown = Span(text if line.sign in _UNSIGNED else f"{line.sign} {text}", _LOOKS[line.sign])
+        shown = Span(text if line.sign in _UNSIGNED else f"{line.sign} {text}", _STYLES[line.sign])
         if line.sign == "#" and id:
             yield ("  ", shown, Span(f"  {id}", "dim"))
         else:
@@ -245,15 +252,15 @@ def conflict_lines(conflict: Conflict) -> Iterator[Line]:
     """What was changed in two ways, and its three versions."""
     place = f"{conflict.where}: " if conflict.where else ""
     yield Span(f"{place}{conflict.what}", "warn")
-    sides: tuple[tuple[str, str, Look], ...] = (
+    sides: tuple[tuple[str, str, SpanStyle], ...] = (
         ("before", conflict.base, "dim"),
         ("ours  ", conflict.ours, "good"),
         ("theirs", conflict.theirs, "bad"),
     )
-    for name, value, look in sides:
+    for name, value, style in sides:
         lines = value.split("\n") if value else ["(nothing)"]
         for number, line in enumerate(lines[:_VALUE_LINES]):
-            yield (Span(f"  {name if number == 0 else '      '}  ", "dim"), Span(line, look))
+            yield (Span(f"  {name if number == 0 else '      '}  ", "dim"), Span(line, style))
         if len(lines) > _VALUE_LINES:
             yield Span(f"          … {plural(len(lines) - _VALUE_LINES, 'more line')}", "dim")
 
@@ -264,7 +271,7 @@ def _indented(lines: Iterator[Line]) -> Iterator[Line]:
         yield ("  ", *pieces)
 
 
-def waiting_lines(conflicts: Sequence[Entry], *, whole: bool = False) -> Iterator[Line]:
+def pending_conflict_lines(conflicts: Sequence[Entry], *, whole: bool = False) -> Iterator[Line]:
     """Conflicts that wait for a person, and how to settle one. whole: with their versions."""
     if not conflicts:
         return

@@ -13,7 +13,7 @@ from nuggets_tui.clash import TEXTS, Side
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.history import applied_document, entry_documents
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call, read_text
-from nuggets_tui.cli.log_text import conflict_document, conflict_lines, waiting_lines
+from nuggets_tui.cli.log_text import conflict_document, conflict_lines, pending_conflict_lines
 from nuggets_tui.cli.options import dry_run_option
 from nuggets_tui.cli.output import Line, Span, write_lines
 from nuggets_tui.words import counted, deed, plural, things
@@ -133,7 +133,7 @@ def resolve(
             "only one of --ours, --theirs and --text is allowed", code=ErrorCode.BAD_OPTIONS, where="resolve"
         )
     if every:
-        return _settle_all(call, id, ours, theirs, dry_run)
+        return _resolve_all(call, id, ours, theirs, dry_run)
     if id is None:
         if ours or theirs or text is not None:
             raise InvalidInputError(
@@ -144,7 +144,7 @@ def resolve(
             )
         return _join(call, dry_run)
     side: Side | None = "theirs" if theirs else "ours" if ours or text is not None else None
-    return _settle(call, id, side, text, dry_run)
+    return _resolve_one(call, id, side, text, dry_run)
 
 
 def _join(call: Invocation, dry_run: bool) -> int:
@@ -165,9 +165,9 @@ def _document(
     *,
     waiting: Sequence[Entry],
     result: Resolved | None = None,
-    settled: ChangeSet | None = None,
+    resolved: ChangeSet | None = None,
 ) -> dict[str, Any]:
-    done = settled if result is None else result.change_set
+    done = resolved if result is None else result.change_set
     return {
         "joined": [_copy_document(copy) for copy in (result.copies if result is not None else ())],
         "conflicts": entry_documents(memory, waiting),
@@ -210,7 +210,7 @@ def _join_lines(result: Resolved, waiting: Sequence[Entry], dry_run: bool) -> It
     for conflict in result.conflicts:
         if conflict not in known:
             yield from conflict_lines(conflict)
-    yield from waiting_lines(waiting, whole=True)
+    yield from pending_conflict_lines(waiting, whole=True)
 
 
 def _counted_line(done: ChangeSet, dry_run: bool) -> Line:
@@ -224,7 +224,7 @@ def _counted_line(done: ChangeSet, dry_run: bool) -> Line:
     )
 
 
-def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_run: bool) -> int:
+def _resolve_one(call: Invocation, id: str, side: Side | None, text: str | None, dry_run: bool) -> int:
     memory = call.memory
     entry = memory.entry(id)
     if entry.state != "conflict":
@@ -237,24 +237,24 @@ def _settle(call: Invocation, id: str, side: Side | None, text: str | None, dry_
         )
     _check_text(entry, text)
     if side is None and asks(dry_run=dry_run):
-        side = _asked(call, entry)
+        side = _ask_side(call, entry)
         if side is None:
             call.answer(
                 lambda: _document(memory, waiting=memory.conflicts()), lambda: ["Nothing was changed."]
             )
             return 0
     if side is None or dry_run:
-        call.answer(lambda: _document(memory, waiting=[entry]), lambda: _settling_lines(entry, ways=True))
+        call.answer(lambda: _document(memory, waiting=[entry]), lambda: _choice_lines(entry, ways=True))
         return _CONFLICT
-    done = memory.settle_conflict(entry.id, side, None if text is None else _words(text))
+    done = memory.resolve_conflict(entry.id, side, None if text is None else _words(text))
     call.answer(
-        lambda: _document(memory, waiting=memory.conflicts(), settled=done),
-        lambda: _settled_lines(done, side),
+        lambda: _document(memory, waiting=memory.conflicts(), resolved=done),
+        lambda: _resolution_lines(done, side),
     )
     return 0
 
 
-def _settle_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_run: bool) -> int:
+def _resolve_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_run: bool) -> int:
     if id is not None or not (ours or theirs):
         raise InvalidInputError(
             "--all needs --ours or --theirs, and takes no ID",
@@ -271,7 +271,7 @@ def _settle_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry_
             lambda: [f"Would decide {plural(len(waiting), 'conflict')}."],
         )
         return _CONFLICT if waiting else 0
-    done = memory.settle_all_conflicts("ours" if ours else "theirs")
+    done = memory.resolve_all_conflicts("ours" if ours else "theirs")
     call.answer(
         lambda: (
             _document(memory, waiting=memory.conflicts())
@@ -306,7 +306,7 @@ def _is_textual(entry: Entry) -> bool:
     return entry.conflict is not None and entry.conflict.field in TEXTS
 
 
-def _settling_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
+def _choice_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
     """What the conflict is about; `ways`: and how to settle it."""
     told = deed(entry.change_set)
     yield (f"{entry.change_set.author}: {told.verb} ", Span(told.what, "bold"), Span(f"  {entry.id}", "dim"))
@@ -317,9 +317,9 @@ def _settling_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
         yield f"To decide it: nuggets resolve {entry.id} with --ours (write it), --theirs (keep the files){text}"
 
 
-def _asked(call: Invocation, entry: Entry) -> Side | None:
+def _ask_side(call: Invocation, entry: Entry) -> Side | None:
     """What the person at the keyboard chooses; None to leave it."""
-    call.preview(_settling_lines(entry))
+    call.preview(_choice_lines(entry))
     chosen = click.prompt(
         "Which version do you want?",
         type=click.Choice(["ours", "theirs", "neither"]),
@@ -330,7 +330,7 @@ def _asked(call: Invocation, entry: Entry) -> Side | None:
     return sides.get(chosen)
 
 
-def _settled_lines(done: ChangeSet, side: Side) -> Iterator[Line]:
+def _resolution_lines(done: ChangeSet, side: Side) -> Iterator[Line]:
     if done.empty:
         yield (
             "Decided: the files stay as they are."

@@ -13,7 +13,7 @@ from core.model.basis import custom_tags
 from core.model.note import SCOPES, Link, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.cli.cautions import of_note
-from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example, vectors_option
+from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example, vectors_option
 from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call, read_text
 from nuggets_tui.cli.options import (
     LIMIT,
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
 
 _HERE: Final = "nuggets_tui.cli.notes"
 _ENTRIES: Final = {
-    "add": Entry(f"{_HERE}:add", "Write a new note."),
-    "show": Entry(f"{_HERE}:show", "Show a note with its metadata and links."),
-    "edit": Entry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
-    "hide": Entry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
-    "unhide": Entry(f"{_HERE}:unhide", "Show hidden notes again."),
-    "tag": Entry(f"{_HERE}:tag", "Add and remove tags of notes."),
-    "move": Entry(f"{_HERE}:move", "Move notes to another scope."),
-    "delete": Entry(f"{_HERE}:delete", "Delete a note, its fact and the links to it."),
-    "link": Entry(f"{_HERE}:link", "Link two notes, both ways."),
-    "unlink": Entry(f"{_HERE}:unlink", "Remove the links between two notes."),
-    "merge": Entry(f"{_HERE}:merge", "Merge a note into another."),
+    "add": CommandEntry(f"{_HERE}:add", "Write a new note."),
+    "show": CommandEntry(f"{_HERE}:show", "Show a note with its metadata and links."),
+    "edit": CommandEntry(f"{_HERE}:edit", "Change a note's text, tags or metadata."),
+    "hide": CommandEntry(f"{_HERE}:hide", "Hide notes from recall and search; they can come back."),
+    "unhide": CommandEntry(f"{_HERE}:unhide", "Show hidden notes again."),
+    "tag": CommandEntry(f"{_HERE}:tag", "Add and remove tags of notes."),
+    "move": CommandEntry(f"{_HERE}:move", "Move notes to another scope."),
+    "delete": CommandEntry(f"{_HERE}:delete", "Delete a note, its fact and the links to it."),
+    "link": CommandEntry(f"{_HERE}:link", "Link two notes, both ways."),
+    "unlink": CommandEntry(f"{_HERE}:unlink", "Remove the links between two notes."),
+    "merge": CommandEntry(f"{_HERE}:merge", "Merge a note into another."),
 }
 NOTHING: Final = "Nothing to change:"
 ID_HELP: Final = "ID is a note's id, the unique start of it, or the exact title."

@@ -17,9 +17,9 @@ import click
 
 from nuggets_tui.safe_text import plain, safe_line
 
-Look = Literal["", "dim", "bold", "good", "warn", "bad"]
+SpanStyle = Literal["", "dim", "bold", "good", "warn", "bad"]
 
-_LOOKS: Final[dict[str, dict[str, object]]] = {
+_STYLES: Final[dict[str, dict[str, object]]] = {
     "": {},
     "dim": {"dim": True},
     "bold": {"bold": True},
@@ -38,7 +38,7 @@ class Span:
     """A piece of a line with a look of its own."""
 
     text: str
-    look: Look = ""
+    style: SpanStyle = ""
 
 
 Line = str | Span | Sequence["str | Span"]
@@ -86,9 +86,9 @@ def render(line: Line, *, colour: bool) -> str:
 def _piece(piece: str | Span, colour: bool) -> str:
     span = piece if isinstance(piece, Span) else Span(piece)
     text = plain(span.text).replace("\n", " ")
-    if not colour or not span.look or not text:
+    if not colour or not span.style or not text:
         return text
-    return click.style(text, **_LOOKS[span.look])  # type: ignore[arg-type]
+    return click.style(text, **_STYLES[span.style])  # type: ignore[arg-type]
 
 
 def write_document(document: object) -> None:
@@ -150,14 +150,14 @@ def table(
         if excess > 0:
             widths[flexible] = max(min(widths[flexible], 12), widths[flexible] - excess)
             for row in cells:
-                row[flexible] = Span(shorten(row[flexible].text, widths[flexible]), row[flexible].look)
+                row[flexible] = Span(shorten(row[flexible].text, widths[flexible]), row[flexible].style)
     rights = frozenset(right)
     return [_aligned(row, widths, rights) for row in cells]
 
 
 def _cell(piece: str | Span) -> Span:
     span = piece if isinstance(piece, Span) else Span(piece)
-    return Span(shorten(safe_line(span.text), LONGEST), span.look)
+    return Span(shorten(safe_line(span.text), LONGEST), span.style)
 
 
 def _aligned(row: Sequence[Span], widths: Sequence[int], right: frozenset[int]) -> Line:

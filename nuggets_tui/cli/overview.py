@@ -152,12 +152,12 @@ def _wrong_settings(settings: Settings) -> Iterator[str]:
 def _wrong_configuration(folder: Path) -> Iterator[str]:
     """What the pipeline's configuration asks for and cannot have. Without a pipeline only what somebody asked for."""
     from core.pipeline.config.loading import load_configuration
-    from core.pipeline.config.warnings import Why
+    from core.pipeline.config.warnings import WarningKind
     from core.pipeline.service import Pipeline
 
     used = Pipeline.exists(folder)
-    for warning in load_configuration(folder).told:
-        if used or (warning.why is not Why.UNREADABLE and warning.where != "OLLAMA_HOST"):
+    for warning in load_configuration(folder).all_warnings:
+        if used or (warning.why is not WarningKind.UNREADABLE and warning.where != "OLLAMA_HOST"):
             yield warning.message
 
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from core.errors import ErrorCode, InvalidInputError, NotFoundError, NuggetsError
-from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
+from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import LIMIT, WholeNumber, dry_run_option, yes_option
-from nuggets_tui.cli.output import Line, Look, Span, table, write_error
+from nuggets_tui.cli.output import Line, Span, SpanStyle, table, write_error
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -29,25 +29,25 @@ _MODULE: Final = "nuggets_tui.cli.pipeline"
 
 
 @click.pass_context
-def _standing(ctx: click.Context) -> None:
+def _status_by_default(ctx: click.Context) -> None:
     """Says how it stands when no command was given."""
     if ctx.invoked_subcommand is None:
-        _tell_status(ctx.find_root().ensure_object(Invocation))
+        _print_status(ctx.find_root().ensure_object(Invocation))
 
 
 pipeline_group = LazyGroup(
     "pipeline",
     entries={
-        "status": Entry(f"{_MODULE}:status", "Show its state, the counts and the model."),
-        "jobs": Entry(f"{_MODULE}:jobs", "List jobs, the latest first, with why they failed."),
-        "proposals": Entry(f"{_MODULE}:proposals", "List proposals that wait for you."),
-        "accept": Entry(f"{_MODULE}:accept", "Write proposals into the notes."),
-        "refuse": Entry(f"{_MODULE}:refuse", "Refuse proposals; nothing is written."),
-        "retry": Entry(f"{_MODULE}:retry", "Try dead jobs again."),
-        "pause": Entry(f"{_MODULE}:pause", "Start no more jobs, in any process."),
-        "resume": Entry(f"{_MODULE}:resume", "Go on after a pause."),
+        "status": CommandEntry(f"{_MODULE}:status", "Show its state, the counts and the model."),
+        "jobs": CommandEntry(f"{_MODULE}:jobs", "List jobs, the latest first, with why they failed."),
+        "proposals": CommandEntry(f"{_MODULE}:proposals", "List proposals that wait for you."),
+        "accept": CommandEntry(f"{_MODULE}:accept", "Write proposals into the notes."),
+        "refuse": CommandEntry(f"{_MODULE}:refuse", "Refuse proposals; nothing is written."),
+        "retry": CommandEntry(f"{_MODULE}:retry", "Try dead jobs again."),
+        "pause": CommandEntry(f"{_MODULE}:pause", "Start no more jobs, in any process."),
+        "resume": CommandEntry(f"{_MODULE}:resume", "Go on after a pause."),
     },
-    callback=_standing,
+    callback=_status_by_default,
     invoke_without_command=True,
     help="""Show how submitted texts are getting on, and decide on the proposals.
 
@@ -61,7 +61,7 @@ pipeline_group = LazyGroup(
 @pass_call
 def status(call: Invocation, /) -> None:
     """Show its state and why, the counts of jobs and notes, the model, and settings that are wrong."""
-    _tell_status(call)
+    _print_status(call)
 
 
 @command("jobs", epilog=example("nuggets pipeline jobs --status dead"))
@@ -76,13 +76,13 @@ def jobs(call: Invocation, /, only: Any, limit: int) -> None:
 
 
 @command("proposals", epilog=example("nuggets pipeline proposals", "nuggets pipeline proposals --all --json"))
-@click.option("--all", "settled_too", is_flag=True, help="Include those already decided.")
+@click.option("--all", "decided_too", is_flag=True, help="Include those already decided.")
 @click.option("--limit", type=LIMIT, default=50, metavar="N", help="Show at most N (50).")
 @pass_call
-def proposals(call: Invocation, /, settled_too: bool, limit: int) -> None:
+def proposals(call: Invocation, /, decided_too: bool, limit: int) -> None:
     """List proposals that wait for you, newest first, each with the sentence it comes from."""
     with _opened(call) as pipeline:
-        found = pipeline.proposals(all=settled_too, most=limit) if pipeline is not None else ()
+        found = pipeline.proposals(all=decided_too, most=limit) if pipeline is not None else ()
         said = {one.id: _sentence(pipeline, one) for one in found} if pipeline is not None else {}
     call.answer(
         lambda: [_document(one) | {"sentence": said[one.id]} for one in found],
@@ -116,7 +116,7 @@ def accept(
             kept="nothing was changed",
         )
     with _needed(call) as pipeline:
-        wanted = pipeline.meant(ids) if above is None else pipeline.above(above)
+        wanted = pipeline.resolve_ids(ids) if above is None else pipeline.above(above)
         if dry_run or (above is not None and asks(yes=yes)):
             chosen = [one for one in pipeline.proposals(most=100_000) if one.id in set(wanted)]
             if dry_run:
@@ -138,7 +138,7 @@ def accept(
 def refuse(call: Invocation, /, ids: tuple[str, ...]) -> int | None:
     """Refuse proposals. Nothing is written, and they are not proposed again."""
     with _needed(call) as pipeline:
-        wanted = pipeline.meant(ids)
+        wanted = pipeline.resolve_ids(ids)
         refused = pipeline.refuse(wanted, by=call.author.signature)
     left = len(wanted) - refused
     if left and not call.as_json:
@@ -209,8 +209,8 @@ def pipeline_lines(document: dict[str, Any] | None) -> Iterator[Line]:
     if document is not None:
         light = document["light"]
         said = f"texts  {light}: {document['why']}" if light else f"texts  {document['why']}"
-        look = "bad" if light is None else "dim" if light in ("idle", "working") else _LOOKS[light]
-        yield Span(said, look)
+        style = "bad" if light is None else "dim" if light in ("idle", "working") else _STYLES[light]
+        yield Span(said, style)
 
 
 @contextmanager
@@ -237,7 +237,7 @@ def _needed(call: Invocation) -> Iterator[Pipeline]:
         yield pipeline
 
 
-def _tell_status(call: Invocation) -> None:
+def _print_status(call: Invocation) -> None:
     from core.pipeline.service import status_before
 
     with _opened(call) as pipeline:
@@ -297,13 +297,13 @@ def _accepted_document(done: Accepted) -> dict[str, Any]:
 
 # For people
 
-_LOOKS: Final[Mapping[str, Look]] = {"stuck": "bad", "paused": "warn", "review": "warn", "off": "dim"}
+_STYLES: Final[Mapping[str, SpanStyle]] = {"stuck": "bad", "paused": "warn", "review": "warn", "off": "dim"}
 
 
 def _status_lines(found: PipelineStatus) -> Iterator[Line]:
     from nuggets_tui.pipeline_words import MODES, counts, model_state
 
-    yield (Span(f"{found.light.value}  ", _LOOKS.get(found.light, "good")), found.why)
+    yield (Span(f"{found.light.value}  ", _STYLES.get(found.light, "good")), found.why)
     if found.light == "working" and found.running is None:
         yield Span("       `nuggets daemon` does the work, or the app while it is open", "dim")
     yield Span(f"mode   {MODES[found.mode]}", "dim")

@@ -13,14 +13,14 @@ from core.errors import ErrorCode, InvalidInputError, NotFoundError, partly_done
 from nuggets_tui.cli.groups import FOLDER, TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, asks, pass_call
 from nuggets_tui.cli.options import dry_run_option, id_list, unknown_where, yes_option
-from nuggets_tui.cli.output import Line, Look, Span, table
+from nuggets_tui.cli.output import Line, Span, SpanStyle, table
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.memory import PromotionTarget
-    from core.promotion import Entry, PromotionResult
+    from core.promotion import PromotionEntry, PromotionResult
 
-_LOOKS: Final[dict[str, Look]] = {"new": "good", "updated": "good", "removed": "bad", "edited": "warn"}
+_STYLES: Final[dict[str, SpanStyle]] = {"new": "good", "updated": "good", "removed": "bad", "edited": "warn"}
 
 
 @command(
@@ -178,7 +178,7 @@ def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
     said = ", ".join(f"{number} {name}" for number, name in counts if number)
     if result.diff:
         yield from _diff_lines(result.diff.splitlines())
-        yield from table([_row(entry) for entry in result.entries if entry.status in _LOOKS], flexible=3)
+        yield from table([_row(entry) for entry in result.entries if entry.status in _STYLES], flexible=3)
         done = "Would write" if dry_run else "Wrote"
         yield f"{done} {result.path}: {said}." if said else f"{done} {result.path}."
     else:
@@ -188,12 +188,12 @@ def _lines(result: PromotionResult, dry_run: bool) -> Iterator[Line]:
     yield from _beside_lines(result)
 
 
-def _row(entry: Entry) -> tuple[Any, ...]:
+def _row(entry: PromotionEntry) -> tuple[Any, ...]:
     # Of a note that is gone nobody knows.
     detail = f"{entry.section} · {plural(entry.hits, 'recall')}" if entry.hits else entry.section
     return (
         Span(entry.id, "dim"),
-        Span(entry.status, _LOOKS[entry.status]),
+        Span(entry.status, _STYLES[entry.status]),
         Span(entry.title, "bold"),
         f"{detail} · {entry.reason}" if entry.reason else detail,
     )
@@ -230,5 +230,5 @@ def _threshold(result: PromotionResult) -> int:
 
 def _diff_lines(diff: Sequence[str]) -> Iterator[Line]:
     for line in diff:
-        look: Look = "good" if line.startswith("+") else "bad" if line.startswith("-") else ""
-        yield Span(line, look)
+        style: SpanStyle = "good" if line.startswith("+") else "bad" if line.startswith("-") else ""
+        yield Span(line, style)

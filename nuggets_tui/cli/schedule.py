@@ -16,7 +16,7 @@ from typing import Final, Literal
 import click
 
 from core.errors import InvalidInputError
-from nuggets_tui.cli.groups import Entry, LazyGroup, command, example
+from nuggets_tui.cli.groups import CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.output import Line, Span
 
@@ -132,7 +132,9 @@ _VARIABLES: Final = "MEMORY_REFLECTION_"
 schedule_group = LazyGroup(
     "schedule",
     entries={
-        "print": Entry("nuggets_tui.cli.schedule:print_", "Print a systemd timer, crontab line or plist.")
+        "print": CommandEntry(
+            "nuggets_tui.cli.schedule:print_", "Print a systemd timer, crontab line or plist."
+        )
     },
     help="Let the system run the daily pass.",
     no_args_is_help=False,

@@ -10,13 +10,13 @@ import click
 
 from core.errors import NotFoundError
 from core.search import snippet
-from core.search.language import Clause, Question, plain, read
+from core.search.query_syntax import Clause, Question, parse_question, plain_question
 from core.search.snippet import WIDTH
 from nuggets_tui.cli.groups import TEXT, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT, explain_option, filters, listing_options, query_and_note
 from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, terminal_width, write_error, write_lines
-from nuggets_tui.why import LINES, MEANINGS, Asked, Why, neighbours, number, why
+from nuggets_tui.why import LINES, MEANINGS, SearchRequest, Why, neighbours, number, why
 
 if TYPE_CHECKING:
     from core.search import Explanation, Filters, Hit
@@ -70,9 +70,11 @@ def search(call: Invocation, /, query: str | None, limit: int, explain: str | No
     found = memory.search_result(query, limit, chosen)
     status = NOT_FOUND if found.judgement == "nothing" else 0
     if not found.hits and not call.as_json:
-        write_error(f"nothing found for {shorten(query, LONGEST)!r}{_how_read(read(query), found.clauses)}")
+        write_error(
+            f"nothing found for {shorten(query, LONGEST)!r}{_how_read(parse_question(query), found.clauses)}"
+        )
         return NOT_FOUND
-    _say_misread(found.clauses)
+    _print_misread(found.clauses)
     if explain is not None:
         explained = [Explained(call, query, hit.note.id, limit, chosen, found.hits) for hit in found.hits]
         call.answer(
@@ -113,7 +115,7 @@ def _explain(
 ) -> int:
     """Explains a note, be it a hit or not: what was asked for is the reason, and there always is one."""
     found = call.memory.search_result(query, limit, chosen, syntax=syntax)
-    _say_misread(found.clauses)
+    _print_misread(found.clauses)
     explained = Explained(call, query, note_id, limit, chosen, found.hits, syntax)
     call.answer(lambda: [explained.document()], explained.lines)
     return 0
@@ -139,8 +141,8 @@ class Explained:
             raise NotFoundError("another note has the same id", where=note_id, todo="run nuggets verify")
         self._explanation = explanation
         self._notes = call.memory.snapshot.by_id
-        question = read(query, call.memory.index().excludes) if syntax else plain(query)
-        self._asked = Asked(question, datetime.now(UTC).astimezone(), filters=chosen, shown=shown)
+        question = parse_question(query, call.memory.index().excludes) if syntax else plain_question(query)
+        self._request = SearchRequest(question, datetime.now(UTC).astimezone(), filters=chosen, shown=shown)
 
     def document(self) -> dict[str, Any]:
         """The explanation for programs."""
@@ -151,7 +153,7 @@ class Explained:
         notes = self._notes
         answer = why(
             self._explanation,
-            self._asked,
+            self._request,
             lambda id: shorten(notes[id].title, _TITLE) if id in notes else id,
         )
         return _explained_lines(self._explanation, answer)
@@ -164,10 +166,10 @@ def _how_read(question: Question, clauses: tuple[Clause, ...]) -> str:
     return f" ({'; '.join(shorten(clause.text, LONGEST) for clause in clauses)})"
 
 
-def _say_misread(clauses: tuple[Clause, ...]) -> None:
+def _print_misread(clauses: tuple[Clause, ...]) -> None:
     """What looks like more than words and was taken for words: the hits alone would not tell."""
-    told = (shorten(clause.text, LONGEST) for clause in clauses if clause.broken)
-    write_lines([f"note: {text}" for text in told], to_error=True)
+    misread = (shorten(clause.text, LONGEST) for clause in clauses if clause.broken)
+    write_lines([f"note: {text}" for text in misread], to_error=True)
 
 
 def _document(hit: Hit) -> dict[str, Any]:
@@ -253,8 +255,8 @@ def _snippet_line(hit: Hit) -> Iterator[Line]:
 
 def _explained_lines(explanation: Explanation, answer: Why) -> Iterator[Line]:
     yield _head(explanation.hit, number(answer.blend) if answer.lines else "")
-    yield ("      ", Span(answer.verdict, "good" if answer.is_hit else "warn"))
-    yield from (f"      {told}" for told in answer.told)
+    yield ("      ", Span(answer.outcome, "good" if answer.is_hit else "warn"))
+    yield from (f"      {sentence}" for sentence in answer.sentences)
     for line in answer.lines:
         yield ""
         about = f"  {line.about}" if line.about else ""

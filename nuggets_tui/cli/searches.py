@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from core.errors import BrokenFileError, ErrorCode, InvalidInputError
-from core.model.kept import SEARCHES_FILE, WITHIN, KeptSearch
-from nuggets_tui.cli.groups import TEXT, Entry, LazyGroup, command, example
+from core.model.saved_search import SEARCHES_FILE, WITHIN, SavedSearch
+from nuggets_tui.cli.groups import TEXT, CommandEntry, LazyGroup, command, example
 from nuggets_tui.cli.invocation import Invocation, pass_call
 from nuggets_tui.cli.options import LIMIT
 from nuggets_tui.cli.output import Line, Span, table
-from nuggets_tui.searches_text import lost_in_words, rank_of, sign_of, standing_of, why_failed
+from nuggets_tui.searches_text import lost_in_words, rank_of, status_icon, status_text, why_failed
 
 if TYPE_CHECKING:
-    from core.search.goldens import Verdict
+    from core.search.search_checks import SearchCheckResult
 
 LOST = 1
 _NONE = 'No saved searches. To save one: nuggets searches keep NAME QUERY, such as "auth" "token tag:auth".'
@@ -41,8 +41,10 @@ def _list(ctx: click.Context) -> int | None:
 searches_group = LazyGroup(
     "searches",
     entries={
-        "keep": Entry("nuggets_tui.cli.searches:keep", "Save a search; --must-find makes it a search check."),
-        "drop": Entry("nuggets_tui.cli.searches:drop", "Delete saved searches."),
+        "keep": CommandEntry(
+            "nuggets_tui.cli.searches:keep", "Save a search; --must-find makes it a search check."
+        ),
+        "drop": CommandEntry("nuggets_tui.cli.searches:drop", "Delete saved searches."),
     },
     callback=_list,
     invoke_without_command=True,
@@ -77,24 +79,24 @@ def keep(
         )
     memory = call.memory
     note = memory.snapshot.resolve(must_find) if must_find is not None else None
-    search = KeptSearch(
+    search = SavedSearch(
         name,
         query,
         note.id if note is not None else "",
         note.title if note is not None else "",
         within or WITHIN,
     )
-    done = memory.keep_search(search, instead_of=" ".join(name.split()) if again else "")
+    done = memory.save_search(search, instead_of=" ".join(name.split()) if again else "")
     (verdict,) = memory.judge_searches([one for one in memory.searches if one.name == " ".join(name.split())])
     call.answer(
         lambda: _document(verdict) | {"changeSet": done.id},
-        lambda: [("Saved ", Span(verdict.search.name, "bold"), f"{_kept_how(verdict)}.")],
+        lambda: [("Saved ", Span(verdict.search.name, "bold"), f"{_saved_how(verdict)}.")],
     )
 
 
-def _kept_how(verdict: Verdict) -> str:
+def _saved_how(verdict: SearchCheckResult) -> str:
     if not verdict.lost:
-        return f": {standing_of(verdict)}"
+        return f": {status_text(verdict)}"
     return f", but its check fails: {why_failed(verdict)}"
 
 
@@ -103,14 +105,14 @@ def _kept_how(verdict: Verdict) -> str:
 @pass_call
 def drop(call: Invocation, /, names: tuple[str, ...]) -> None:
     """Delete saved searches. No note is touched, and nuggets undo brings them back."""
-    done = call.memory.let_searches_go(names)
+    done = call.memory.delete_searches(names)
     call.answer(
         lambda: {"dropped": list(names), "changeSet": done.id},
         lambda: [("Deleted ", Span(", ".join(names), "bold"), Span(f"  nuggets undo {done.id}", "dim"))],
     )
 
 
-def _document(verdict: Verdict) -> dict[str, Any]:
+def _document(verdict: SearchCheckResult) -> dict[str, Any]:
     search = verdict.search
     document: dict[str, Any] = {"name": search.name, "query": search.query, "total": verdict.total}
     golden = {
@@ -122,19 +124,19 @@ def _document(verdict: Verdict) -> dict[str, Any]:
         "lost": verdict.lost,
         "trouble": verdict.trouble or None,
     }
-    return document | (golden if search.golden else dict.fromkeys(golden))
+    return document | (golden if search.is_check else dict.fromkeys(golden))
 
 
-def _lines(verdicts: tuple[Verdict, ...]) -> Iterator[Line]:
+def _lines(verdicts: tuple[SearchCheckResult, ...]) -> Iterator[Line]:
     if not verdicts:
         yield _NONE
         return
     rows = [
         (
-            Span(sign_of(one), "bad" if one.lost else "good"),
+            Span(status_icon(one), "bad" if one.lost else "good"),
             Span(one.search.name, "bold"),
-            rank_of(one) if one.search.golden else "",
-            Span(standing_of(one), "bad" if one.lost else ""),
+            rank_of(one) if one.search.is_check else "",
+            Span(status_text(one), "bad" if one.lost else ""),
             Span(one.search.query, "dim"),
         )
         for one in verdicts

@@ -68,7 +68,7 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
                 where="--none",
                 kept="nothing was changed",
             )
-        done = workspace.say_not_secret(wanted)
+        done = workspace.mark_not_secret(wanted)
         call.answer(
             lambda: {"notSecret": wanted, "changeSet": done.id or None}, lambda: _none_lines(wanted, done.id)
         )

@@ -38,7 +38,7 @@ def serve(call: Invocation, /, port: int | None, opens: bool) -> None:
         )
     from nuggets_tui.web.server import LoopbackServer, listening
 
-    def say(url: str) -> None:
+    def report(url: str) -> None:
         if call.as_json:
             write_document({"url": url, "home": str(folder)})
         else:
@@ -50,4 +50,4 @@ def serve(call: Invocation, /, port: int | None, opens: bool) -> None:
 
             webbrowser.open(url)
 
-    LoopbackServer(folder, listening(port), say=say).serve()
+    LoopbackServer(folder, listening(port), report=report).serve()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import ORDER_NAMES, ORDERS
 from nuggets_tui.widgets.pane_shapes import USUAL, Shares
 from nuggets_tui.widgets.panes import PANES, PaneName, one_at_a_time
@@ -34,31 +34,31 @@ class ArrangementController(Controller):
 
     def first_frame_shown(self) -> None:
         """The panes become as somebody arranged them for this memory."""
-        self._arrange_as_kept()
+        self._arrange_as_saved()
 
     @background("panes", exclusive=True)
-    async def _arrange_as_kept(self) -> None:
+    async def _arrange_as_saved(self) -> None:
         home = self._arranged_home()
-        shares = await aside(_kept, home) if home is not None else {}
+        shares = await run_in_thread(_saved, home) if home is not None else {}
         panes = self.context.panes
         # Whoever was quicker has moved them already.
         if shares and panes.shares is USUAL:
             panes.shares = {**USUAL, **shares}
 
     @background("panes", exclusive=True)
-    async def keep(self) -> None:
+    async def save(self) -> None:
         """Keeps where the lines are for the next start, once they rest."""
         await asyncio.sleep(_PAUSE)
         home = self._arranged_home()
         if home is not None:
             shares = self.context.panes.shares
             await self.context.attempt(
-                aside(_keep, home, {name: shares[name] for name in USUAL if name in shares})
+                run_in_thread(_save, home, {name: shares[name] for name in USUAL if name in shares})
             )
 
     def _arranged_home(self) -> Path | None:
         """The memory whose arrangement is kept: none of a copy of the demo, which goes with the app."""
-        home = self.desk.memory.home if self.context.open_desk is not None else None
+        home = self.session.memory.home if self.context.open_session is not None else None
         return None if home is None or self.context.app.is_copy(home) else home
 
     def wider(self, step: int) -> None:
@@ -74,17 +74,17 @@ class ArrangementController(Controller):
         panes = self.context.panes
         panes.zoomed = False
         panes.shares = USUAL
-        self.keep()
+        self.save()
         self.go_to(panes.active)
 
     def _grow(self, *, columns: int = 0, rows: int = 0) -> None:
         panes = self.context.panes
         if panes.zoomed:
-            self.context.say(
+            self.context.notify(
                 f"One pane fills the screen; {self.view.keys.key('zoom')} shows the others again."
             )
         elif panes.single:
-            self.context.say("At this size the panes are tabs that fill the screen.")
+            self.context.notify("At this size the panes are tabs that fill the screen.")
         else:
             panes.grow(columns=columns, rows=rows)
 
@@ -137,7 +137,7 @@ class ArrangementController(Controller):
         """The next order."""
         order = ORDERS[(ORDERS.index(self.view.order) + 1) % len(ORDERS)]
         self.context.show(order=order)
-        self.context.say(f"Notes sorted: {ORDER_NAMES[order]}.")
+        self.context.notify(f"Notes sorted: {ORDER_NAMES[order]}.")
 
     def graph(self) -> None:
         """The graph alone, and back."""
@@ -209,13 +209,13 @@ class ArrangementController(Controller):
         self.context.show_keys()
 
 
-def _kept(home: Path) -> dict[str, float]:
-    from nuggets_tui.pane_sizes import kept_panes
+def _saved(home: Path) -> dict[str, float]:
+    from nuggets_tui.pane_sizes import saved_panes
 
-    return {name: share for name, share in kept_panes(home).items() if name in USUAL}
+    return {name: share for name, share in saved_panes(home).items() if name in USUAL}
 
 
-def _keep(home: Path, shares: Shares) -> bool:
-    from nuggets_tui.pane_sizes import keep_panes
+def _save(home: Path, shares: Shares) -> bool:
+    from nuggets_tui.pane_sizes import save_panes
 
-    return keep_panes(home, shares)
+    return save_panes(home, shares)

@@ -11,7 +11,7 @@ from core.errors import NuggetsError
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.log import Log, LogLine, Scope, newest_entries, older_entries
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 
 # Lines that fill a pane.
 _ENOUGH = 60
@@ -43,34 +43,34 @@ class AuditController(Controller):
         self._begin_reading()
 
     def _begin_reading(self) -> None:
-        if not self._reading_log and self.context.open_desk is not None:
+        if not self._reading_log and self.context.open_session is not None:
             self._reading_log = True
             self._read()
 
     @background("log")
     async def _read(self) -> None:
-        desk = self.desk
+        session = self.session
         try:
-            while desk is self.context.open_desk and (self._log_is_old or self._more_log_wanted):
+            while session is self.context.open_session and (self._log_is_old or self._more_log_wanted):
                 former = self.view.log
                 if self._log_is_old:
                     self._log_is_old = False
                     read = await self.context.attempt(
-                        desk.read(newest_entries, desk.memory, former, self._scope)
+                        session.read(newest_entries, session.memory, former, self._scope)
                     )
                 else:
                     self._more_log_wanted = False
-                    read = await self.context.attempt(desk.read(older_entries, desk.memory, former))
+                    read = await self.context.attempt(session.read(older_entries, session.memory, former))
                 if read is None:
                     return
-                if desk is self.context.open_desk and read is not former:
+                if session is self.context.open_session and read is not former:
                     self._show_log(read)
                     # What filters let through may lie far back: read on until the pane has something to show.
                     scarce = len(read.lines) < _ENOUGH and not read.complete
                     self._more_log_wanted |= scarce and read.scope.filtered
         finally:
             self._reading_log = False
-        if desk is not self.context.open_desk:
+        if session is not self.context.open_session:
             self._begin_reading()
 
     def _show_log(self, log: Log) -> None:
@@ -78,36 +78,36 @@ class AuditController(Controller):
         self.context.show(log=log)
         self.context.refresh_bindings()
         if former.loaded:
-            self._tell_conflicts([id for id in log.waiting if id not in former.waiting])
+            self._notify_conflicts([id for id in log.waiting if id not in former.waiting])
         for one in self.context.controllers:
             one.log_shown()
 
-    def _tell_conflicts(self, ids: Sequence[str]) -> None:
+    def _notify_conflicts(self, ids: Sequence[str]) -> None:
         """Says what was changed in two ways meanwhile; what was typed here opens its own screen."""
         lines = {line.id: line for line in self.view.log.lines}
         found = [line for id in ids if (line := lines.get(id)) is not None and not _was_typed(line)]
         if not found:
             return
-        what = found[0].told.what if len(found) == 1 else f"{len(found):,} things"
+        what = found[0].deed.what if len(found) == 1 else f"{len(found):,} things"
         key = self.view.keys.key("conflicts")
         self.context.warn(f"Changed in two ways: {what}. The other version stays for now; {key} shows both.")
 
     @background("new-in-log", exclusive=True)
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Reads the log again where something is new in it: what could not be written changes no file."""
-        desk, seen = self.context.open_desk, self.view.log
-        if desk is None or not seen.loaded:
+        session, seen = self.context.open_session, self.view.log
+        if session is None or not seen.loaded:
             return
         with suppress(NuggetsError):
             # A log that cannot be read is told of where it is shown.
-            newest = await desk.read(desk.memory.newest_in_log)
-            if desk is self.context.open_desk and newest != seen.seen_to:
+            newest = await session.read(session.memory.newest_in_log)
+            if session is self.context.open_session and newest != seen.seen_to:
                 self.read_log()
 
-    def tell_notices(self) -> None:
+    def show_notices(self) -> None:
         """Says what the memory has to tell."""
-        if self.context.open_desk is not None:
-            for notice in self.context.open_desk.memory.take_notices():
+        if self.context.open_session is not None:
+            for notice in self.context.open_session.memory.take_notices():
                 self.context.warn(notice)
 
     # Commands
@@ -126,7 +126,7 @@ class AuditController(Controller):
         """Recalls come into the log, or go."""
         scope = self._scope
         self.show_log_of(replace(scope, recalls=not scope.recalls))
-        self.context.say(f"Audit log: recalls are {'left out' if scope.recalls else 'shown too'}.")
+        self.context.notify(f"Audit log: recalls are {'left out' if scope.recalls else 'shown too'}.")
 
     @background("open", exclusive=True)
     async def filter(self) -> None:
@@ -135,9 +135,9 @@ class AuditController(Controller):
 
         if self.clear_filters():
             return
-        found = await self.context.attempt(aside(offered, self.desk.memory))
+        found = await self.context.attempt(run_in_thread(offered, self.session.memory))
         if found is not None:
-            screen = LogFilterScreen(self._scope, found, self.view.note, self.desk.clock())
+            screen = LogFilterScreen(self._scope, found, self.view.note, self.session.clock())
             self.context.open_dialog(screen, self._filtered)
 
     def clear_filters(self) -> bool:

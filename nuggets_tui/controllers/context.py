@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
     from nuggets_tui.application import NuggetsApp
     from nuggets_tui.controllers.controller import Controller
-    from nuggets_tui.desk import Desk
     from nuggets_tui.screens.main import MainScreen
+    from nuggets_tui.session import Session
     from nuggets_tui.view import View
     from nuggets_tui.widgets.facts import FactsPane
     from nuggets_tui.widgets.header import HeaderLine
@@ -36,16 +36,16 @@ _Widget = TypeVar("_Widget", bound=Widget)
 class Context:
     """The main screen as its controllers see it.
 
-    open_desk: the desk of the open memory, None before there is one. settled: whether its log is up to date since it
-    was opened. complete: whether everything is there that its first frame did without.
+    open_session: the session of the open memory, None before there is one. reconciled: whether its log is up to date
+    since it was opened. complete: whether everything is there that its first frame did without.
     """
 
     def __init__(self, screen: MainScreen) -> None:
         self._screen = screen
-        self.open_desk: Desk | None = None
+        self.open_session: Session | None = None
         # Those that the screen owns, in the order in which they are told of what happens.
         self.controllers: tuple[Controller, ...] = ()
-        self.settled = False
+        self.reconciled = False
         self.complete = False
         self.works = Works(lambda said: self.show(busy=said))
 
@@ -85,10 +85,10 @@ class Context:
         return widget.data_bind(view=type(self._screen).beside)
 
     @property
-    def desk(self) -> Desk:
-        """The desk of the open memory. Commands that need it are off until there is one."""
-        assert self.open_desk is not None
-        return self.open_desk
+    def session(self) -> Session:
+        """The session of the open memory. Commands that need it are off until there is one."""
+        assert self.open_session is not None
+        return self.open_session
 
     # The app and its widgets
 
@@ -172,26 +172,26 @@ class Context:
 
     # Notices
 
-    def say(self, text: str) -> None:
+    def notify(self, text: str) -> None:
         """A short notice of something done."""
-        notices.say(self._screen, text)
+        notices.notify(self._screen, text)
 
     def warn(self, text: str) -> None:
         """A notice of something to know about."""
         notices.warn(self._screen, text)
 
-    def say_error(self, error: Exception) -> None:
+    def notify_error(self, error: Exception) -> None:
         """A notice of an error: what happened and where, what was kept safe, what to do."""
-        notices.say_error(self._screen, error)
+        notices.notify_error(self._screen, error)
 
     def dismiss_notices(self) -> None:
         """Takes all notices off the screen."""
-        notices.let_all_go(self._screen)
+        notices.dismiss_all(self._screen)
 
     # Work and time
 
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
-        """The result of something asked of the desk; None when it failed, which a notice then says."""
+        """The result of something asked of the session; None when it failed, which a notice then says."""
         return await notices.attempt(self._screen, asked)
 
     async def long_work(
@@ -207,7 +207,7 @@ class Context:
                 return await self.works.run(work_or_words, asked)
             except StoppedError:
                 if work_or_words.asked_for:
-                    self.say("Stopped. Nothing changed.")
+                    self.notify("Stopped. Nothing changed.")
                 return None
 
         return await self.attempt(unless_stopped())

@@ -11,7 +11,7 @@ from textual.worker import Worker
 from nuggets_tui.controllers.context import Context
 
 if TYPE_CHECKING:
-    from nuggets_tui.desk import Desk
+    from nuggets_tui.session import Session
     from nuggets_tui.view import View
 
 _Controller = TypeVar("_Controller", bound="Controller")
@@ -34,9 +34,9 @@ class Controller:
         return self.context.view
 
     @property
-    def desk(self) -> Desk:
-        """The desk of the open memory."""
-        return self.context.desk
+    def session(self) -> Session:
+        """The session of the open memory."""
+        return self.context.session
 
     # What the screen tells
 

@@ -8,9 +8,9 @@ from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.desk import Desk
 from nuggets_tui.long_work import LongWork, StoppedError
 from nuggets_tui.remedies import message
+from nuggets_tui.session import Session
 
 if TYPE_CHECKING:
     from core.daily import DailyResult
@@ -32,31 +32,31 @@ class DailyController(Controller):
         super().__init__(context)
         self._history = history
         self._promotion = promotion
-        self._asked_of: Desk | None = None
-        self._looking = False
+        self._asked_of: Session | None = None
+        self._refreshing = False
         # What kept the app from running the pass, said once.
         self._trouble: tuple[object, ...] = ()
         # The pass after which the app looked for what to promote.
-        self._looked_after = ""
+        self._checked_pass = ""
         # Counting what the pass would propose, and what it was counted on.
         self._counting: LongWork | None = None
         self._counted_on: Snapshot | None = None
 
     def mounted(self) -> None:
         """Looks once a minute: the day goes on while the app is open."""
-        self.context.every(_EVERY, self.look)
+        self.context.every(_EVERY, self.refresh)
 
     def snapshot_shown(self) -> None:
         """The first time of a memory looks whether its pass waits."""
-        if self._asked_of is not self.context.open_desk:
-            self._asked_of = self.context.open_desk
-            self.look()
+        if self._asked_of is not self.context.open_session:
+            self._asked_of = self.context.open_session
+            self.refresh()
 
-    def looked_through(self, result: ReflectionResult, written: ChangeSet | None) -> None:
+    def reflection_reviewed(self, result: ReflectionResult, written: ChangeSet | None) -> None:
         """A person looked through a reflection and had so much of it written: that was the pass of today."""
         self._show_due(False)
         self._count(result.inspected, written)
-        self._promotion.look(ask=True)
+        self._promotion.refresh(ask=True)
 
     @background("daily")
     async def _count(self, inspected: int, written: ChangeSet | None) -> None:
@@ -64,60 +64,60 @@ class DailyController(Controller):
         from core.daily import count_as_daily
 
         await self.context.attempt(
-            self.desk.write(count_as_daily, self.desk.memory, self.desk.clock(), counts)
+            self.session.write(count_as_daily, self.session.memory, self.session.clock(), counts)
         )
 
     @background("daily")
-    async def look(self) -> None:
+    async def refresh(self) -> None:
         """Shows whether the pass waits, or runs it where the app may."""
-        desk = self.context.open_desk
-        if self._looking or desk is None or not self.view.loaded or self.view.trouble:
+        session = self.context.open_session
+        if self._refreshing or session is None or not self.view.loaded or self.view.trouble:
             return
-        self._looking = True
+        self._refreshing = True
         try:
             from core.daily import daily_state
 
-            state = await desk.read(daily_state, desk.memory.home, desk.clock())
+            state = await session.read(daily_state, session.memory.home, session.clock())
             waits = state.waits_for_a_person and not (self.view.empty or self.view.snapshot.read_only)
-            if desk is not self.context.open_desk or not self.context.is_mounted:
+            if session is not self.context.open_session or not self.context.is_mounted:
                 return
             # Nothing changes under the hands of somebody who is in the middle of something.
             if waits and state.app_applies and self.context.on_top:
-                waits = not await self._run_pass(desk)
-            if desk is self.context.open_desk:
+                waits = not await self._run_pass(session)
+            if session is self.context.open_session:
                 self._show_due(waits)
-                if state.last is not None and state.last.at != self._looked_after:
-                    self._looked_after = state.last.at
-                    self._promotion.look()
+                if state.last is not None and state.last.at != self._checked_pass:
+                    self._checked_pass = state.last.at
+                    self._promotion.refresh()
         except NuggetsError:
             # Settings or log that cannot be read just now are told elsewhere.
             self._show_due(False)
         finally:
-            self._looking = False
+            self._refreshing = False
 
-    async def _run_pass(self, desk: Desk) -> bool:
+    async def _run_pass(self, session: Session) -> bool:
         """Whether the pass ran, here or elsewhere."""
         self.context.show(busy="daily reflection …")
         try:
-            result = await desk.write(desk.memory.daily_pass)
+            result = await session.write(session.memory.daily_pass)
         except NuggetsError as error:
             if error.identity != self._trouble:
                 self._trouble = error.identity
-                self.context.say_error(error)
+                self.context.notify_error(error)
             return False
         finally:
             self.context.show(busy="")
-        if desk is self.context.open_desk and result.ran:
-            self._tell(result)
-            self._promotion.look(ask=True)
+        if session is self.context.open_session and result.ran:
+            self._notify_result(result)
+            self._promotion.refresh(ask=True)
         return result.reflection is not None or result.why_not != ""
 
-    def _tell(self, result: DailyResult) -> None:
+    def _notify_result(self, result: DailyResult) -> None:
         if result.reflection is not None:
             promoted = any(not promotion.change_set.empty for promotion in result.promotions)
             undo = self.view.keys.key("undo")
             key = f"{undo} undoes the promotion, {undo} again the rest" if promoted else ""
-            self._history.changed(result.reflection.change_set, f"The daily reflection {result.told}", key)
+            self._history.changed(result.reflection.change_set, f"The daily reflection {result.summary}", key)
         for problem in result.problems:
             if problem.identity != self._trouble:
                 self._trouble = problem.identity
@@ -140,16 +140,18 @@ class DailyController(Controller):
         """Looks how many changes the pass would propose, in the background and as long as nothing else wants to go
         on. Of a large memory that would take too long for a number.
         """
-        desk, snapshot = self.desk, self.view.snapshot
+        session, snapshot = self.session, self.view.snapshot
         if self._counting is not None or self.view.past is not None or len(snapshot.visible) > _MOST_COUNTED:
             return
         self._counted_on, self._counting = snapshot, LongWork("counting", asked_for=False)
         try:
-            result = await desk.read(desk.memory.reflect, dry_run=True, progress=self._counting.told)
+            result = await session.read(
+                session.memory.reflect, dry_run=True, progress=self._counting.report_progress
+            )
         except (NuggetsError, StoppedError):
             # Pressing the key tells what is the matter.
             return
         finally:
             self._counting = None
-        if desk is self.context.open_desk and self.view.reflection_due:
+        if session is self.context.open_session and self.view.reflection_due:
             self.context.show(proposed=len(result.changes))

@@ -9,7 +9,7 @@ from core.errors import NuggetsError
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import cut, plain, safe_line
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ class FilesController(Controller):
                 f"{self.view.keys.key('edit_outside')} opens the text in $EDITOR.",
             )
         else:
-            self.context.say(f"Copied {said}.{more}")
+            self.context.notify(f"Copied {said}.{more}")
 
     # Files
 
@@ -74,12 +74,12 @@ class FilesController(Controller):
         folder = self._folder()
         if note is None or folder is None:
             return
-        named = await aside(files_named, note.content, folder)
+        named = await run_in_thread(files_named, note.content, folder)
         there = [one for one in named if one.path is not None]
         if not named:
-            self.context.say("This note names no file, such as src/auth.ts:47.")
+            self.context.notify("This note names no file, such as src/auth.ts:47.")
         elif not there:
-            self._say_not_found(named, folder)
+            self._notify_not_found(named, folder)
         elif len(there) == 1 and not there[0].surprising:
             self._open(there[0])
         else:
@@ -93,9 +93,9 @@ class FilesController(Controller):
         folder = self._folder()
         if folder is None:
             return
-        found = await aside(find, reference, folder)
+        found = await run_in_thread(find, reference, folder)
         if found.path is None:
-            self._say_not_found([found], folder)
+            self._notify_not_found([found], folder)
         elif found.surprising:
             self._choose([found], folder)
         else:
@@ -111,7 +111,7 @@ class FilesController(Controller):
             )
             return None
 
-    def _say_not_found(self, named: list[Found], folder: Path) -> None:
+    def _notify_not_found(self, named: list[Found], folder: Path) -> None:
         from nuggets_tui.file_opening import roots_of
 
         first = cut(named[0].reference.path, _TITLE)
@@ -129,7 +129,7 @@ class FilesController(Controller):
             if one is not None and one.path is not None:
                 self._open(one)
             elif one is not None:
-                self._say_not_found([one], folder)
+                self._notify_not_found([one], folder)
 
         self.context.open_dialog(FilesScreen(named), chosen)
 
@@ -141,4 +141,4 @@ class FilesController(Controller):
         try:
             await open_at(self.context.app, found.path, found.reference.line, found.reference.column)
         except NuggetsError as error:
-            self.context.say_error(error)
+            self.context.notify_error(error)

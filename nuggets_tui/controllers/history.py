@@ -9,9 +9,9 @@ from core.errors import ConflictError, NotFoundError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
+from nuggets_tui.pending_conflict import PendingConflict
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.threads import aside
-from nuggets_tui.waiting import Waiting
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.words import deed
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ class HistoryController(Controller):
         """Shows the memory after a change of mine, and says what was done and which `key` turns it back."""
         mine = {(each.id, each.after.updated_at) for each in done.notes if each.after is not None}
         self.context.show(own=self.view.own | mine)
-        self.context.show_snapshot(self.desk.snapshot)
+        self.context.show_snapshot(self.session.snapshot)
         if done.empty:
-            self.context.say(f"{said or 'Nothing to change'}.")
+            self.context.notify(f"{said or 'Nothing to change'}.")
         else:
-            self._say_done(done, said, key)
+            self._notify_done(done, said, key)
             if done.kind == "edit":
                 self._warn_of_credentials(done)
         self._selection.release(done)
@@ -58,27 +58,27 @@ class HistoryController(Controller):
     @background("care")
     async def _warn_of_credentials(self, done: ChangeSet) -> None:
         """Says at once when a text that was just written looks like it holds a credential."""
-        kinds = await aside(_new_credentials, done)
+        kinds = await run_in_thread(_new_credentials, done)
         if kinds:
             key = self.view.keys.key("secrets")
             self.context.warn(
                 f"The text may hold a credential ({', '.join(kinds)}). {key} masks or allows it."
             )
 
-    def _say_done(self, done: ChangeSet, said: str, key: str) -> None:
+    def _notify_done(self, done: ChangeSet, said: str, key: str) -> None:
         told = deed(done, quoted=True)
         keys = self.view.keys
         again = f"{keys.key('verify' if done.mends else 'redo')} redoes it"
         key = key or (again if done.kind == "undo" else f"{keys.key('undo')} undoes it")
-        self.context.say(f"{said or f'{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}'}. {key}.")
+        self.context.notify(f"{said or f'{told.verb.capitalize()} {safe_line(told.what, _LONGEST)}'}. {key}.")
 
-    def reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
+    def reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         """Says what a review wrote, or opens the conflict in which it ended; None where it was left."""
-        if isinstance(done, Waiting):
+        if isinstance(done, PendingConflict):
             self.open_conflict(done.entry_id)
-        elif done is not None and self.context.open_desk is None:
+        elif done is not None and self.context.open_session is None:
             # The memory could not be opened before; it is opened again by itself.
-            self.context.say(f"{done[1]}.")
+            self.context.notify(f"{done[1]}.")
         elif done is not None:
             self.changed(*done)
 
@@ -88,24 +88,24 @@ class HistoryController(Controller):
     async def undo(self) -> None:
         """Takes back my last change."""
         self._turned(
-            await self.context.attempt(_turn(self.desk.write(self.desk.memory.undo))), _NOTHING_TO_UNDO
+            await self.context.attempt(_turn(self.session.write(self.session.memory.undo))), _NOTHING_TO_UNDO
         )
 
     @background("change")
     async def redo(self) -> None:
         """Does again what I took back last."""
         self._turned(
-            await self.context.attempt(_turn(self.desk.write(self.desk.memory.redo))), _NOTHING_TO_REDO
+            await self.context.attempt(_turn(self.session.write(self.session.memory.redo))), _NOTHING_TO_REDO
         )
 
     def _turned(self, done: ChangeSet | NotFoundError | ConflictError | None, nothing: str) -> None:
         if isinstance(done, NotFoundError):
-            self.context.say(nothing)
+            self.context.notify(nothing)
         elif isinstance(done, ConflictError):
             from nuggets_tui.clash import in_the_way
 
             self.context.warn(
-                f"This cannot be done now. {in_the_way(done, self.desk.snapshot, self.view.keys)}"
+                f"This cannot be done now. {in_the_way(done, self.session.snapshot, self.view.keys)}"
             )
         elif done is not None:
             self.changed(done)
@@ -115,18 +115,18 @@ class HistoryController(Controller):
         """An entry of the audit log, whole; one that waits for a person is opened to be settled."""
         from nuggets_tui.screens.entry import EntryScreen
 
-        found = await self.context.attempt(self.desk.entry_now(entry_id))
+        found = await self.context.attempt(self.session.entry_now(entry_id))
         if found is None:
             return
         entry, taken_back = found
         if entry.state == "conflict":
             self.open_conflict(entry_id)
             return
-        parts = await self.context.attempt(self.desk.parts(entry.change_set)) or ()
+        parts = await self.context.attempt(self.session.parts(entry.change_set)) or ()
         # Of an entry of ten thousand things even this takes a while.
-        told = await aside(deed, entry.change_set)
+        told = await run_in_thread(deed, entry.change_set)
         self.context.open_dialog(
-            EntryScreen(self.desk, entry, parts, taken_back, self._changed_in_entry, told)
+            EntryScreen(self.session, entry, parts, taken_back, self._changed_in_entry, told)
         )
 
     def _changed_in_entry(self, done: ChangeSet, key: str) -> None:
@@ -134,12 +134,12 @@ class HistoryController(Controller):
 
     # Conflicts
 
-    def settle_newest(self) -> None:
+    def resolve_newest(self) -> None:
         """The newest conflict that waits; says so when there is none."""
         if self.view.log.waiting:
             self.open_conflict(self.view.log.waiting[0])
         else:
-            self.context.say("No conflicts: no text was changed in two ways.")
+            self.context.notify("No conflicts: no text was changed in two ways.")
 
     @background("open")
     async def open_conflict(self, entry_id: str) -> None:
@@ -147,21 +147,21 @@ class HistoryController(Controller):
         from nuggets_tui.screens.conflict import ConflictScreen
 
         self._audit.read_log()
-        clash = await self.context.attempt(self.desk.clash(entry_id))
+        clash = await self.context.attempt(self.session.clash(entry_id))
         if clash is not None:
-            keeping = self._texts.keeping("conflict", entry_id, clash.title)
+            text_store = self._texts.text_store("conflict", entry_id, clash.title)
             waiting = max(1, len(self.view.log.waiting))
             self.context.open_dialog(
-                ConflictScreen(self.desk, clash, keeping=keeping, waiting=waiting), self.settled
+                ConflictScreen(self.session, clash, text_store=text_store, waiting=waiting), self.resolved
             )
 
-    def settled(self, settled: tuple[ChangeSet, str] | None) -> None:
+    def resolved(self, resolved: tuple[ChangeSet, str] | None) -> None:
         """A conflict was settled; None when its dialog was left."""
-        if settled is None:
+        if resolved is None:
             again = f"{self.view.keys.key('conflicts')} opens it again."
-            self.context.say(f"The conflict waits in the audit log, with what you typed. {again}")
+            self.context.notify(f"The conflict waits in the audit log, with what you typed. {again}")
             return
-        self.changed(*settled)
+        self.changed(*resolved)
 
 
 def _new_credentials(done: ChangeSet) -> tuple[str, ...]:

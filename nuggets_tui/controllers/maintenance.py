@@ -9,10 +9,10 @@ from core.errors import NuggetsError
 from core.model.change import ChangeSet
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.desk import Desk
 from nuggets_tui.long_work import LongWork
+from nuggets_tui.pending_conflict import PendingConflict
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.waiting import Waiting
+from nuggets_tui.session import Session
 from nuggets_tui.words import left_for_later, plural
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ class MaintenanceController(Controller):
         looking = LongWork("looking for notes to clean up")
         result = await self.context.long_work(
             looking.words,
-            self.desk.read(self.desk.memory.reflect, dry_run=True, progress=looking.told),
+            self.session.read(self.session.memory.reflect, dry_run=True, progress=looking.report_progress),
             looking,
         )
         if result is None:
@@ -51,17 +51,17 @@ class MaintenanceController(Controller):
         if not result.changes:
             looked = f"checked {plural(result.inspected, 'note')}"
             left = left_for_later(result)
-            self.context.say(f"Nothing to clean up: {looked}. {left}".rstrip())
-            self._daily.looked_through(result, None)
+            self.context.notify(f"Nothing to clean up: {looked}. {left}".rstrip())
+            self._daily.reflection_reviewed(result, None)
             return
         reviewed = partial(self._reflection_reviewed, result)
-        self.context.open_dialog(ReflectionReview(self.desk, result), reviewed)
+        self.context.open_dialog(ReflectionReview(self.session, result), reviewed)
 
     def _reflection_reviewed(
-        self, result: ReflectionResult, done: tuple[ChangeSet, str] | Waiting | None
+        self, result: ReflectionResult, done: tuple[ChangeSet, str] | PendingConflict | None
     ) -> None:
         self._history.reviewed(done)
-        self._daily.looked_through(result, done[0] if isinstance(done, tuple) else None)
+        self._daily.reflection_reviewed(result, done[0] if isinstance(done, tuple) else None)
 
     # Secrets
 
@@ -69,16 +69,16 @@ class MaintenanceController(Controller):
     async def find_secrets(self) -> None:
         """Looks for what seems to be a credential."""
         looking = LongWork("looking for credentials")
-        workspace = self.desk.workspace
+        workspace = self.session.workspace
         found = await self.context.long_work(
-            looking.words, self.desk.read(workspace.secrets, looking.told), looking
+            looking.words, self.session.read(workspace.secrets, looking.report_progress), looking
         )
         if found:
             from nuggets_tui.screens.secrets_review import SecretsReview
 
-            self.context.open_dialog(SecretsReview(self.desk, found), self._history.reviewed)
+            self.context.open_dialog(SecretsReview(self.session, found), self._history.reviewed)
         elif found is not None:
-            self.context.say(
+            self.context.notify(
                 "No note, fact or submitted text seems to hold a credential. Earlier versions in the "
                 "history are not searched.",
             )
@@ -90,22 +90,26 @@ class MaintenanceController(Controller):
         """What could not be read."""
         from nuggets_tui.screens.problems import ProblemsScreen
 
-        desk = await self._desk_at_hand()
+        session = await self._session_at_hand()
         from nuggets_tui.screens.problems import unreadable
 
-        found = await self.context.attempt(desk.read(unreadable, desk.memory)) if desk is not None else None
-        if desk is not None and found:
-            self.context.open_dialog(ProblemsScreen(desk, found), self._go_on)
+        found = (
+            await self.context.attempt(session.read(unreadable, session.memory))
+            if session is not None
+            else None
+        )
+        if session is not None and found:
+            self.context.open_dialog(ProblemsScreen(session, found), self._go_on)
         elif found is not None:
-            self.context.say("Everything is readable. There is nothing to list.")
+            self.context.notify("Everything is readable. There is nothing to list.")
 
-    async def _desk_at_hand(self) -> Desk | None:
-        """The desk, in trouble one that does without what cannot be read; None, with a notice, when there is none."""
+    async def _session_at_hand(self) -> Session | None:
+        """The session, in trouble one without what cannot be read; None, with a notice, when there is none."""
         if self.view.trouble:
-            return await self.context.attempt(Desk.in_trouble(self._opening.home, self._opening.clock))
-        if self.context.open_desk is None:
-            self.context.say("The memory is still being opened.")
-        return self.context.open_desk
+            return await self.context.attempt(Session.in_trouble(self._opening.home, self._opening.clock))
+        if self.context.open_session is None:
+            self.context.notify("The memory is still being opened.")
+        return self.context.open_session
 
     def open_broken(self) -> None:
         """The file that cannot be read, in the person's own editor; the app opens it again by itself."""
@@ -116,12 +120,12 @@ class MaintenanceController(Controller):
         try:
             open_outside(self.context.app, self._opening.broken_file)
         except NuggetsError as error:
-            self.context.say_error(error)
+            self.context.notify_error(error)
 
     def _go_on(self, command: str | None) -> None:
         # In trouble the last good state stays until the files can be read again, which is seen without this.
-        if self.context.open_desk is not None and not self.view.trouble:
-            self.context.show_snapshot(self.desk.snapshot)
+        if self.context.open_session is not None and not self.view.trouble:
+            self.context.show_snapshot(self.session.snapshot)
         if command == "verify":
             self.verify()
         elif command == "restore":
@@ -132,17 +136,17 @@ class MaintenanceController(Controller):
         """Checks the memory, and shows what is not right and what would be repaired."""
         from nuggets_tui.screens.reviews import verify_review
 
-        desk = await self._desk_at_hand()
-        if desk is None:
+        session = await self._session_at_hand()
+        if session is None:
             return
         looking = LongWork("checking the memory")
         found = await self.context.long_work(
-            looking.words, desk.write(desk.workspace.verify, looking.told), looking
+            looking.words, session.write(session.workspace.verify, looking.report_progress), looking
         )
         if found:
-            self.context.open_dialog(verify_review(desk, found, self.view.keys), self._history.reviewed)
+            self.context.open_dialog(verify_review(session, found, self.view.keys), self._history.reviewed)
         elif found is not None:
-            self.context.say("No problems: facts, notes, links, tags and files agree.")
+            self.context.notify("No problems: facts, notes, links, tags and files agree.")
 
     @background("open")
     async def restore(self) -> None:
@@ -150,23 +154,23 @@ class MaintenanceController(Controller):
         from nuggets_tui.screens.choice import BackupsScreen
 
         if self.view.trouble:
-            self._say_why_not_to_a_backup()
+            self._notify_no_restore()
             return
-        desk = await self._desk_at_hand()
-        if desk is None:
+        session = await self._session_at_hand()
+        if session is None:
             return
-        backups = await self.context.attempt(desk.read(desk.memory.backups))
+        backups = await self.context.attempt(session.read(session.memory.backups))
         if backups:
-            self.context.open_dialog(BackupsScreen(backups, desk.clock()), self._backup_chosen)
+            self.context.open_dialog(BackupsScreen(backups, session.clock()), self._backup_chosen)
         elif backups is not None:
-            self.context.say("There is no backup yet: the first change of each day makes one.")
+            self.context.notify("There is no backup yet: the first change of each day makes one.")
 
-    def _say_why_not_to_a_backup(self) -> None:
+    def _notify_no_restore(self) -> None:
         broken = self._opening.broken_file
         name = safe_line(broken.name, 100) if broken is not None else "The memory"
         keys = self.view.keys
         opens = f"; {keys.key('open_broken')} opens the file" if broken is not None else ""
-        self.context.say(
+        self.context.notify(
             f"{name} cannot be read now. Repair it first, then restore a backup: {keys.key('verify')} "
             f"checks and repairs it{opens}.",
         )
@@ -181,11 +185,13 @@ class MaintenanceController(Controller):
 
         looking = LongWork("reading the backup")
         proposed = await self.context.long_work(
-            looking.words, self.desk.read(self.desk.memory.restoration, name, progress=looking.told), looking
+            looking.words,
+            self.session.read(self.session.memory.restoration, name, progress=looking.report_progress),
+            looking,
         )
         if proposed is not None and proposed.empty:
-            self.context.say("Nothing to restore: the memory is as it was in this backup.")
+            self.context.notify("Nothing to restore: the memory is as it was in this backup.")
         elif proposed is not None:
             self.context.open_dialog(
-                restore_review(self.desk, proposed, f"the backup {name}"), self._history.reviewed
+                restore_review(self.session, proposed, f"the backup {name}"), self._history.reviewed
             )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.header import short_path
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class MemoriesController(Controller):
         if path is None:
             return
         if path == self.view.home:
-            self.context.say("This memory is open already.")
+            self.context.notify("This memory is open already.")
             return
         self._opening.open_another(
             Path(path),
@@ -40,15 +40,15 @@ class MemoriesController(Controller):
 
     def welcomed(self) -> None:
         """Looks for memories that are there already."""
-        self._look()
+        self._find_memories()
 
     @background("memories", exclusive=True)
-    async def _look(self) -> None:
+    async def _find_memories(self) -> None:
         """Shows how to begin with the memories that are there already, once they are found."""
         from nuggets_tui.screens.first_minutes import welcome_lines
         from nuggets_tui.screens.memories import memories_here
 
         home = self.view.home
-        found = await self.context.attempt(aside(memories_here, home))
+        found = await self.context.attempt(run_in_thread(memories_here, home))
         if found and self.view.empty and self.view.home == home:
             self._opening.show_message(welcome_lines(self.view, found), trouble=False)

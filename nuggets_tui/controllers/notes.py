@@ -16,10 +16,10 @@ from core.model.note import Note
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
+from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.remedies import message
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.threads import aside
-from nuggets_tui.waiting import Waiting, or_waiting
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.row_text import PINNED
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.reading import ReadingController
     from nuggets_tui.controllers.selection import SelectionController
     from nuggets_tui.controllers.unsaved import TextsController
-    from nuggets_tui.keeping import Keeping
+    from nuggets_tui.typed_text import TypedTextStore
 
 # Work that brings other rows into Notes or Results.
 _OF_LISTS: Final = ("search", "listing")
@@ -59,14 +59,14 @@ class NotesController(Controller):
     async def _change(
         self, reason: str, edit: Callable[[Draft], object], said: str = "", *, reveal: bool = False
     ) -> None:
-        done = await self.context.attempt(or_waiting(self.desk.change(reason, edit)))
-        if isinstance(done, Waiting):
+        done = await self.context.attempt(or_pending_conflict(self.session.change(reason, edit)))
+        if isinstance(done, PendingConflict):
             self._history.open_conflict(done.entry_id)
         elif done is not None:
             self._history.changed(done[1], said)
             if reveal:
                 self._reading.reveal()
-            await self._lists_settled()
+            await self._lists_refreshed()
             self._go_on_in_list(done[1])
 
     @background("change")
@@ -77,12 +77,12 @@ class NotesController(Controller):
 
         selected = len(self.view.selected)
         looking = LongWork("computing the changes")
-        asked = aside(propose, self.desk, self.view.snapshot, edit, looking.told)
+        asked = run_in_thread(propose, self.session, self.view.snapshot, edit, looking.report_progress)
         proposal = await self.context.long_work("", asked, looking)
         if proposal is None:
             return
         if proposal.edited.changed:
-            review = BulkReview(self.desk, proposal, selected, self.view.keys.key("undo"))
+            review = BulkReview(self.session, proposal, selected, self.view.keys.key("undo"))
             self.context.open_dialog(review, self._several_reviewed)
         elif proposal.edited.refused:
             error = proposal.edited.refused[0][1]
@@ -90,9 +90,9 @@ class NotesController(Controller):
                 f"None of the {selected:,} selected notes can be changed: {message(error, self.view.keys)}."
             )
         else:
-            self.context.say(f"Nothing to change: the {selected:,} selected notes are already like that.")
+            self.context.notify(f"Nothing to change: the {selected:,} selected notes are already like that.")
 
-    def _several_reviewed(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
+    def _several_reviewed(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         self._history.reviewed(done)
         if isinstance(done, tuple):
             self.selection.clear()
@@ -100,10 +100,10 @@ class NotesController(Controller):
 
     @background("change")
     async def _go_on_after(self, done: ChangeSet) -> None:
-        await self._lists_settled()
+        await self._lists_refreshed()
         self._go_on_in_list(done)
 
-    async def _lists_settled(self) -> None:
+    async def _lists_refreshed(self) -> None:
         """Waits for what lists show after a change, where that is made or looked for in a thread."""
         # A search that a newer one replaces ends early.
         while under_way := self.context.running(*_OF_LISTS):
@@ -145,7 +145,7 @@ class NotesController(Controller):
         typed: Mapping[str, str] | None = None,
         *,
         base: Snapshot | None = None,
-        keeping: Keeping | None = None,
+        text_store: TypedTextStore | None = None,
     ) -> None:
         """The editor on a note, or on a new one. typed: what stands in its fields already. base: the memory as it
         was when that was begun; by default as it is shown.
@@ -153,18 +153,18 @@ class NotesController(Controller):
         from nuggets_tui.screens.editor import EditorScreen
 
         nugget = self.context.facts_pane.current_nugget if note is None else ""
-        if keeping is None and note is not None:
-            keeping = self._texts.keeping("note", note.id, note.title)
-        elif keeping is None:
-            keeping = self._texts.keeping("note")
+        if text_store is None and note is not None:
+            text_store = self._texts.text_store("note", note.id, note.title)
+        elif text_store is None:
+            text_store = self._texts.text_store("note")
         editor = EditorScreen(
-            self.desk, base or self.view.snapshot, note, nugget=nugget, typed=typed, keeping=keeping
+            self.session, base or self.view.snapshot, note, nugget=nugget, typed=typed, text_store=text_store
         )
         self.context.open_dialog(editor, self.edited)
 
-    def edited(self, done: tuple[Note, ChangeSet] | Waiting | None) -> None:
+    def edited(self, done: tuple[Note, ChangeSet] | PendingConflict | None) -> None:
         """Shows what a dialog wrote, or opens the conflict in which it ended; None where it was left."""
-        if isinstance(done, Waiting):
+        if isinstance(done, PendingConflict):
             self._history.open_conflict(done.entry_id)
         elif done is not None:
             note, change_set = done
@@ -181,16 +181,16 @@ class NotesController(Controller):
         try:
             text = edit_outside(self.context.app, note.content)
         except NuggetsError as error:
-            self.context.say_error(error)
+            self.context.notify_error(error)
             return
         if text == note.content:
             return
         from core.graph.edits import edit_note
 
         edit = partial(edit_note, id=note.id, content=text)
-        asked = or_waiting(self.desk.change_from(base, f"edited {note.title}", edit))
+        asked = or_pending_conflict(self.session.change_from(base, f"edited {note.title}", edit))
         done = await self.context.attempt(asked)
-        if isinstance(done, Waiting):
+        if isinstance(done, PendingConflict):
             self._history.open_conflict(done.entry_id)
         elif done is not None:
             self._history.changed(done[1])
@@ -207,8 +207,8 @@ class NotesController(Controller):
         from nuggets_tui.screens.forms import fact_form
 
         nugget = self.context.facts_pane.current_nugget
-        keeping = self._texts.keeping("fact", own_title="key")
-        self.context.open_dialog(fact_form(self.desk, nugget, keeping=keeping), self.edited)
+        text_store = self._texts.text_store("fact", own_title="key")
+        self.context.open_dialog(fact_form(self.session, nugget, text_store=text_store), self.edited)
 
     # Commands on one note or several
 
@@ -221,8 +221,8 @@ class NotesController(Controller):
             from nuggets_tui.screens.forms import tags_form
 
             note = notes[0]
-            keeping = self._texts.keeping("tags", note.id, note.title)
-            form = tags_form(self.desk, self.view.snapshot, note, keeping=keeping)
+            text_store = self._texts.text_store("tags", note.id, note.title)
+            form = tags_form(self.session, self.view.snapshot, note, text_store=text_store)
             self.context.open_dialog(form, self.edited)
             return
         from nuggets_tui.screens.bulk_forms import TagsOfManyScreen
@@ -308,7 +308,7 @@ class NotesController(Controller):
         if len(notes) > 1:
             self._review(moving(notes, scope))
         elif note.scope == scope:
-            self.context.say(f"It is already in the scope {scope}.")
+            self.context.notify(f"It is already in the scope {scope}.")
         else:
             edit = partial(move_to_scope, id=note.id, scope=scope)
             self._change(f"moved {note.title} to scope {scope}", edit, f"Moved to scope {scope}")
@@ -322,7 +322,7 @@ class NotesController(Controller):
         notes = self.selection.targets()
         several = len(notes) > 1
         picker = PickerScreen(
-            self.desk,
+            self.session,
             self.view.snapshot,
             None if several else notes[0],
             f"Link {len(notes):,} selected notes to" if several else "Link to",
@@ -370,7 +370,9 @@ class NotesController(Controller):
         notes = self.selection.targets()
         if len(notes) > 2:
             key = self.view.keys.key("merge")
-            self.context.say(f"{key} merges two notes, but {len(notes):,} are selected. esc deselects them.")
+            self.context.notify(
+                f"{key} merges two notes, but {len(notes):,} are selected. esc deselects them."
+            )
         elif len(notes) == 2:
             shown = notes[1].id == self.view.note_id
             survivor, other = reversed(notes) if shown else notes
@@ -382,7 +384,7 @@ class NotesController(Controller):
         from nuggets_tui.screens.picker import PickerScreen
 
         likely = self._likely(note, linked=True)
-        picker = PickerScreen(self.desk, self.view.snapshot, note, "Merge into this note", first=likely)
+        picker = PickerScreen(self.session, self.view.snapshot, note, "Merge into this note", first=likely)
 
         def picked(choice: tuple[str, str] | None) -> None:
             if choice is not None:
@@ -390,8 +392,8 @@ class NotesController(Controller):
 
         self.context.open_dialog(picker, picked)
 
-    def _keeping_of(self, note: Note) -> Keeping | None:
-        return self._texts.keeping("note", note.id, note.title)
+    def _text_store_of(self, note: Note) -> TypedTextStore | None:
+        return self._texts.text_store("note", note.id, note.title)
 
     @background("open")
     async def review_merge(self, note: Note, other_id: str) -> None:
@@ -401,7 +403,9 @@ class NotesController(Controller):
 
         # What cannot be merged at all is said here, before anybody chooses.
         edit = partial(merge_notes, survivor_id=note.id, other_id=other_id)
-        if await self.context.attempt(self.desk.preview("", edit)) is not None:
-            snapshot = self.desk.snapshot
-            merge = MergeScreen(self.desk, snapshot.note(note.id), snapshot.note(other_id), self._keeping_of)
+        if await self.context.attempt(self.session.preview("", edit)) is not None:
+            snapshot = self.session.snapshot
+            merge = MergeScreen(
+                self.session, snapshot.note(note.id), snapshot.note(other_id), self._text_store_of
+            )
             self.context.open_dialog(merge, self._history.reviewed)

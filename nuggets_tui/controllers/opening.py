@@ -13,12 +13,12 @@ from core.model.snapshot import Snapshot
 from nuggets_tui import garbage
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.desk import Desk
-from nuggets_tui.glance import Glance
-from nuggets_tui.notices import tell_wrong_settings
+from nuggets_tui.notices import notify_wrong_settings
 from nuggets_tui.opening import Opening
 from nuggets_tui.pace import PACE
-from nuggets_tui.threads import aside
+from nuggets_tui.quick_scan import QuickScan
+from nuggets_tui.session import Session
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import View, changed_notes
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.markdown_lines import load_parser
@@ -65,7 +65,7 @@ class OpeningController(Controller):
         self._reading = reading
         self._search = search
         self._stop = asyncio.Event()
-        self._wrong_told: tuple[str, ...] = ()
+        self._settings_notified: tuple[str, ...] = ()
         # The file that cannot be read while there is trouble.
         self.broken_file: Path | None = None
         # What is said of why it cannot be opened.
@@ -88,10 +88,10 @@ class OpeningController(Controller):
         self._stop.set()
         self._stop = asyncio.Event()
         self.context.cancel_all()
-        if self.context.open_desk is not None:
-            self.context.open_desk.let_go(0.0)
-        self.context.open_desk, self._notice = None, notice
-        self.context.complete = self.context.settled = False
+        if self.context.open_session is not None:
+            self.context.open_session.close(0.0)
+        self.context.open_session, self._notice = None, notice
+        self.context.complete = self.context.reconciled = False
         self._opening = Opening(home, self._opening.clock).start()
         self.context.search_box.value = ""
         self.context.show_anew(View(home=str(home), keys=self.view.keys))
@@ -101,8 +101,8 @@ class OpeningController(Controller):
         """Shows the memory if it is there already, else as soon as it is."""
         home = self._opening.home
         named = {"home": str(home) if home is not None else "", "keys": self.context.app.key_map}
-        look = self._opening.at_hand(_FRAME_PATIENCE)
-        if look is not None or self._opening.future.done():
+        scan = self._opening.at_hand(_FRAME_PATIENCE)
+        if scan is not None or self._opening.future.done():
             # What follows at once is given to the panes together with this.
             self.context.show_ahead(**named)
         else:
@@ -110,24 +110,24 @@ class OpeningController(Controller):
         if self._opening.future.done():
             self._try_to_show()
         else:
-            if look is not None:
-                self._show_first_look(look)
+            if scan is not None:
+                self._show_quick_scan(scan)
             self._wait_for_memory()
         self.context.every(_TICK, self._tick)
         self.context.every(_AGES, self._age)
 
     @background("opening", exclusive=True)
     async def _wait_for_memory(self) -> None:
-        look = await asyncio.wrap_future(self._opening.first_look)
-        if look is not None and self.view.glanced is None:
-            self._show_first_look(look)
+        scan = await asyncio.wrap_future(self._opening.quick_scan)
+        if scan is not None and self.view.quick_counts is None:
+            self._show_quick_scan(scan)
         await asyncio.wait([asyncio.wrap_future(self._opening.future)])
         self._try_to_show()
 
-    def _show_first_look(self, look: Glance) -> None:
+    def _show_quick_scan(self, scan: QuickScan) -> None:
         self.context.show(
-            snapshot=Snapshot(notes=look.newest, nuggets=look.nuggets),
-            glanced=(look.visible, look.hidden, look.nugget_count),
+            snapshot=Snapshot(notes=scan.newest, nuggets=scan.nuggets),
+            quick_counts=(scan.visible, scan.hidden, scan.nugget_count),
             now=self._opening.clock(),
         )  # fmt: skip
         self.context.after_refresh(self._opening.frame_shown.set)
@@ -154,19 +154,19 @@ class OpeningController(Controller):
 
     def _show_memory(self) -> None:
         memory = self._opening.future.result()
-        self.context.open_desk = Desk(memory, self._opening.clock)
+        self.context.open_session = Session(memory, self._opening.clock)
         self.context.show(
             home=str(memory.home), snapshot=memory.snapshot, now=self._opening.clock(), loaded=True,
-            trouble="", glanced=None,
+            trouble="", quick_counts=None,
         )  # fmt: skip
         self.context.header.now = self.view.now
         self._show_message_or_panes()
         self.context.after_refresh(self._after_first_frame)
 
     def _after_first_frame(self) -> None:
-        self._tell_first_frame()
+        self._notify_first_frame()
         if self._notice:
-            self.context.say(self._notice)
+            self.context.notify(self._notice)
         self._follow_settings()
         self._bring_the_rest()
         self._live_with_files()
@@ -176,14 +176,14 @@ class OpeningController(Controller):
     @background("rest", exclusive=True)
     async def _bring_the_rest(self) -> None:
         """What the first frame does without: Markdown, the picture of the graph, the index of the search."""
-        await aside(load_parser)
-        await aside(load_signs)
+        await run_in_thread(load_parser)
+        await run_in_thread(load_signs)
         self.context.screen.query_one(NotePane).plainly = False
         for pane in self.context.screen.query(RowList):
             pane.make_rows_anew()
         for scrolling in self.context.screen.query(_LASTING_BARS):
             scrolling.styles.overflow_y = "scroll"
-        await aside(import_module, _GRAPH_MODULE)
+        await run_in_thread(import_module, _GRAPH_MODULE)
         # Data is bound to the pane from the screen's own turn alone.
         self.context.call_later(self._draw_graph)
         if self.view.snapshot.notes:
@@ -199,7 +199,7 @@ class OpeningController(Controller):
                 await place.remove()
                 await self.context.panes.mount(graph, after="#neighbours")
 
-    def _tell_first_frame(self) -> None:
+    def _notify_first_frame(self) -> None:
         self.context.app.first_frame_shown()
 
     def _show_trouble(self, error: Exception) -> None:
@@ -212,7 +212,7 @@ class OpeningController(Controller):
             self._trouble = told
             self.context.show(trouble=str(error))
             self.show_message(trouble_lines(error, self.view.keys), trouble=True)
-            self.context.after_refresh(self._tell_first_frame)
+            self.context.after_refresh(self._notify_first_frame)
         self.context.after(_RETRY, self._open_again)
 
     @background("opening", exclusive=True)
@@ -221,7 +221,7 @@ class OpeningController(Controller):
             # Another memory was opened meanwhile.
             return
         self._opening = Opening(self._opening.home, self._opening.clock)
-        await aside(self._opening.open)
+        await run_in_thread(self._opening.open)
         self._try_to_show()
 
     def _show_message_or_panes(self) -> None:
@@ -261,32 +261,32 @@ class OpeningController(Controller):
     @background("watch", exclusive=True)
     async def _live_with_files(self) -> None:
         """Settles what waits from before, now that the first frame stands, then follows the files."""
-        desk = self.desk
+        session = self.session
         try:
-            snapshot = await desk.settle()
-            self.context.show(new_since=desk.last_visit or "")
+            snapshot = await session.reconcile()
+            self.context.show(new_since=session.last_visit or "")
             self.context.show_snapshot(snapshot)
         except NuggetsError as error:
             self._files_broke(error)
         except Exception as error:
             # Whatever it was: the files are followed all the same.
             self.context.screen.log.error(error)
-            self.context.say_error(error)
-        self.context.settled = True
-        async for event in self.desk.events(self._stop):
+            self.context.notify_error(error)
+        self.context.reconciled = True
+        async for event in self.session.events(self._stop):
             if not self.context.is_mounted:
                 return
             if isinstance(event, Snapshot):
                 before = self.view.note
                 self.context.show_snapshot(event)
-                self._reading.tell_of_change(before, event)
+                self._reading.notify_change(before, event)
             else:
                 self._files_broke(event)
 
     def _files_broke(self, error: NuggetsError) -> None:
         self.broken_file = _file_of(error)
         self.context.show(trouble=error.message)
-        self.context.say_error(error)
+        self.context.notify_error(error)
 
     def show_snapshot(self, snapshot: Snapshot) -> None:
         """Shows the memory as it is now; what changed glows."""
@@ -295,7 +295,7 @@ class OpeningController(Controller):
         if before.trouble:
             # What was said of the trouble is true no more.
             self.context.dismiss_notices()
-            self.context.say("The files are readable again.")
+            self.context.notify("The files are readable again.")
         note_id = before.note_id if before.note_id in snapshot.by_id else ""
         self.context.show(
             snapshot=snapshot,
@@ -306,7 +306,7 @@ class OpeningController(Controller):
         )
         self._follow_settings()
         self._audit.read_log()
-        self._audit.tell_notices()
+        self._audit.show_notices()
         self.context.header.now = self.view.now
         if before.note_id and not note_id:
             self._reading.note_under_cursor()
@@ -316,29 +316,29 @@ class OpeningController(Controller):
 
     def _follow_settings(self) -> None:
         """Keys and theme are those of the settings as they are now; what cannot be followed is said."""
-        wrong = self.context.app.take_settings(self.desk.memory.settings)
+        wrong = self.context.app.take_settings(self.session.memory.settings)
         if self.context.app.key_map is not self.view.keys:
             self.context.show(keys=self.context.app.key_map)
-        if wrong != self._wrong_told:
-            self._wrong_told = wrong
-            tell_wrong_settings(self.context.screen, wrong)
+        if wrong != self._settings_notified:
+            self._settings_notified = wrong
+            notify_wrong_settings(self.context.screen, wrong)
 
     def _time_shown(self, before: View) -> datetime:
         """The time that ages are told by. It moves on in steps: each step draws every age anew."""
-        now = self.desk.clock()
+        now = self.session.clock()
         still = before.now is not None and timedelta() <= now - before.now < _STEP
         return before.now if still and before.now is not None else now
 
     def closing(self) -> None:
         """Lets the watcher end, and the log's file go."""
         self._stop.set()
-        if self.context.open_desk is not None:
-            self.context.open_desk.let_go(_FAREWELL)
+        if self.context.open_session is not None:
+            self.context.open_session.close(_FAREWELL)
 
     def _tick(self) -> None:
         self.context.header.now = self._opening.clock()
-        self._audit.tell_notices()
-        self._audit.look()
+        self._audit.show_notices()
+        self._audit.refresh()
 
     def _age(self) -> None:
         if PACE.rests(_AWAY):

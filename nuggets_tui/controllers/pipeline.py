@@ -12,20 +12,20 @@ from msgspec.structs import replace
 from core.errors import NuggetsError
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.pipeline_sign import PipelineSign
+from nuggets_tui.pipeline_status import PipelineIndicator
 
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.pipeline.records import HistoryRow, Origin
     from nuggets_tui.controllers.unsaved import TextsController
-    from nuggets_tui.keeping import Keeping
-    from nuggets_tui.origin import Origin as NoteOrigin
-    from nuggets_tui.pipeline_desk import PipelineDesk
+    from nuggets_tui.origin import NoteAuthors
+    from nuggets_tui.pipeline_session import PipelineSession
+    from nuggets_tui.typed_text import TypedTextStore
 
 _EVERY: Final = 2.0
 # Seconds that work under way is given when the memory is left.
 _FAREWELL: Final = 0.6
-_UNREADABLE: Final = PipelineSign("stuck", "pipeline unreadable")
+_UNREADABLE: Final = PipelineIndicator("stuck", "pipeline unreadable")
 
 
 class PipelineController(Controller):
@@ -34,80 +34,80 @@ class PipelineController(Controller):
     def __init__(self, context: Context, texts: TextsController) -> None:
         super().__init__(context)
         self._texts = texts
-        self._pipeline: PipelineDesk | None = None
-        self._looking = False
+        self._pipeline: PipelineSession | None = None
+        self._refreshing = False
         self._trouble: tuple[object, ...] = ()
         self._work_trouble = ""
 
     def mounted(self) -> None:
         """Looks again and again: another program may hand something in."""
-        self.context.every(_EVERY, self.look)
+        self.context.every(_EVERY, self.refresh)
 
     def leaving(self) -> None:
         """Gives back what is worked on."""
         left, self._pipeline = self._pipeline, None
         if left is not None:
-            left.let_go(_FAREWELL)
+            left.close(_FAREWELL)
 
     def snapshot_shown(self) -> None:
         """The first time of a memory looks at its pipeline."""
         if self._pipeline is None:
-            self.look()
+            self.refresh()
 
     @property
-    def _pipeline_desk(self) -> PipelineDesk:
-        if self._pipeline is None or self._pipeline.memory is not self.desk.memory:
-            from nuggets_tui.pipeline_desk import PipelineDesk
+    def _pipeline_session(self) -> PipelineSession:
+        if self._pipeline is None or self._pipeline.memory is not self.session.memory:
+            from nuggets_tui.pipeline_session import PipelineSession
 
             self.leaving()
-            self._pipeline = PipelineDesk(self.desk.memory, self.desk.clock)
+            self._pipeline = PipelineSession(self.session.memory, self.session.clock)
         return self._pipeline
 
     @background("pipeline")
-    async def look(self) -> None:
-        """Shows the light; runs the pipeline where nobody else does."""
+    async def refresh(self) -> None:
+        """Shows the status; runs the pipeline where nobody else does."""
         if (
-            self._looking
-            or self.context.open_desk is None
+            self._refreshing
+            or self.context.open_session is None
             or not self.view.loaded
-            or not self.context.settled
+            or not self.context.reconciled
         ):
             return
-        desk = self._pipeline_desk
-        self._looking = True
+        session = self._pipeline_session
+        self._refreshing = True
         try:
-            sign = await desk.look(runs=not (self.view.snapshot.read_only or self.view.trouble))
+            indicator = await session.refresh(runs=not (self.view.snapshot.read_only or self.view.trouble))
             self._trouble = ()
         except NuggetsError as error:
-            sign = _UNREADABLE
+            indicator = _UNREADABLE
             if error.identity != self._trouble:
                 self._trouble = error.identity
-                self.context.say_error(error)
+                self.context.notify_error(error)
         except RuntimeError:
             # The memory was left meanwhile.
             return
         finally:
-            self._looking = False
-        if desk is not self._pipeline or not self.context.is_mounted:
+            self._refreshing = False
+        if session is not self._pipeline or not self.context.is_mounted:
             return
-        for line in desk.take_troubles()[-1:]:
-            # What goes on failing is said once; the light goes on saying so.
+        for line in session.take_troubles()[-1:]:
+            # What goes on failing is said once; the icon goes on showing it.
             if line != self._work_trouble:
                 self._work_trouble = line
                 self.context.warn(line)
-        if sign != self.view.pipeline:
-            self.context.show(pipeline=sign)
+        if indicator != self.view.pipeline:
+            self.context.show(pipeline=indicator)
 
-    async def traced(self, origin: NoteOrigin, note: Note) -> NoteOrigin:
+    async def with_trail(self, origin: NoteAuthors, note: Note) -> NoteAuthors:
         """With the sentence that the note was made of, where the pipeline made it."""
         from nuggets_tui.origin import made_by_pipeline, trail_of
 
         if not made_by_pipeline(note):
             return origin
         known = None
-        # What cannot be read just now is said by the light.
+        # What cannot be read just now is shown by the icon.
         with contextlib.suppress(NuggetsError, RuntimeError):
-            known = await self._pipeline_desk.origin(note.id)
+            known = await self._pipeline_session.origin(note.id)
         return replace(origin, trail=trail_of(note, known))
 
     # Commands
@@ -116,28 +116,30 @@ class PipelineController(Controller):
         """The Pipeline screen."""
         from nuggets_tui.screens.pipeline import PipelineScreen
 
-        screen = PipelineScreen(self._pipeline_desk, self.desk, self._pipeline_wrote)
-        screen.keeping_of = partial(self._texts.keeping, "text")
+        screen = PipelineScreen(self._pipeline_session, self.session, self._pipeline_wrote)
+        screen.text_store_of = partial(self._texts.text_store, "text")
         self.context.open_dialog(screen, self._pipeline_left)
 
-    def resume_hand_in(self, typed: Mapping[str, str], keeping: Keeping) -> None:
+    def resume_submit(self, typed: Mapping[str, str], text_store: TypedTextStore) -> None:
         """A text that was not handed in yet."""
-        from nuggets_tui.screens.pipeline_intake import HandInScreen
+        from nuggets_tui.screens.pipeline_intake import SubmitScreen
 
-        screen = HandInScreen(self._pipeline_desk, self.desk.snapshot, typed=typed, keeping=keeping)
-        self.context.open_dialog(screen, self._handed_in)
+        screen = SubmitScreen(
+            self._pipeline_session, self.session.snapshot, typed=typed, text_store=text_store
+        )
+        self.context.open_dialog(screen, self._submitted)
 
-    def _handed_in(self, said: str | None) -> None:
+    def _submitted(self, said: str | None) -> None:
         if said:
-            self.context.say(said)
-            self.look()
+            self.context.notify(said)
+            self.refresh()
 
     def _pipeline_left(self, _: None) -> None:
-        self.look()
+        self.refresh()
 
     def _pipeline_wrote(self) -> None:
         if self.view.past is None:
-            self.context.show_snapshot(self.desk.snapshot)
+            self.context.show_snapshot(self.session.snapshot)
 
     @background("open")
     async def show_origin(self) -> None:
@@ -151,12 +153,12 @@ class PipelineController(Controller):
         found, rows = asked
         if found is None:
             words = "The pipeline did not make this note. The audit log says who did: {log_of_note}."
-            self.context.say(self.view.keys.filled(words))
+            self.context.notify(self.view.keys.filled(words))
             return
         from nuggets_tui.screens.note_origin import NoteOriginScreen
 
-        self.context.open_dialog(NoteOriginScreen(note, found, rows, self.desk.clock()))
+        self.context.open_dialog(NoteOriginScreen(note, found, rows, self.session.clock()))
 
     async def _origin_of(self, note_id: str) -> tuple[Origin | None, tuple[HistoryRow, ...]]:
-        found = await self._pipeline_desk.origin(note_id)
-        return found, await self._pipeline_desk.history(note_id) if found is not None else ()
+        found = await self._pipeline_session.origin(note_id)
+        return found, await self._pipeline_session.history(note_id) if found is not None else ()

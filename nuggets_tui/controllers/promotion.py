@@ -24,14 +24,14 @@ class PromotionController(Controller):
         # The folder of MEMORY.md that was typed last; asked for where nothing else names it.
         self._memory_folder = ""
         # Whether this window asked if the pass may promote.
-        self._asked = False
+        self._question_shown = False
 
     @background("open")
     async def promote(self) -> None:
         """Proposes lines for MEMORY.md; asks which one where several are known, or none."""
         from nuggets_tui.screens.choice import TargetsScreen
 
-        targets = await self.context.attempt(self.desk.read(self.desk.memory.promotion_targets))
+        targets = await self.context.attempt(self.session.read(self.session.memory.promotion_targets))
         if targets is None:
             return
         there = [target for target in targets if target.there]
@@ -40,7 +40,7 @@ class PromotionController(Controller):
         elif len(targets) == 1 and there[0].current:
             self._promote_to(None)
         else:
-            self.context.open_dialog(TargetsScreen(targets, self.desk.clock()), self._target_chosen)
+            self.context.open_dialog(TargetsScreen(targets, self.session.clock()), self._target_chosen)
 
     def _target_chosen(self, folder: str | None) -> None:
         from nuggets_tui.screens.choice import ANOTHER
@@ -67,48 +67,50 @@ class PromotionController(Controller):
         looking = LongWork("looking for notes to promote")
         result = await self.context.long_work(
             looking.words,
-            self.desk.read(self.desk.memory.promote, dry_run=True, memory_dir=folder, progress=looking.told),
+            self.session.read(
+                self.session.memory.promote, dry_run=True, memory_dir=folder, progress=looking.report_progress
+            ),
             looking,
         )
         if result is None:
             return
         if worth_showing(result):
-            self.context.open_dialog(PromotionReview(self.desk, result), self._history.reviewed)
+            self.context.open_dialog(PromotionReview(self.session, result), self._history.reviewed)
         else:
-            self.context.say(f"Nothing to promote: {result.path} is up to date.")
+            self.context.notify(f"Nothing to promote: {result.path} is up to date.")
 
     # Whether the pass may write MEMORY.md
 
     @background("promotable", exclusive=True)
-    async def look(self, *, ask: bool = False) -> None:
+    async def refresh(self, *, ask: bool = False) -> None:
         """Shows what waits for the person's word; after a pass of this window the question itself, once."""
-        from core.daily import waiting_promotion
+        from core.daily import pending_promotion
 
-        desk = self.desk
-        result = await self.context.attempt(desk.read(waiting_promotion, desk.memory))
-        if desk is not self.context.open_desk or not self.context.is_mounted:
+        session = self.session
+        result = await self.context.attempt(session.read(pending_promotion, session.memory))
+        if session is not self.context.open_session or not self.context.is_mounted:
             return
         from core.daily import lines_of
 
         self.context.show(promotable=lines_of(result) if result is not None else 0)
-        if result is not None and ask and not self._asked and self.context.on_top:
-            self._asked = True
+        if result is not None and ask and not self._question_shown and self.context.on_top:
+            self._question_shown = True
             self._ask(result)
 
     @background("open")
     async def ask_again(self) -> None:
         """Asks whether the pass may promote; says what holds where that was said before."""
-        from core.daily import waiting_promotion
+        from core.daily import pending_promotion
 
-        result = await self.context.attempt(self.desk.read(waiting_promotion, self.desk.memory))
+        result = await self.context.attempt(self.session.read(pending_promotion, self.session.memory))
         if result is not None:
             self._ask(result)
             return
         from core.daily import promotes_by
 
-        mode = promotes_by(self.desk.memory.settings)
+        mode = promotes_by(self.session.memory.settings)
         said = "Nothing to promote now." if mode == "ask" else f"Automatic promotion: {mode}."
-        self.context.say(f"{said} To change it, set promotion.automatic in settings.toml.")
+        self.context.notify(f"{said} To change it, set promotion.automatic in settings.toml.")
 
     def _ask(self, result: PromotionResult) -> None:
         from nuggets_tui.screens.choice import AutomaticScreen
@@ -128,7 +130,7 @@ class PromotionController(Controller):
         from core.daily import answer_promotion
 
         done = await self.context.attempt(
-            self.desk.write(answer_promotion, self.desk.memory, answer, result.path)
+            self.session.write(answer_promotion, self.session.memory, answer, result.path)
         )
         if done is None:
             return

@@ -13,7 +13,7 @@ from core.model.snapshot import Snapshot
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.safe_text import safe_line
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.facts import fact_key
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class ReadingController(Controller):
         self._pipeline = pipeline
         self.trail: list[str] = []
         # What was last told of which note, and when.
-        self._told_of: tuple[str, float] = ("", 0.0)
+        self._last_notified: tuple[str, float] = ("", 0.0)
 
     def show_note(self, note_id: str, *, follow: bool = False) -> None:
         """Shows a note. `follow`: backspace comes back to the one before."""
@@ -43,7 +43,7 @@ class ReadingController(Controller):
         if follow and before:
             self.trail.append(before)
         self.context.show(note_id=note_id, suggested=())
-        self.look_for_suggestions()
+        self.find_suggestions()
         self.context.refresh_bindings()
 
     def back(self) -> None:
@@ -58,7 +58,7 @@ class ReadingController(Controller):
         """The recall behind a fact."""
         from nuggets_tui.screens.recall import RecallScreen
 
-        self.context.open_dialog(RecallScreen(self.desk, nugget, key))
+        self.context.open_dialog(RecallScreen(self.session, nugget, key))
 
     def leaving(self) -> None:
         """Notes of one memory lead to none of another."""
@@ -81,14 +81,14 @@ class ReadingController(Controller):
 
     def first_frame_shown(self) -> None:
         """What belongs to the first note shown comes behind the first frame."""
-        self.look_for_suggestions()
+        self.find_suggestions()
 
     def snapshot_shown(self) -> None:
         """Another state has other suggestions."""
-        self.look_for_suggestions()
+        self.find_suggestions()
 
     @background("suggestions", exclusive=True)
-    async def look_for_suggestions(self) -> None:
+    async def find_suggestions(self) -> None:
         """Looks for notes that might be linked to the one shown."""
         note_id = self.view.note_id
         # Somebody who holds an arrow key down passes over many notes.
@@ -98,43 +98,45 @@ class ReadingController(Controller):
         from nuggets_tui.origin import origin_of
 
         note = self.view.snapshot.by_id[note_id]
-        found = await self.desk.suggestions(self.view.snapshot, note_id)
+        found = await self.session.suggestions(self.view.snapshot, note_id)
         if note_id == self.view.note_id:
             self.context.show(suggested=found)
         # The log may be in use for a while; the suggestions do not wait for it.
-        origin = await self._pipeline.traced(await aside(origin_of, self.desk.memory, note), note)
+        origin = await self._pipeline.with_trail(
+            await run_in_thread(origin_of, self.session.memory, note), note
+        )
         if note_id == self.view.note_id and origin != self.view.origin:
             self.context.show(origin=origin)
 
     # Changes from elsewhere
 
-    def tell_of_change(self, before: Note | None, after: Snapshot) -> None:
+    def notify_change(self, before: Note | None, after: Snapshot) -> None:
         """Says who changed, hid or deleted the note shown, unless it was the person at the keyboard; of all else the
         log tells. before: the note as it was shown.
         """
         if before is None or self.view.past is not None or not self.view.loaded:
             return
-        said = _said(before, after.by_id.get(before.id))
-        told, at = self._told_of
+        said = _what_became_of(before, after.by_id.get(before.id))
+        told, at = self._last_notified
         if said and not (told == f"{said} {before.id}" and time.monotonic() - at < _AGAIN):
-            self._tell_unless_own(before, said)
+            self._notify_unless_own(before, said)
 
     @background("elsewhere", exclusive=True)
-    async def _tell_unless_own(self, note: Note, said: str) -> None:
-        memory = self.desk.memory
+    async def _notify_unless_own(self, note: Note, said: str) -> None:
+        memory = self.session.memory
         try:
-            makers = await aside(memory.makers, note.id)
+            makers = await run_in_thread(memory.makers, note.id)
         except NuggetsError:
             makers = ()
         author: Author = makers[-1][0] if makers else PROGRAM
         if author == memory.author:
             return
-        self._told_of = f"{said} {note.id}", time.monotonic()
+        self._last_notified = f"{said} {note.id}", time.monotonic()
         who, title = safe_line(str(author), _TITLE), safe_line(note.title, _TITLE)
-        self.context.say(f"“{title}”, the note shown, was {said} by {who}.")
+        self.context.notify(f"“{title}”, the note shown, was {said} by {who}.")
 
 
-def _said(before: Note, after: Note | None) -> str:
+def _what_became_of(before: Note, after: Note | None) -> str:
     """What became of a note, as a participle; "" when it says what it said, recalls left out."""
     if after is None:
         return "deleted"

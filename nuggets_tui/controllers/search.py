@@ -47,15 +47,15 @@ class SearchController(Controller):
     def typed(self, text: str) -> None:
         """The text of the search box is now this."""
         # The language of queries is loaded by the first of them, not before the first frame.
-        from core.search.language import read
+        from core.search.query_syntax import parse_question
 
-        desk = self.context.open_desk
-        if read(text).empty:
-            if desk is not None:
-                desk.forget_question()
+        session = self.context.open_session
+        if parse_question(text).empty:
+            if session is not None:
+                session.forget_question()
             self.context.cancel("search")
             self._show(None)
-        elif desk is not None:
+        elif session is not None:
             # Where one pane has the screen, it is the one with the hits.
             self.context.panes.active = "notes"
             self._arrangement.show_tabs()
@@ -75,10 +75,10 @@ class SearchController(Controller):
             if found is not None:
                 self._show(found)
             return
-        found = await self.context.attempt(self.desk.find(text))
+        found = await self.context.attempt(self.session.find(text))
         if found is None:
             return
-        asked = asyncio.ensure_future(self.context.attempt(self.desk.recall(text)))
+        asked = asyncio.ensure_future(self.context.attempt(self.session.recall(text)))
         # The answer mostly comes along at once; hits do not wait for facts that are decoded for the first time.
         await asyncio.wait([asked], timeout=_RECALL_PATIENCE)
         if not asked.done():
@@ -120,9 +120,9 @@ class SearchController(Controller):
         """The index of the search; esc puts it off until somebody searches."""
         self.index_put_off = False
         indexing = LongWork("indexing", asked_for=False)
-        await self.context.long_work("", self.desk.warm_up(indexing.told), indexing)
+        await self.context.long_work("", self.session.warm_up(indexing.report_progress), indexing)
         self.index_put_off = indexing.was_stopped
-        garbage.settle()
+        garbage.freeze()
 
     @background("rest")
     async def make_index_after_all(self) -> None:
@@ -142,7 +142,7 @@ class SearchController(Controller):
 
     def _prepare(self) -> None:
         self._preparing = None
-        if self.context.open_desk is not None:
+        if self.context.open_session is not None:
             self._prepare_in_background()
 
     @background("vectors", exclusive=True)
@@ -151,7 +151,7 @@ class SearchController(Controller):
 
     async def prepare_and_search(self) -> None:
         """Scores were estimated so far: what stands in the box is weighed again, so that list and `w` agree."""
-        await self.desk.prepare_search()
+        await self.session.prepare_search()
         if self.view.past is None:
             self.again()
 
@@ -163,7 +163,7 @@ class SearchController(Controller):
             return
         if self.view.note is None:
             words = "No note is shown. Choose one in Results, or press {why_not} to ask about any note."
-            self.context.say(self.view.keys.filled(words))
+            self.context.notify(self.view.keys.filled(words))
         else:
             self._explain(self.view.note)
 
@@ -174,7 +174,7 @@ class SearchController(Controller):
         from nuggets_tui.screens.picker import PickerScreen
 
         heading = "Why is which note missing?"
-        picker = PickerScreen(self.desk, self.view.snapshot, None, heading, hidden=True)
+        picker = PickerScreen(self.session, self.view.snapshot, None, heading, hidden=True)
 
         def picked(choice: tuple[str, str] | None) -> None:
             note = self.view.snapshot.by_id.get(choice[0]) if choice is not None else None
@@ -190,11 +190,11 @@ class SearchController(Controller):
                 "Search first ({search}). Then {why} explains why the note is a hit, and "
                 "{why_not} why another is not."
             )
-            self.context.say(self.view.keys.filled(words))
+            self.context.notify(self.view.keys.filled(words))
         return self.view.found is not None
 
     def _explain(self, note: Note) -> None:
         from nuggets_tui.screens.why import WhyScreen
 
         if self.view.found is not None:
-            self.context.open_dialog(WhyScreen(self.desk, self.view.found, note))
+            self.context.open_dialog(WhyScreen(self.session, self.view.found, note))

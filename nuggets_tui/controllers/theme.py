@@ -23,14 +23,14 @@ class ThemeController(Controller):
         self.context.app.action_change_theme()
 
     @background("theme", exclusive=True)
-    async def keep(self, name: str) -> None:
+    async def save(self, name: str) -> None:
         """Puts a theme into the user's settings, unless it is the one that the next start would show anyway."""
         await asyncio.sleep(_PAUSE)
         app = self.context.app
         if name == app.first_theme():
             return
         if await self.context.attempt(asyncio.to_thread(_saved, name)):
-            app.theme_kept(name)
+            app.theme_saved(name)
 
 
 def _saved(name: str) -> bool:

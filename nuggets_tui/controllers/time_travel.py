@@ -16,9 +16,9 @@ from nuggets_tui.commands import APP, BY_NAME, FIND, VIEW, Command
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
-from nuggets_tui.threads import aside
+from nuggets_tui.pending_conflict import PendingConflict
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import Found, Past
-from nuggets_tui.waiting import Waiting
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import local_time
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from nuggets_tui.controllers.audit import AuditController
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.controllers.reading import ReadingController
-    from nuggets_tui.past import LookingBack, PastSearch
+    from nuggets_tui.past import PastSearch, TimeTravel
 
 _GROUPS: Final = (FIND, VIEW, APP)
 # What looks at the present alone, or would leave what is shown.
@@ -61,7 +61,7 @@ class TimeTravelController(Controller):
         self._audit = audit
         self._reading = reading
         self._history = history
-        self._looking_back: LookingBack | None = None
+        self._time_travel: TimeTravel | None = None
         self._search: PastSearch | None = None
         self._place: _Place | None = None
         # Keys that were pressed on the slider and not followed yet.
@@ -70,42 +70,44 @@ class TimeTravelController(Controller):
 
     # In and out
 
-    def look_back(self) -> None:
+    def start_time_travel(self) -> None:
         """Looks back; once looking back, asks for a moment to be typed."""
         if self.view.past is None:
-            self._look_back(self.context.focused)
+            self._start_time_travel(self.context.focused)
             return
         from nuggets_tui.screens.forms import MomentScreen
 
-        self.context.open_dialog(MomentScreen(self.desk.clock()), self._moment_typed)
+        self.context.open_dialog(MomentScreen(self.session.clock()), self._moment_typed)
 
     @background("past", exclusive=True)
-    async def _look_back(self, asked_in: Widget | None) -> None:
-        from nuggets_tui.past import LookingBack, PastSearch
+    async def _start_time_travel(self, asked_in: Widget | None) -> None:
+        from nuggets_tui.past import PastSearch, TimeTravel
 
-        desk = self.desk
-        looking = await self.context.long_work("reading the log", aside(LookingBack, desk.memory, desk.clock))
-        if looking is None or desk is not self.context.open_desk:
+        session = self.session
+        looking = await self.context.long_work(
+            "reading the log", run_in_thread(TimeTravel, session.memory, session.clock)
+        )
+        if looking is None or session is not self.context.open_session:
             return
         if not looking.timeline.marks and not looking.dig():
-            self.context.say(
+            self.context.notify(
                 "There is no past to show yet. It begins with your first change.",
             )
             return
         # Data is bound to the slider from the screen's own turn alone.
-        self.context.call_later(self._begin, looking, PastSearch(desk.memory, desk.clock), asked_in)
+        self.context.call_later(self._begin, looking, PastSearch(session.memory, session.clock), asked_in)
 
-    async def _begin(self, looking: LookingBack, search: PastSearch, asked_in: Widget | None) -> None:
+    async def _begin(self, looking: TimeTravel, search: PastSearch, asked_in: Widget | None) -> None:
         from nuggets_tui.widgets.time_line import TimeLine
 
-        if self.view.past is not None or looking.memory is not self.desk.memory:
+        if self.view.past is not None or looking.memory is not self.session.memory:
             return
-        self._looking_back, self._search = looking, search
+        self._time_travel, self._search = looking, search
         self._place = self._present_place()
         self.context.screen.add_class("-past")
         line = self.context.bind(TimeLine(looking))
         await self.context.screen.mount(line, before="#panes")
-        past, snapshot = looking.told(0), looking.timeline.at(0)
+        past, snapshot = looking.describe(0), looking.timeline.at(0)
         self.context.show(past=past, snapshot=snapshot, fresh=frozenset())
         # Who went elsewhere meanwhile, to the search maybe, goes on there.
         if self.context.focused in (asked_in, None):
@@ -117,21 +119,21 @@ class TimeTravelController(Controller):
         if self.view.past is None:
             return
         place, news = self._place, self.view.past.news
-        self._looking_back = self._search = self._place = None
+        self._time_travel = self._search = self._place = None
         self._steps = []
         self.context.screen.remove_class("-past")
         self.context.screen.query("#time").remove()
         self.context.show(
-            past=None, snapshot=self.desk.snapshot, note_id=place.note_id if place else "", suggested=()
+            past=None, snapshot=self.session.snapshot, note_id=place.note_id if place else "", suggested=()
         )  # fmt: skip
         if place is not None:
             self._reading.trail = list(place.trail)
             # The lists hold other rows only once the view has reached them.
             self.context.after_refresh(self._go_back_to_place, place)
         if news:
-            self.context.show_snapshot(self.desk.snapshot)
+            self.context.show_snapshot(self.session.snapshot)
         else:
-            self._tell_shown()
+            self._notify_shown()
         self.context.refresh_bindings()
 
     def _present_place(self) -> _Place:
@@ -163,18 +165,18 @@ class TimeTravelController(Controller):
     def take_down(self, snapshot: Snapshot, past: Past) -> None:
         """What changes while somebody looks back is said, and shown once they are back."""
         news = past.news or (
-            self._looking_back is not None and snapshot is not self._looking_back.timeline.at(0)
+            self._time_travel is not None and snapshot is not self._time_travel.timeline.at(0)
         )
-        self.context.show(past=replace(past, news=news), trouble="", now=self.desk.clock())
+        self.context.show(past=replace(past, news=news), trouble="", now=self.session.clock())
         self._audit.read_log()
-        self._audit.tell_notices()
+        self._audit.show_notices()
 
     # Sliding
 
     def slide(self, by: str, step: int) -> None:
         """Another moment: by "change", "day" or to the "end", earlier (-1) or later (1); or "to" a position."""
         self._steps.append((by, step))
-        if not self._sliding and self._looking_back is not None:
+        if not self._sliding and self._time_travel is not None:
             self._sliding = True
             self._slide()
 
@@ -182,10 +184,12 @@ class TimeTravelController(Controller):
     async def _slide(self) -> None:
         """Goes where the keys pressed so far lead; those pressed meanwhile lead on from there, all at once."""
         try:
-            while self._steps and self._looking_back is not None and self.view.past is not None:
-                looking, steps, self._steps = self._looking_back, self._steps, []
-                found = await self.context.attempt(aside(looking.follow, self.view.past.position, steps))
-                if looking is not self._looking_back or self.view.past is None:
+            while self._steps and self._time_travel is not None and self.view.past is not None:
+                looking, steps, self._steps = self._time_travel, self._steps, []
+                found = await self.context.attempt(
+                    run_in_thread(looking.follow, self.view.past.position, steps)
+                )
+                if looking is not self._time_travel or self.view.past is None:
                     return
                 if found is not None:
                     self._show_moment(*found)
@@ -198,10 +202,10 @@ class TimeTravelController(Controller):
             past=replace(past, news=self.view.past.news), snapshot=snapshot, suggested=(), fresh=frozenset()
         )  # fmt: skip
         self._bring_log_to(past.seq)
-        self._tell_shown()
+        self._notify_shown()
         self.context.refresh_bindings()
 
-    def _tell_shown(self) -> None:
+    def _notify_shown(self) -> None:
         for one in self.context.controllers:
             one.snapshot_shown()
 
@@ -222,21 +226,21 @@ class TimeTravelController(Controller):
 
     @background("past-jump", exclusive=True)
     async def _go_to_moment(self, moment: datetime) -> None:
-        looking = self._looking_back
+        looking = self._time_travel
         if looking is not None:
-            position = await self.context.attempt(aside(looking.position_at, moment))
-            if position is not None and looking is self._looking_back:
+            position = await self.context.attempt(run_in_thread(looking.position_at, moment))
+            if position is not None and looking is self._time_travel:
                 self.slide("to", position)
 
     def go_to_entry(self, entry_id: str) -> None:
         """The moment right after an entry of the log."""
         line = next((line for line in self.view.log.lines if line.id == entry_id), None)
-        if line is not None and self._looking_back is not None:
-            self.slide("to", self._looking_back.after_entry(line.seq))
+        if line is not None and self._time_travel is not None:
+            self.slide("to", self._time_travel.after_entry(line.seq))
 
-    def say_no_recall(self) -> None:
+    def explain_no_recall(self) -> None:
         """The recall behind a fact is one of the present."""
-        self.context.say("Recall answers exist only for the present. esc returns to now.")
+        self.context.notify("Recall answers exist only for the present. esc returns to now.")
 
     # What can be done while looking back
 
@@ -259,7 +263,7 @@ class TimeTravelController(Controller):
             _INSTEAD[name](self)
             return
         keys = self.view.keys
-        self.context.say(
+        self.context.notify(
             f"“{BY_NAME[name].label}” is off: the past is read only. esc returns to now; "
             f"{keys.key('conflicts')} compares with now and restores a note, {keys.key('restore')} "
             "restores everything."
@@ -286,13 +290,13 @@ class TimeTravelController(Controller):
         if past is None:
             return
         comparing = LongWork("comparing with now")
-        asked = aside(compared, self.view.snapshot, self.desk.snapshot, comparing.told)
+        asked = run_in_thread(compared, self.view.snapshot, self.session.snapshot, comparing.report_progress)
         found = await self.context.long_work(comparing.words, asked, comparing)
         if found is not None and not found.empty and self.view.past is not None:
             screen = CompareScreen(found, self._moment_words(self.view.past), self.view.note_id)
             self.context.open_dialog(screen, self._compared)
         elif found is not None:
-            self.context.say("No differences: all notes and facts are as they are now.")
+            self.context.notify("No differences: all notes and facts are as they are now.")
 
     def _compared(self, chosen: str | None) -> None:
         from nuggets_tui.screens.compare import ALL
@@ -314,24 +318,26 @@ class TimeTravelController(Controller):
             return
         wanted, words = self.view.snapshot, past.at or "the time before the log"
         looking = LongWork("computing the changes")
-        going_back = aside(self.desk.memory.going_back, wanted, words, note, looking.told)
+        going_back = run_in_thread(
+            self.session.memory.going_back, wanted, words, note, looking.report_progress
+        )
         proposed = await self.context.long_work(looking.words, going_back, looking)
         if proposed is not None and proposed.empty:
-            self.context.say("Nothing to restore: the memory is as it was then.")
+            self.context.notify("Nothing to restore: the memory is as it was then.")
         elif proposed is not None:
             moment = local_time(words) if past.at else words
-            review = restore_review(self.desk, proposed, moment, one_note=note is not None)
+            review = restore_review(self.session, proposed, moment, one_note=note is not None)
             self.context.open_dialog(review, self._went_back)
 
-    def _went_back(self, done: tuple[ChangeSet, str] | Waiting | None) -> None:
+    def _went_back(self, done: tuple[ChangeSet, str] | PendingConflict | None) -> None:
         if done is not None:
             self.leave()
             self._history.reviewed(done)
 
     def _moment_words(self, past: Past) -> str:
-        from nuggets_tui.past import told_moment
+        from nuggets_tui.past import describe_moment
 
-        return told_moment(past, self.desk.clock()).partition(" · ")[0]
+        return describe_moment(past, self.session.clock()).partition(" · ")[0]
 
 
 # What these keys do while somebody looks back.

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 from core.errors import NotFoundError
 from nuggets_tui.controllers.context import Context
 from nuggets_tui.controllers.controller import Controller, background
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.model.note import Note
     from core.model.snapshot import Snapshot
-    from core.unsaved import Kept, Offered, Unsaved, UnsavedTexts
+    from core.unsaved import Offered, Unsaved, UnsavedFile, UnsavedTexts
     from nuggets_tui.controllers.history import HistoryController
     from nuggets_tui.controllers.notes import NotesController
     from nuggets_tui.controllers.pipeline import PipelineController
     from nuggets_tui.controllers.reading import ReadingController
-    from nuggets_tui.keeping import Keeping
+    from nuggets_tui.typed_text import TypedTextStore
 
 
 class TextsController(Controller):
@@ -38,7 +38,7 @@ class TextsController(Controller):
             return
         from core.unsaved import UnsavedTexts
 
-        home = self.desk.memory.home
+        home = self.session.memory.home
         # What is typed in a copy of the demo goes with it.
         self.unsaved = None if self.context.app.is_copy(home) else UnsavedTexts.of(home)
         self._known = True
@@ -49,16 +49,16 @@ class TextsController(Controller):
         if unsaved is not None:
             unsaved.close()
 
-    def keeping(
+    def text_store(
         self, kind: str, about: str = "", title: str = "", own_title: str = "title"
-    ) -> Keeping | None:
-        """Where the text of a dialog is kept against a crash; arguments as in `Keeping`."""
+    ) -> TypedTextStore | None:
+        """Where the text of a dialog is kept against a crash; arguments as in `TypedTextStore`."""
         self.open()
         if self.unsaved is None:
             return None
-        from nuggets_tui.keeping import Keeping
+        from nuggets_tui.typed_text import TypedTextStore
 
-        return Keeping(self.unsaved.keep(), self.desk.clock, kind, about, title, own_title)
+        return TypedTextStore(self.unsaved.keep(), self.session.clock, kind, about, title, own_title)
 
 
 class UnsavedController(Controller):
@@ -92,13 +92,13 @@ class UnsavedController(Controller):
     @background("unsaved", exclusive=True)
     async def _find_unsaved(self) -> None:
         """Looks for texts that a crash left, and offers them."""
-        await aside(import_module, "core.unsaved")
+        await run_in_thread(import_module, "core.unsaved")
         self._texts.open()
-        await self._look_for_offers()
+        await self._find_offers()
         if self._offered and self.context.on_top and not self.context.typing:
             self._show_offers(self._offered)
         elif self._offered:
-            self.context.say(
+            self.context.notify(
                 f"{plural(len(self._offered), 'text')} not saved yet. To continue: ctrl+p “unsaved”."
             )
 
@@ -109,22 +109,22 @@ class UnsavedController(Controller):
 
     @background("unsaved", exclusive=True)
     async def _follow_offers(self) -> None:
-        await self._look_for_offers()
+        await self._find_offers()
 
-    async def _look_for_offers(self) -> None:
+    async def _find_offers(self) -> None:
         if self._texts.unsaved is not None:
-            self._offered = await aside(_open_offers, self._texts.unsaved, self.desk.snapshot)
+            self._offered = await run_in_thread(_open_offers, self._texts.unsaved, self.session.snapshot)
 
     # Choosing one
 
     @background("change")
     async def choose(self) -> None:
         """The texts that are not saved yet."""
-        await self._look_for_offers()
+        await self._find_offers()
         if self._offered:
             self._show_offers(self._offered)
         else:
-            self.context.say("There is no unsaved text.")
+            self.context.notify("There is no unsaved text.")
 
     def edit(self) -> None:
         """The editor; goes on with a text of this note, if one waits."""
@@ -146,108 +146,112 @@ class UnsavedController(Controller):
             elif answer is not None and not isinstance(answer, str):
                 self._go_on_with(answer)
 
-        screen = UnsavedScreen(self._texts.unsaved, offered, self.desk.clock(), of_note=of_note)
+        screen = UnsavedScreen(self._texts.unsaved, offered, self.session.clock(), of_note=of_note)
         self.context.open_dialog(screen, answered)
 
     @background("change")
     async def _go_on_with(self, offered: Offered) -> None:
         if self._texts.unsaved is None:
             return
-        taken = await self.context.attempt(aside(_taken, self._texts.unsaved, offered))
+        taken = await self.context.attempt(run_in_thread(_taken, self._texts.unsaved, offered))
         if taken is None:
             return
         kept = taken[0]
         if kept is None:
-            self.context.say("Another window is already editing it.")
+            self.context.notify("Another window is already editing it.")
             return
         unsaved = offered.unsaved
         if unsaved.kind == "conflict" and await self._resume_conflict(unsaved, kept):
             return
-        note = self.desk.snapshot.by_id.get(unsaved.about)
+        note = self.session.snapshot.by_id.get(unsaved.about)
         if unsaved.kind == "text":
-            self._pipeline.resume_hand_in(unsaved.values, self._kept(kept, unsaved))
+            self._pipeline.resume_submit(unsaved.values, self._text_store(kept, unsaved))
         elif unsaved.kind == "fact":
             self._resume_fact(unsaved, kept)
         elif note is not None:
             self._resume_note(note, unsaved, kept)
         else:
             if unsaved.about:
-                self.context.say("The note no longer exists. Your text is in a new note.")
+                self.context.notify("The note no longer exists. Your text is in a new note.")
             typed = {**unsaved.values, "text": unsaved.values.get("text", unsaved.values.get("result", ""))}
             typed.setdefault("title", unsaved.title)
             self._notes.push_editor(
-                None, typed, keeping=self._kept(kept, unsaved, "note", about="", title="")
+                None, typed, text_store=self._text_store(kept, unsaved, "note", about="", title="")
             )
 
-    def _kept(
+    def _text_store(
         self,
-        kept: Kept,
+        kept: UnsavedFile,
         unsaved: Unsaved,
         kind: str = "",
         *,
         about: str | None = None,
         title: str | None = None,
-    ) -> Keeping:
-        from nuggets_tui.keeping import Keeping
+    ) -> TypedTextStore:
+        from nuggets_tui.typed_text import TypedTextStore
 
         own_title = "key" if unsaved.kind == "fact" else "title"
-        return Keeping(
+        return TypedTextStore(
             kept,
-            self.desk.clock,
+            self.session.clock,
             kind or unsaved.kind,
             unsaved.about if about is None else about,
             (unsaved.title if unsaved.about else "") if title is None else title,
             own_title,
         )
 
-    def _resume_fact(self, unsaved: Unsaved, kept: Kept) -> None:
+    def _resume_fact(self, unsaved: Unsaved, kept: UnsavedFile) -> None:
         from nuggets_tui.screens.forms import fact_form
 
         nugget = unsaved.begun.get("nugget", "")
-        form = fact_form(self.desk, nugget, typed=unsaved.values, keeping=self._kept(kept, unsaved))
+        form = fact_form(
+            self.session, nugget, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
+        )
         self.context.open_dialog(form, self._notes.edited)
 
-    def _resume_note(self, note: Note, unsaved: Unsaved, kept: Kept) -> None:
-        from nuggets_tui.keeping import as_begun
+    def _resume_note(self, note: Note, unsaved: Unsaved, kept: UnsavedFile) -> None:
         from nuggets_tui.screens.forms import tags_form
+        from nuggets_tui.typed_text import as_begun
 
         # As it was then: what another program changed since is a conflict, not overwritten.
-        base, former = as_begun(self.desk.snapshot, note, unsaved.begun)
-        keeping = self._kept(kept, unsaved)
+        base, former = as_begun(self.session.snapshot, note, unsaved.begun)
+        text_store = self._text_store(kept, unsaved)
         self._reading.show_note(note.id, follow=True)
         if unsaved.kind == "tags":
-            form = tags_form(self.desk, base, former, typed=unsaved.values, keeping=keeping)
+            form = tags_form(self.session, base, former, typed=unsaved.values, text_store=text_store)
             self.context.open_dialog(form, self._notes.edited)
         else:
-            self._notes.push_editor(former, unsaved.values, base=base, keeping=keeping)
+            self._notes.push_editor(former, unsaved.values, base=base, text_store=text_store)
 
-    async def _resume_conflict(self, unsaved: Unsaved, kept: Kept) -> bool:
+    async def _resume_conflict(self, unsaved: Unsaved, kept: UnsavedFile) -> bool:
         """Goes on with the result of a conflict; False when it is settled meanwhile."""
         from nuggets_tui.screens.conflict import ConflictScreen
 
         try:
-            clash = await self.desk.clash(unsaved.about)
+            clash = await self.session.clash(unsaved.about)
         except NotFoundError:
             return False
         if clash.entry.state != "conflict" or not clash.textual:
             return False
-        screen = ConflictScreen(self.desk, clash, typed=unsaved.values, keeping=self._kept(kept, unsaved))
-        self.context.open_dialog(screen, self._history.settled)
+        screen = ConflictScreen(
+            self.session, clash, typed=unsaved.values, text_store=self._text_store(kept, unsaved)
+        )
+        self.context.open_dialog(screen, self._history.resolved)
         return True
 
 
-def _taken(texts: UnsavedTexts, offered: Offered) -> tuple[Kept | None]:
+def _taken(texts: UnsavedTexts, offered: Offered) -> tuple[UnsavedFile | None]:
     return (texts.take(offered),)
 
 
 def _open_offers(texts: UnsavedTexts, snapshot: Snapshot) -> tuple[Offered, ...]:
     """What is offered; texts that were saved in the instant before a crash are let go."""
-    from nuggets_tui.keeping import is_saved
+    from nuggets_tui.typed_text import is_saved
 
     offered = []
     for one in texts.offered():
         if is_saved(one.unsaved, snapshot):
-            texts.let_go(one)
+            texts.discard(one)
         elif one.unsaved.changed:
             offered.append(one)
     return tuple(offered)

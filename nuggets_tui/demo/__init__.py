@@ -56,9 +56,9 @@ def write_visit(home: Path, notes: int | None = None) -> Path:
     """As `write_demo`; the whole demo also has texts that were handed in, and proposals that wait for its visitor."""
     write_demo(home, notes)
     if notes is None:
-        from nuggets_tui.demo.texts import hand_in
+        from nuggets_tui.demo.texts import submit_texts
 
-        hand_in(home)
+        submit_texts(home)
     return home
 
 
@@ -103,14 +103,14 @@ def _make(memory: Memory, notes: int | None) -> bool:
     """
     from nuggets_tui.demo.build import change_set, oldest
     from nuggets_tui.demo.handwritten import entries
-    from nuggets_tui.demo.history import tell
+    from nuggets_tui.demo.history import write_history
 
     changes = change_set(memory.draft(), notes)
     large = len(changes.notes) > _MOST_IN_THE_LOG
     if not large:
         every = entries()
         written = oldest(every, notes)
-        tell(memory, written, changes, whole=len(written) == len(every))
+        write_history(memory, written, changes, whole=len(written) == len(every))
     if large or len(changes.notes) > len(written):
         memory.apply(changes)
     return not large

@@ -16,7 +16,7 @@ from core.model.note import HiddenFact, Link, Note, replace
 
 if TYPE_CHECKING:
     from core.model.draft import Draft
-    from nuggets_tui.demo.handwritten import Entry
+    from nuggets_tui.demo.handwritten import DemoEntry
 
 # Nobody at the keyboard: what a person takes back with one key is never the whole demo.
 DEMO: Final = Author("program", "demo")
@@ -60,7 +60,7 @@ def put_all(draft: Draft, notes: list[Note], facts: Iterable[tuple[str, Fact]]) 
         draft.put_fact(nugget, fact)
 
 
-def oldest(entries: list[Entry], count: int | None) -> list[Entry]:
+def oldest(entries: list[DemoEntry], count: int | None) -> list[DemoEntry]:
     """The entries as given or, when fewer are wanted, the oldest of them."""
     if count is None or count >= len(entries):
         return entries
@@ -69,7 +69,7 @@ def oldest(entries: list[Entry], count: int | None) -> list[Entry]:
     return [entry for entry in entries if entry.name in names]
 
 
-def notes_of(entries: list[Entry]) -> Iterator[Note]:
+def notes_of(entries: list[DemoEntry]) -> Iterator[Note]:
     """The notes of the entries, oldest first, with links in both directions; links to what is missing go."""
     by_name = {entry.name: entry for entry in entries}
     links: dict[str, list[Link]] = {name: [] for name in by_name}
@@ -81,19 +81,19 @@ def notes_of(entries: list[Entry]) -> Iterator[Note]:
         yield note_of(entry, tuple(links[entry.name]))
 
 
-def join(links: dict[str, list[Link]], one: Entry, other: Entry, reason: str) -> None:
+def join(links: dict[str, list[Link]], one: DemoEntry, other: DemoEntry, reason: str) -> None:
     """Notes a link on both sides, made as soon as both notes were there."""
     at = iso(max(one.created, other.created))
     links[one.name].append(Link(to=id_of(other), reason=reason, created_at=at))
     links[other.name].append(Link(to=id_of(one), reason=reason, created_at=at))
 
 
-def id_of(entry: Entry) -> str:
+def id_of(entry: DemoEntry) -> str:
     """The id of the entry's note; it follows from the entry's name alone."""
     return note_id(entry.kind, entry.nugget, f"{crc32(entry.name.encode()):08x}")
 
 
-def note_of(entry: Entry, links: tuple[Link, ...]) -> Note:
+def note_of(entry: DemoEntry, links: tuple[Link, ...]) -> Note:
     """The note of one entry with every field set; the draft settles tags and vector recipe."""
     meta = infer_meta(entry.kind, entry.title, entry.content, entry.tags, entry.meta)
     semantic = semantic_tags(entry.kind, entry.title, meta.type, meta.source)
@@ -125,7 +125,7 @@ def note_of(entry: Entry, links: tuple[Link, ...]) -> Note:
     )
 
 
-def fact_of(entry: Entry) -> Fact:
+def fact_of(entry: DemoEntry) -> Fact:
     """The fact of one entry as it stands in the fact file."""
     return Fact(key=entry.title, value=entry.content, hits=entry.hits, last_hit_session=entry.session)
 
@@ -135,7 +135,7 @@ def fact_of_note(note: Note) -> Fact:
     return Fact(key=note.key, value=note.content, hits=note.hits, last_hit_session=note.last_hit_session)
 
 
-def hidden_fact_of(entry: Entry) -> HiddenFact:
+def hidden_fact_of(entry: DemoEntry) -> HiddenFact:
     """What a hidden fact's note keeps, so that the fact can come back whole to its place."""
     return HiddenFact(
         key=entry.title,

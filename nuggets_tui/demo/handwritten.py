@@ -20,7 +20,7 @@ _META = ("subject", "scope", "type", "source", "confidence", "stability")
 
 
 @dataclass(frozen=True)
-class Entry:
+class DemoEntry:
     """A fact or a note as it was written by hand.
 
     name: how links name it, unique over all files ("<nugget>:<key>" for a fact). links: reason by name of the
@@ -45,13 +45,13 @@ class Entry:
     place: int
 
 
-def entries() -> list[Entry]:
+def entries() -> list[DemoEntry]:
     """All entries, nugget by nugget, in the order of the data files."""
     return list(_every())
 
 
 @cache
-def _every() -> tuple[Entry, ...]:
+def _every() -> tuple[DemoEntry, ...]:
     return tuple(entry for nugget in NUGGETS for entry in _entries_of(read_table(f"data/{nugget}.toml")))
 
 
@@ -61,7 +61,7 @@ def read_table(path: str) -> dict[str, Any]:
     return tomllib.loads(text)
 
 
-def _entries_of(table: dict[str, Any]) -> Iterator[Entry]:
+def _entries_of(table: dict[str, Any]) -> Iterator[DemoEntry]:
     nugget = table["nugget"]
     for row in [*table["facts"], *table.get("hidden_facts", ())]:
         yield _entry(f"{nugget}:{row['key']}", nugget, "fact", row["key"], row["value"], table, row)
@@ -77,7 +77,7 @@ def _entry(
     content: str,
     defaults: Mapping[str, Any],
     row: Mapping[str, Any],
-) -> Entry:
+) -> DemoEntry:
     created = _moment(row["on"], name)
     hits = row.get("hits", 0)
     used = _used(row, name, created) if hits else None
@@ -85,7 +85,7 @@ def _entry(
     sources = (row,) if row.get("scope") == "self" else (defaults, row)
     given = {field: source[field] for source in sources for field in _META if field in source}
     usual_tags = defaults.get("fact_tags", ()) if kind == "fact" else ()
-    return Entry(
+    return DemoEntry(
         name=name,
         nugget=nugget,
         kind=kind,

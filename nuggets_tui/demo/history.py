@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from core.memory import Memory
-    from nuggets_tui.demo.handwritten import Entry
+    from nuggets_tui.demo.handwritten import DemoEntry
 
 _PERSON: Final = "mira"
 _AUTHORS: Final = {
@@ -58,10 +58,10 @@ class Chapter:
 
 
 @dataclass
-class _Told:
+class _EntryState:
     """How far one entry has been told: its note is there, with its last text, recalled, hidden."""
 
-    entry: Entry
+    entry: DemoEntry
     order: float
     there: bool = False
     edited: bool = False
@@ -69,7 +69,7 @@ class _Told:
     hidden: bool = False
 
 
-def tell(memory: Memory, written: list[Entry], made: ChangeSet, *, whole: bool) -> None:
+def write_history(memory: Memory, written: list[DemoEntry], made: ChangeSet, *, whole: bool) -> None:
     """Makes a memory that holds exactly the entries, by the chapters of its story; it has to be empty.
 
     made: what would make the memory as it is to be in the end. whole: none of the entries is missing, so that the
@@ -84,23 +84,23 @@ def tell(memory: Memory, written: list[Entry], made: ChangeSet, *, whole: bool) 
 class _Story:
     """Turns chapters into change sets, each thought out on the memory that those before it left."""
 
-    def __init__(self, written: list[Entry], final: Iterable[Note], *, whole: bool) -> None:
+    def __init__(self, written: list[DemoEntry], final: Iterable[Note], *, whole: bool) -> None:
         table = read_table("data/history.toml")
         self._chapters = [_chapter(row) for row in table["entry"]]
         self._was: dict[str, list[list[str]]] = table["was"]
         self._final = {note.id: note for note in final}
-        self._told = {told.entry.name: told for told in _unfolding(written, whole=whole)}
+        self._states = {state.entry.name: state for state in _unfolding(written, whole=whole)}
         self._placed: dict[str, list[float]] = {}
         self._links_to_come = {pair for chapter in self._chapters for pair in chapter.links}
         self._named = {name for chapter in self._chapters for name in chapter.names}
         self._tags_to_come = {name: c.tags for c in self._chapters for name in c.names if c.tags}
-        self._holders: dict[str, set[str]] = {name: set() for name in self._told}
-        for name, told in self._told.items():
-            for target in told.entry.links:
-                if target in self._told:
+        self._holders: dict[str, set[str]] = {name: set() for name in self._states}
+        for name, state in self._states.items():
+            for target in state.entry.links:
+                if target in self._states:
                     self._holders[name].add(target)
                     self._holders[target].add(name)
-        self._names = {id_of(told.entry): name for name, told in self._told.items()}
+        self._names = {id_of(state.entry): name for name, state in self._states.items()}
 
     def change_sets(self, snapshot: Callable[[], Snapshot]) -> Iterator[ChangeSet]:
         """The entries of the log, oldest first. snapshot: gives the memory as the last one left it."""
@@ -120,10 +120,10 @@ class _Story:
 
     def _change_set(self, id: str, chapter: Chapter, snapshot: Snapshot) -> ChangeSet:
         touched = self._move_on(chapter)
-        due = [told for name, told in self._told.items() if name in touched]
+        due = [state for name, state in self._states.items() if name in touched]
         known = snapshot.by_id
         # What is new is what the log says first.
-        notes = sorted((self._note(told, chapter) for told in due), key=lambda note: note.id in known)
+        notes = sorted((self._note(state, chapter) for state in due), key=lambda note: note.id in known)
         facts = self._facts(due, snapshot)
         names = dict.fromkeys(note.nugget_name for note in notes)
         return ChangeSet(
@@ -149,34 +149,34 @@ class _Story:
             self._links_to_come -= set(chapter.links)
             return {name for pair in chapter.links for name in pair if self._is_there(name)}
         moved: set[str] = set()
-        for name, told in self._told.items():
-            entry, before = told.entry, (told.there, told.edited, told.recalled, told.hidden)
+        for name, state in self._states.items():
+            entry, before = state.entry, (state.there, state.edited, state.recalled, state.hidden)
             if chapter.recalls:
                 used = entry.used is not None and entry.used <= chapter.at
-                told.recalled |= told.there and not told.hidden and used
+                state.recalled |= state.there and not state.hidden and used
             elif chapter.session:
-                told.there |= entry.created <= chapter.at
+                state.there |= entry.created <= chapter.at
             if name in chapter.names or (chapter.session and name not in self._named):
-                told.edited |= told.there and _settled_by(entry, chapter)
-                told.hidden |= told.there and entry.hidden is not None and entry.hidden <= chapter.at
-            if before != (told.there, told.edited, told.recalled, told.hidden):
+                state.edited |= state.there and _edited_by(entry, chapter)
+                state.hidden |= state.there and entry.hidden is not None and entry.hidden <= chapter.at
+            if before != (state.there, state.edited, state.recalled, state.hidden):
                 moved.add(name)
         beside = {other for name in moved for other in self._holders[name] if self._is_there(other)}
         return moved | beside if not chapter.recalls else moved
 
     def _is_there(self, name: str) -> bool:
-        return name in self._told and self._told[name].there
+        return name in self._states and self._states[name].there
 
-    def _note(self, told: _Told, chapter: Chapter) -> Note:
+    def _note(self, state: _EntryState, chapter: Chapter) -> Note:
         """The note of an entry as far as it has been told."""
-        entry, note = told.entry, self._final[id_of(told.entry)]
-        links = tuple(link for link in note.links if self._is_linked(told, self._names[link.to]))
+        entry, note = state.entry, self._final[id_of(state.entry)]
+        links = tuple(link for link in note.links if self._is_linked(state, self._names[link.to]))
         changes: dict[str, Any] = {"links": links}
-        if not told.recalled:
+        if not state.recalled:
             changes |= {"hits": 0, "last_hit_session": "", "last_accessed_at": note.created_at}
-        if not told.hidden:
+        if not state.hidden:
             changes |= {"hidden": False, "archived_at": None, "hidden_fact": None}
-        if not told.edited:
+        if not state.edited:
             held_back = self._tags_to_come.get(entry.name, ())
             changes |= {
                 "content": self._earlier(entry),
@@ -188,14 +188,14 @@ class _Story:
             changes |= {"content": chapter.wrong[entry.name], "updated_at": iso(chapter.at)}
         return replace(note, **changes)
 
-    def _is_linked(self, told: _Told, name: str) -> bool:
+    def _is_linked(self, state: _EntryState, name: str) -> bool:
         """Whether a link is there already. A note that will be hidden gets its links as it is hidden."""
-        other = self._told[name]
-        waits = any(one.entry.hidden is not None and not one.hidden for one in (told, other))
-        to_come = frozenset((told.entry.name, name)) in self._links_to_come
+        other = self._states[name]
+        waits = any(one.entry.hidden is not None and not one.hidden for one in (state, other))
+        to_come = frozenset((state.entry.name, name)) in self._links_to_come
         return other.there and not waits and not to_come
 
-    def _earlier(self, entry: Entry) -> str:
+    def _earlier(self, entry: DemoEntry) -> str:
         """What an entry said before it was edited; the same text when it never was."""
         if not _changes(entry) and (entry.name not in self._named or entry.hidden is not None):
             return entry.content
@@ -212,29 +212,29 @@ class _Story:
 
     # Facts
 
-    def _facts(self, due: list[_Told], snapshot: Snapshot) -> tuple[FactChange, ...]:
+    def _facts(self, due: list[_EntryState], snapshot: Snapshot) -> tuple[FactChange, ...]:
         """The changes of the fact files that go with notes; each fact stands where it does in the end."""
         working: dict[str, DraftFacts] = {}
-        for told in due:
-            entry = told.entry
+        for state in due:
+            entry = state.entry
             if entry.kind != "fact":
                 continue
             if entry.nugget not in working:
                 known = snapshot.by_name.get(entry.nugget)
                 working[entry.nugget] = DraftFacts(known.facts if known is not None else ())
             placed = self._placed.setdefault(entry.nugget, [])
-            place = bisect_left(placed, told.order)
-            stands = placed[place : place + 1] == [told.order]
-            if told.hidden:
+            place = bisect_left(placed, state.order)
+            stands = placed[place : place + 1] == [state.order]
+            if state.hidden:
                 if stands:
                     working[entry.nugget].take(entry.title)
                     placed.pop(place)
                 continue
-            hits, session = (entry.hits, entry.session) if told.recalled else (0, "")
+            hits, session = (entry.hits, entry.session) if state.recalled else (0, "")
             fact = Fact(key=entry.title, value=entry.content, hits=hits, last_hit_session=session)
             working[entry.nugget].put(fact, place)
             if not stands:
-                placed.insert(place, told.order)
+                placed.insert(place, state.order)
         return tuple(change for name, facts in working.items() for change in facts.changes(name))
 
 
@@ -251,7 +251,7 @@ def _chapter(row: dict[str, Any]) -> Chapter:
     )
 
 
-def _unfolding(written: list[Entry], *, whole: bool) -> Iterator[_Told]:
+def _unfolding(written: list[DemoEntry], *, whole: bool) -> Iterator[_EntryState]:
     """The entries in the order in which they were made, each with its place among the facts of its nugget."""
     order: dict[str, float] = {}
     counts: dict[str, int] = {}
@@ -265,15 +265,15 @@ def _unfolding(written: list[Entry], *, whole: bool) -> Iterator[_Told]:
         leaves = entry.hidden is not None
         never_seen = entry.kind == "fact" and leaves and not whole
         # A fact takes its counts along as it is hidden.
-        yield _Told(entry, order[entry.name], hidden=never_seen, recalled=leaves)
+        yield _EntryState(entry, order[entry.name], hidden=never_seen, recalled=leaves)
 
 
-def _changes(entry: Entry) -> bool:
+def _changes(entry: DemoEntry) -> bool:
     """Whether an entry is edited some time after it was made."""
     return entry.edited is not None or entry.rewritten is not None
 
 
-def _settled_by(entry: Entry, chapter: Chapter) -> bool:
+def _edited_by(entry: DemoEntry, chapter: Chapter) -> bool:
     """Whether an entry has its last text by the end of a chapter that may bring it."""
     moments = [moment for moment in (entry.edited, entry.rewritten) if moment is not None]
     return all(moment <= chapter.at for moment in moments)

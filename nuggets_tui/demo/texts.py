@@ -38,7 +38,7 @@ _FACT: Final = re.compile(r"^(F\d+): (\{.*\}) beside ", re.MULTILINE)
 _SURE: Final = 0.86
 
 
-def hand_in(home: Path) -> None:
+def submit_texts(home: Path) -> None:
     """Hands the texts in to a demo memory and works on them; of its notes none is touched."""
     from core.memory import Memory
 

@@ -55,13 +55,15 @@ def packed(
         return _spiral(radii, wide)
     if any(known):
         # What was there before stays where it was, as far as it has not grown.
-        return _parted(kept(keys, radii, former, wide), radii)
+        return _parted(inherit_places(keys, radii, former, wide), radii)
     extent = float(np.sqrt((radii**2).sum()))
     start = np.array([_by_chance(key, extent, wide) for key in keys]).reshape(-1, 2)
     return _centred(_parted(_gathered(start, radii, links, wide), radii), radii)
 
 
-def kept(keys: Sequence[str], radii: Points, former: Mapping[str, Place], wide: float = 1.0) -> Points:
+def inherit_places(
+    keys: Sequence[str], radii: Points, former: Mapping[str, Place], wide: float = 1.0
+) -> Points:
     """The middles that discs had; new ones, the large ones first, as near to 0 as there is room for them."""
     middles = np.zeros((len(keys), 2))
     there = np.array([key in former for key in keys], dtype=bool)

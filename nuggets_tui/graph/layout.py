@@ -270,7 +270,7 @@ def _draw(graph: Sorted, plan: Plan, width: int, height: int, detail: int) -> Pi
     stretch = min(plan.spare // columns, _STRETCH[detail]) if columns else 0
     for side, router in zip(plan.parts, plan.routers, strict=True):
         router.stretch = stretch
-        router.settle(side.widths)
+        router.fix_distances(side.widths)
     left = plan.routers[0]
     spare = plan.spare - stretch * columns
     margin = spare // 2 if left.places else min(spare, 1)

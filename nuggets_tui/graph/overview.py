@@ -31,7 +31,7 @@ from nuggets_tui.graph.discs import (
     Points,
     around,
     drawn_together,
-    kept,
+    inherit_places,
     packed,
     stepped_radius,
 )
@@ -124,7 +124,7 @@ def lay_out_overview(
         outer[number] = around(middle[inside], radius[inside]) * _ROOM
     if before.nuggets and len(radius) <= MOST_RELAXED:
         # Not packed: parts of nuggets may reach into the discs of others.
-        ground = kept(gathered.nuggets, outer, before.nuggets, _WIDE)
+        ground = inherit_places(gathered.nuggets, outer, before.nuggets, _WIDE)
     else:
         apart = _matrix(nugget[links] if len(links) else joined, np.arange(len(outer)), len(outer))
         ground = packed(gathered.nuggets, outer, apart, before.nuggets, _WIDE)
@@ -202,7 +202,7 @@ def _names(
         elif each < tags:
             found.append((gathered.tags[each], f"tag {gathered.tags[each]}"))
         else:
-            word = telling_word(gathered, np.flatnonzero(community == number), everywhere)
+            word = distinctive_word(gathered, np.flatnonzero(community == number), everywhere)
             found.append((word, f"note {gathered.notes[each - tags].id}"))
     return found
 
@@ -332,7 +332,7 @@ def _chance(code: NDArray[np.uint64], turn: int) -> NDArray[np.float64]:
     return (mixed >> np.uint64(11)).astype(np.float64) / float(1 << 53)
 
 
-def telling_word(gathered: Gathered, members: Numbers, everywhere: Counter[str]) -> str:
+def distinctive_word(gathered: Gathered, members: Numbers, everywhere: Counter[str]) -> str:
     """The word that the titles of some notes have, and titles elsewhere have not; "" when there is none.
 
     The weight of a word is its number of titles here times the logarithm of how rare it is among all.

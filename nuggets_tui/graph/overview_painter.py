@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _MARK: Final = "◉"
 _TITLE_CELLS: Final = 36
-_SAID_CELLS: Final = 60
+_LABEL_CELLS: Final = 60
 # How much of their colour points keep, where few and where many are.
 _SHADES: Final = (0.5, 0.75, 1.0)
 
@@ -149,7 +149,7 @@ def point_words(scene: Scene, number: int | None, title: str) -> str:
     overview = scene.overview
     disc = overview.communities[overview.community[number]]
     home = overview.nuggets[disc.nugget].name
-    said = [cut(title, _SAID_CELLS), f"{home} › {disc.name}" if disc.name else home]
+    said = [cut(title, _LABEL_CELLS), f"{home} › {disc.name}" if disc.name else home]
     said.append(plural(int(scene.shown[overview.linked(number)].sum()), "link"))
     column, row = scene.cell(number)
     inside = 0 <= column < scene.camera.width and 0 <= row < scene.camera.height

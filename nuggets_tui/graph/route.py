@@ -133,7 +133,7 @@ class Router:
                 if len(pile) < _MOST_TRACKS:
                     pile.append(Track([(near, far)]))
 
-    def settle(self, widths: list[int]) -> None:
+    def fix_distances(self, widths: list[int]) -> None:
         """Fix all distances, now that the columns' widths are known."""
         at = 0
         for channel in self._channels:

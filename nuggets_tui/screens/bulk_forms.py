@@ -15,7 +15,7 @@ from textual.widgets import Input, Static
 from core.model.note import SCOPES, Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.bulk import tag_counts
-from nuggets_tui.notices import say
+from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.screens.choice import ChoiceScreen
 from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
@@ -28,7 +28,7 @@ from nuggets_tui.words import plural
 
 _TAGS: Final = 24
 _TAG: Final = 30
-_SAID: Final = {
+_SCOPE_MEANINGS: Final = {
     "self": "about the assistant itself",
     "user": "about you, in every project",
     "shared": "known to all projects",
@@ -97,7 +97,7 @@ class TagsOfManyScreen(Dialog[tuple[list[str], list[str]]]):
         if any(self.values):
             self.dismiss(self.values)
         else:
-            say(self, "Type a tag to add or remove.")
+            notify(self, "Type a tag to add or remove.")
 
     @property
     def unsaved(self) -> bool:
@@ -136,4 +136,4 @@ class ScopeScreen(ChoiceScreen):
 def _scope_row(scope: str, count: int, total: int) -> Row:
     here = "" if not count else "here now" if total == 1 else f"{plural(count, 'note')} here now"
     head = sides(Content.styled(scope, "bold"), Content.styled(here, "$text-secondary"))
-    return Row(scope, (head, Content.styled(f"  {_SAID[scope]}", MUTED)))
+    return Row(scope, (head, Content.styled(f"  {_SCOPE_MEANINGS[scope]}", MUTED)))

@@ -12,12 +12,12 @@ from core.model.change import NoteChange
 from core.model.infer import said_scope
 from core.model.note import Note
 from nuggets_tui.bulk import Proposal, carry_out
-from nuggets_tui.desk import Desk
 from nuggets_tui.differences import TitleOf, titles
 from nuggets_tui.remedies import message
 from nuggets_tui.safe_text import cut, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.diff_lines import note_change_lines, wrapped
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
@@ -30,7 +30,7 @@ _NAMED, _NAME = 5, 60
 class BulkReview(ReviewScreen):
     """What one command would change of many notes."""
 
-    def __init__(self, desk: Desk, proposal: Proposal, selected: int, undo_key: str = "u") -> None:
+    def __init__(self, session: Session, proposal: Proposal, selected: int, undo_key: str = "u") -> None:
         """`selected`: how many notes were selected; some of them may not change."""
         super().__init__(
             proposal.edit.title,
@@ -39,11 +39,11 @@ class BulkReview(ReviewScreen):
             self._carry_out,
             keys=proposal.edited.changed,
         )
-        self._desk = desk
+        self._session = session
         self._proposal = proposal
 
     async def _carry_out(self, accepted: Collection[str]) -> Reviewed:
-        done, count = await carry_out(self._desk, self._proposal, accepted)
+        done, count = await carry_out(self._session, self._proposal, accepted)
         said = self._proposal.edit.reason(count)
         return done, said[:1].upper() + said[1:]
 

@@ -18,7 +18,7 @@ from core.model.compare import Differences, differences
 from core.model.progress import Progress
 from core.model.snapshot import Snapshot
 from nuggets_tui.differences import TitleOf, fact_lines, note_lines, titles
-from nuggets_tui.notices import say
+from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog, key_content
 from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
@@ -151,13 +151,13 @@ class CompareScreen(Dialog[str]):
         change = event.row.data
         if isinstance(change, NoteChange | FactChange):
             self.query_one("#difference", LineView).show_lines(partial(_lines, change, self._found.title_of))
-        self.say_keys()
+        self.refresh_keys()
 
     def action_bring_back(self) -> None:
         """Proposes to bring the note under the cursor back."""
         change = self._restorable
         if change is None:
-            say(self, "You can only restore a note that existed then. B restores everything.")
+            notify(self, "You can only restore a note that existed then. B restores everything.")
         else:
             self.dismiss(change.id)
 

@@ -18,12 +18,12 @@ from textual.widgets import Input, Static, TextArea
 from core.model.change import ChangeSet
 from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.clash import LINES, Clash, Side, Version
-from nuggets_tui.desk import Desk
-from nuggets_tui.keeping import Keeping
 from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.session import Session
+from nuggets_tui.typed_text import TypedTextStore
 from nuggets_tui.widgets.diff_lines import text_difference, wrapped
 from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView, MakeLines
@@ -39,10 +39,10 @@ _DECIDED: Final[dict[Side, str]] = {
 }
 
 
-Settled = tuple[ChangeSet, str]
+Resolution = tuple[ChangeSet, str]
 
 
-class ConflictScreen(TypedDialog[Settled]):
+class ConflictScreen(TypedDialog[Resolution]):
     """Settles a conflict of the log. Answers with what was written, and a sentence that says what was decided.
 
     Without an answer the conflict goes on waiting.
@@ -62,11 +62,11 @@ class ConflictScreen(TypedDialog[Settled]):
 
     def __init__(
         self,
-        desk: Desk,
+        session: Session,
         clash: Clash,
         *,
         typed: Mapping[str, str] | None = None,
-        keeping: Keeping | None = None,
+        text_store: TypedTextStore | None = None,
         waiting: int = 1,
     ) -> None:
         """waiting: how many conflicts wait in all."""
@@ -75,9 +75,9 @@ class ConflictScreen(TypedDialog[Settled]):
         # Whether all that wait are settled as this one.
         self.alike = False
         self.typed = typed
-        self.keeping = keeping if clash.textual else None
+        self.text_store = text_store if clash.textual else None
         self.heading = f"Conflict: {clash.title}"
-        self._desk = desk
+        self._session = session
         self._clash = clash
         # What the result was taken from last.
         self.choice: Side = "ours"
@@ -130,7 +130,7 @@ class ConflictScreen(TypedDialog[Settled]):
 
     def _titles(self) -> dict[Side, Content]:
         """What stands over the two versions: whose they are, and how old."""
-        now, made = self._desk.clock(), self._clash.made
+        now, made = self._session.clock(), self._clash.made
         yours = self._clash.entry.change_set
         mine = yours.author.kind == "person"
         theirs = (
@@ -206,7 +206,7 @@ class ConflictScreen(TypedDialog[Settled]):
 
     def on_descendant_focus(self) -> None:
         """Other keys act in the field."""
-        self.say_keys()
+        self.refresh_keys()
 
     def _show_choice(self) -> None:
         result = self.result
@@ -221,7 +221,7 @@ class ConflictScreen(TypedDialog[Settled]):
             self.query_one("#choice", Static).update(said)
         else:
             self.query_one("#result").border_title = Content(f"Result: {taken}")
-        self.say_keys()
+        self.refresh_keys()
 
     def key_line(self) -> Content:
         """The keys, with what would be saved."""
@@ -235,10 +235,10 @@ class ConflictScreen(TypedDialog[Settled]):
             saved = f"save {taken}" + (f" · a  in all {self._waiting}" if self._waiting > 1 else "")
         return key_content(f"y  yours · t  theirs{edit} · ctrl+s  {saved} · esc  decide later")
 
-    def say_keys(self) -> None:
+    def refresh_keys(self) -> None:
         """As in every dialog; the focus comes before everything stands."""
         if self.is_mounted:
-            super().say_keys()
+            super().refresh_keys()
 
     @property
     def _typing(self) -> bool:
@@ -263,14 +263,18 @@ class ConflictScreen(TypedDialog[Settled]):
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save(self, text: str | None) -> None:
         done = await self.attempt(
-            self._desk.write(self._desk.memory.settle_conflict, self._clash.entry.id, self.choice, text)
+            self._session.write(
+                self._session.memory.resolve_conflict, self._clash.entry.id, self.choice, text
+            )
         )
         if done is not None:
             self.dismiss((done, "Resolved: your result is saved" if text else _DECIDED[self.choice]))
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save_all(self) -> None:
-        done = await self.attempt(self._desk.write(self._desk.memory.settle_all_conflicts, self.choice))
+        done = await self.attempt(
+            self._session.write(self._session.memory.resolve_all_conflicts, self.choice)
+        )
         if done:
             side = _SIDE_NAMES[self.choice]
             self.dismiss((done[-1], f"Resolved {plural(len(done), 'conflict')}: {side} in each"))

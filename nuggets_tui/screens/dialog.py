@@ -17,7 +17,7 @@ from textual.style import Style
 from textual.widgets import Static
 
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.notices import attempt, keep_off, let_told_go
+from nuggets_tui.notices import attempt, dismiss_information, keep_off
 from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Dialog(ModalScreen[_Answer]):
 
     @on(Mount)
     def _make_room(self) -> None:
-        let_told_go(self)
+        dismiss_information(self)
         keep_off(self)
 
     @on(DescendantFocus)
@@ -70,7 +70,7 @@ class Dialog(ModalScreen[_Answer]):
         """The line of keys at the bottom."""
         return key_content(keys_of(self).filled(self.keys))
 
-    def say_keys(self) -> None:
+    def refresh_keys(self) -> None:
         """Says the keys anew, when they do something else than before."""
         self.query_one(DialogKeys).update(self.key_line())
 
@@ -101,7 +101,7 @@ class Dialog(ModalScreen[_Answer]):
         self.dismiss(None)
 
     async def attempt(self, asked: Awaitable[_Result]) -> _Result | None:
-        """The result of something asked of the desk; None when it failed, which a notice then says."""
+        """The result of something asked of the session; None when it failed, which a notice then says."""
         return await attempt(self, asked, self.not_saved)
 
 

@@ -22,15 +22,15 @@ from core.model.infer import MetaInput
 from core.model.names import DEFAULT_NUGGET
 from core.model.note import SCOPES, SOURCES, STABILITIES, TYPES, Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.desk import Desk
-from nuggets_tui.keeping import Keeping, fields_of
-from nuggets_tui.notices import say
+from nuggets_tui.notices import notify
+from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.forms import Saved
 from nuggets_tui.screens.typed import TypedDialog
-from nuggets_tui.threads import aside
+from nuggets_tui.session import Session
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.typed_tags import split_tags
-from nuggets_tui.waiting import Waiting, or_waiting
+from nuggets_tui.typed_text import TypedTextStore, fields_of
 from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers, tag_offers
 from nuggets_tui.widgets.fields import Field, TextField
 from nuggets_tui.widgets.line_view import LineView
@@ -46,7 +46,7 @@ _WIDE: Final = 100
 _PREVIEW_PAUSE, _LONG_PAUSE = 0.15, 0.5
 
 
-class EditorScreen(TypedDialog[Saved | Waiting]):
+class EditorScreen(TypedDialog[Saved | PendingConflict]):
     """Edits a note, or writes a new one when there is none. Answers with the note and its change set.
 
     Where another program changed the same text meanwhile, what was typed waits in the log, and the answer says where.
@@ -65,20 +65,20 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
 
     def __init__(
         self,
-        desk: Desk,
+        session: Session,
         base: Snapshot,
         note: Note | None,
         *,
         nugget: str = "",
         typed: Mapping[str, str] | None = None,
-        keeping: Keeping | None = None,
+        text_store: TypedTextStore | None = None,
     ) -> None:
         """`typed`: see `TypedDialog`, such as the text of an outside editor that could not be saved."""
         super().__init__(classes="full")
         self.heading = "Write a note" if note is None else f"Edit “{note.title}”"
         self.typed = typed
-        self.keeping = keeping
-        self._desk = desk
+        self.text_store = text_store
+        self._session = session
         self._base = base
         self._note = note
         self._nugget = nugget or DEFAULT_NUGGET
@@ -205,7 +205,7 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
         text.display = not (previewed and narrow)
         if not text.display and (self.focused is None or self.focused is text):
             preview.focus()
-        self.say_keys()
+        self.refresh_keys()
         self._draw_later()
 
     @on(TextArea.Changed)
@@ -228,7 +228,7 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
         width = preview.scrollable_content_region.width
         if width <= 1:
             return
-        shown = await aside(previewed, text.text, text.cursor_location[0], width - 1)
+        shown = await run_in_thread(previewed, text.text, text.cursor_location[0], width - 1)
         if not self.is_mounted:
             return
         if preview.scrollable_content_region.width == width:
@@ -242,14 +242,14 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
     def action_save(self) -> None:
         """Saves; the editor stays open when that fails."""
         if self._note is not None and not self.changed:
-            say(self, "Nothing changed.")
+            notify(self, "Nothing changed.")
             self.dismiss(None)
             return
         self._save()
 
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save(self) -> None:
-        done = await self.attempt(or_waiting(self._saved()))
+        done = await self.attempt(or_pending_conflict(self._saved()))
         if done is not None:
             self.dismiss(done)
 
@@ -260,8 +260,8 @@ class EditorScreen(TypedDialog[Saved | Waiting]):
                 create_note, nugget=values["nugget"].strip(), title=values["title"], content=values["text"],
                 tags=split_tags(values["tags"]), meta=_meta(self.changed),
             )  # fmt: skip
-            return await self._desk.change(f"wrote {values['title'].strip()}", edit)
-        return await self._desk.change_from(self._base, f"edited {note.title}", self._edit_of(note))
+            return await self._session.change(f"wrote {values['title'].strip()}", edit)
+        return await self._session.change_from(self._base, f"edited {note.title}", self._edit_of(note))
 
     def _edit_of(self, note: Note) -> Callable[[Draft], Note]:
         changed = self.changed
@@ -309,7 +309,7 @@ def too_long_to_edit_here(note: Note) -> bool:
 _FENCE: Final = re.compile(r"^ {0,3}(```|~~~)")
 _FENCE_ROOM: Final = 4
 # A part begins at a blank line at most so many lines before the place it was to begin at.
-_LOOKED_BACK: Final = 200
+_LOOKBACK: Final = 200
 
 
 class Preview(NamedTuple):
@@ -359,7 +359,7 @@ def _first_line(lines: Sequence[str], line: int, most: int) -> int:
         return 0
     if room < 0 and first < line:
         first += 1
-    for place in range(first, max(first - _LOOKED_BACK, 0), -1):
+    for place in range(first, max(first - _LOOKBACK, 0), -1):
         if not lines[place - 1].strip():
             return place
     return first

@@ -16,13 +16,13 @@ from core.errors import ConflictError, NuggetsError
 from core.model.change import ChangeSet
 from core.model.entry import Entry
 from nuggets_tui.clash import in_the_way
-from nuggets_tui.desk import Desk
 from nuggets_tui.differences import titles
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.notices import say, say_error
+from nuggets_tui.notices import notify, notify_error
 from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.audit import TAKEN_BACK
 from nuggets_tui.widgets.diff_lines import change_lines
 from nuggets_tui.widgets.line_view import LineView
@@ -53,24 +53,24 @@ class EntryScreen(Dialog[None]):
 
     def __init__(
         self,
-        desk: Desk,
+        session: Session,
         entry: Entry,
         parts: Sequence[ChangeSet],
         taken_back: frozenset[str],
         changed: Callable[[ChangeSet, str], None],
-        told: Deed | None = None,
+        description: Deed | None = None,
     ) -> None:
         """told: what the entry did in a line, where somebody reckoned that already."""
         super().__init__(classes="full" if parts else "large")
-        told = told or deed(entry.change_set)
-        self.heading = f"{entry.change_set.author} {told.verb} {told.what}"
-        self._desk = desk
+        description = description or deed(entry.change_set)
+        self.heading = f"{entry.change_set.author} {description.verb} {description.what}"
+        self._session = session
         self._entry = entry
         self._parts = {part.id: part for part in parts}
         self._numbered = tuple(parts)
         self._things = entry.change_set.size
         self._taken_back = taken_back
-        self._tell_changed = changed
+        self._report_changed = changed
 
     def compose_inside(self) -> ComposeResult:
         """What is said of it, its parts at the left if there are several, and the differences."""
@@ -94,7 +94,7 @@ class EntryScreen(Dialog[None]):
     def _about(self) -> Content:
         entry = self._entry
         change_set = entry.change_set
-        when = time_ago(change_set.at, self._desk.clock())
+        when = time_ago(change_set.at, self._session.clock())
         size = plural(self._things, "thing") if self._things != 1 else ""
         said = [safe_line(change_set.reason, 300), size, when, f"entry {safe_line(entry.id, 40)}"]
         about = Content.styled(" · ".join(part for part in said if part), MUTED)
@@ -122,7 +122,7 @@ class EntryScreen(Dialog[None]):
         )
 
     def _lines_of(self, change_set: ChangeSet) -> Callable[[int], list[Content]]:
-        return partial(change_lines, change_set, title_of=titles(self._desk.snapshot))
+        return partial(change_lines, change_set, title_of=titles(self._session.snapshot))
 
     def key_line(self) -> Content:
         """The keys, with what they do to this entry as it is now."""
@@ -166,7 +166,7 @@ class EntryScreen(Dialog[None]):
         """Shows what the change under the cursor did."""
         event.stop()
         self.query_one(LineView).show_lines(self._lines_of(self._parts[event.row.key]))
-        self.say_keys()
+        self.refresh_keys()
 
     # Back and forth
 
@@ -174,9 +174,9 @@ class EntryScreen(Dialog[None]):
         """Takes the whole entry back; asks first where that is much."""
         does, size = self._whole_does(), self._things
         if not does:
-            say(self, "There is nothing to undo here.")
+            notify(self, "There is nothing to undo here.")
         elif does == _AGAIN:
-            say(self, f"This is already undone. {keys_of(self).key('redo')} redoes it.")
+            notify(self, f"This is already undone. {keys_of(self).key('redo')} redoes it.")
         elif size <= _FEW:
             self._turn(self._entry.id)
         else:
@@ -197,7 +197,7 @@ class EntryScreen(Dialog[None]):
         elif part:
             self._turn(part, again=True)
         else:
-            say(self, "Nothing here is undone, so there is nothing to redo.")
+            notify(self, "Nothing here is undone, so there is nothing to redo.")
 
     def _part_taken_back(self) -> str:
         """The change under the cursor if it is taken back, else the first that is; "" for none."""
@@ -213,17 +213,19 @@ class EntryScreen(Dialog[None]):
     @work(group="turn", exclusive=True, exit_on_error=False)
     async def _turn(self, what: str, *, again: bool = False) -> None:
         try:
-            done = await self._desk.write(self._desk.memory.redo if again else self._desk.memory.undo, what)
+            done = await self._session.write(
+                self._session.memory.redo if again else self._session.memory.undo, what
+            )
         except ConflictError as error:
-            self._say_what_is_in_the_way(error)
+            self._notify_obstacle(error)
             return
         except NuggetsError as error:
-            say_error(self, error)
+            notify_error(self, error)
             return
-        self._entry, self._taken_back = await self._desk.entry_now(self._entry.id)
+        self._entry, self._taken_back = await self._session.entry_now(self._entry.id)
         # Of a single change, u would take back the rest of the entry too.
         one_again = again and what in self._parts
-        self._tell_changed(done, "space undoes it" if one_again else "")
+        self._report_changed(done, "space undoes it" if one_again else "")
         self._show_again()
 
     def _show_again(self) -> None:
@@ -231,24 +233,24 @@ class EntryScreen(Dialog[None]):
         self.query_one("#way").display = False
         if self._parts:
             self._show_rows()
-        self.say_keys()
+        self.refresh_keys()
 
-    def _say_what_is_in_the_way(self, error: ConflictError) -> None:
+    def _notify_obstacle(self, error: ConflictError) -> None:
         """Stays on screen: the person needs it to find what to take back first."""
         way = self.query_one("#way", Static)
         way.update(
             Content.assemble(
                 ("This cannot be undone now. ", "bold $text-warning"),
-                safe_block(in_the_way(error, self._desk.snapshot, keys_of(self)), 1000),
+                safe_block(in_the_way(error, self._session.snapshot, keys_of(self)), 1000),
             )
         )
         way.display = True
 
 
 def _row(part: ChangeSet, undone: bool) -> Row:
-    told, deeds = deed(part), deeds_of(part)
-    what, said = told.what, told.verb
-    if len({each.verb for each in deeds}) > 1 and told.verb == deeds[0].verb:
+    description, deeds = deed(part), deeds_of(part)
+    what, said = description.what, description.verb
+    if len({each.verb for each in deeds}) > 1 and description.verb == deeds[0].verb:
         # The thing itself, then all that was done to it and its neighbours.
         what, said = deeds[0].what, counted(part)
     title = Content.assemble(" ", content(what, MUTED if undone else "bold"))

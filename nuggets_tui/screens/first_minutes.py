@@ -12,7 +12,7 @@ from textual.content import Content
 from core.errors import NuggetsError
 from core.folder import DONNA_HOME, USUAL_HOME
 from nuggets_tui.key_map import DEFAULT, KeyMap
-from nuggets_tui.notices import told_error
+from nuggets_tui.notices import describe_error
 from nuggets_tui.remedies import step
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
@@ -163,7 +163,7 @@ def _where(home: Path) -> list[Content]:
 
 def trouble_lines(error: Exception, keys: KeyMap = DEFAULT) -> MakeLines:
     """Why the memory cannot be opened, calmly: what, where, what was kept safe, what to do."""
-    title, _ = told_error(error, keys=keys)
+    title, _ = describe_error(error, keys=keys)
     lines = [Content.styled("This memory cannot be opened now.", "bold $text-warning"), Content("")]
     where, kept, todo = "", "", ""
     if isinstance(error, NuggetsError):

@@ -23,15 +23,15 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.text.normalise import normalise_content, squeeze
 from nuggets_tui.cli.moments import moment
-from nuggets_tui.desk import Desk
-from nuggets_tui.keeping import Keeping
-from nuggets_tui.notices import say_error
+from nuggets_tui.notices import notify_error
+from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.typed import FieldsDialog
+from nuggets_tui.session import Session
 from nuggets_tui.typed_tags import split_tags
+from nuggets_tui.typed_text import TypedTextStore
 from nuggets_tui.view import own_tags
-from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.completed_field import (
     CompletedField,
     Offer,
@@ -56,7 +56,7 @@ class Line:
     offers_for: Callable[[str, Mapping[str, str]], Sequence[Offer]] | None = None
 
 
-class FormScreen(FieldsDialog[Saved | Waiting]):
+class FormScreen(FieldsDialog[Saved | PendingConflict]):
     """Lines to fill in; a conflict waits in the log."""
 
     not_saved = "It is not saved. What you typed is still here; ctrl+s tries again."
@@ -70,7 +70,7 @@ class FormScreen(FieldsDialog[Saved | Waiting]):
         first: str = "",
         remarks: Callable[[Mapping[str, str]], Mapping[str, str]] | None = None,
         typed: Mapping[str, str] | None = None,
-        keeping: Keeping | None = None,
+        text_store: TypedTextStore | None = None,
     ) -> None:
         """`remarks`: what is worth knowing of what stands in the lines, by their names. `typed`, `keeping`: see
         `TypedDialog`.
@@ -78,7 +78,7 @@ class FormScreen(FieldsDialog[Saved | Waiting]):
         super().__init__(classes="small")
         self.heading = heading
         self.typed = typed
-        self.keeping = keeping
+        self.text_store = text_store
         self._form = tuple(lines)
         self._save_values = save
         self._first = first or lines[0].name
@@ -121,22 +121,26 @@ class FormScreen(FieldsDialog[Saved | Waiting]):
         for name, said in (self._remarks(self.values) if self._remarks is not None else {}).items():
             self.query_one(f"#{name}", Field).remark(content(said, "$text-warning"))
 
-    async def saved(self) -> Saved | Waiting:
+    async def saved(self) -> Saved | PendingConflict:
         """Saves."""
-        return await or_waiting(self._save_values(self.values))
+        return await or_pending_conflict(self._save_values(self.values))
 
 
 def fact_form(
-    desk: Desk, nugget: str, *, typed: Mapping[str, str] | None = None, keeping: Keeping | None = None
+    session: Session,
+    nugget: str,
+    *,
+    typed: Mapping[str, str] | None = None,
+    text_store: TypedTextStore | None = None,
 ) -> FormScreen:
     """The form for a new fact."""
 
     async def save(values: dict[str, str]) -> Saved:
         edit = partial(remember, nugget=values["nugget"].strip(), key=values["key"], value=values["value"])
-        return await desk.change(f"remembered {values['key'].strip()}", edit)
+        return await session.change(f"remembered {values['key'].strip()}", edit)
 
     def known(values: Mapping[str, str]) -> Mapping[str, str]:
-        holder = desk.snapshot.by_name.get(values["nugget"].strip() or DEFAULT_NUGGET)
+        holder = session.snapshot.by_name.get(values["nugget"].strip() or DEFAULT_NUGGET)
         found = holder.find(squeeze(values["key"])) if holder is not None and values["key"].strip() else None
         if found is None or normalise_content(values["value"]) == found[1].value:
             return {"key": ""}
@@ -148,34 +152,34 @@ def fact_form(
             "Nugget",
             nugget or DEFAULT_NUGGET,
             "a collection of facts and notes, such as a project",
-            lambda text, values: nugget_offers(desk.snapshot, text),
+            lambda text, values: nugget_offers(session.snapshot, text),
         ),
         Line(
             "key",
             "Key",
             hint="what an agent will ask for, such as: test command",
-            offers_for=lambda text, values: key_offers(desk.snapshot, values["nugget"].strip(), text),
+            offers_for=lambda text, values: key_offers(session.snapshot, values["nugget"].strip(), text),
         ),
         Line("value", "Value", hint="the answer, such as: pytest -q"),
     )
     return FormScreen(
-        "Remember a fact", lines, save, first="key", remarks=known, typed=typed, keeping=keeping
+        "Remember a fact", lines, save, first="key", remarks=known, typed=typed, text_store=text_store
     )
 
 
 def tags_form(
-    desk: Desk,
+    session: Session,
     base: Snapshot,
     note: Note,
     *,
     typed: Mapping[str, str] | None = None,
-    keeping: Keeping | None = None,
+    text_store: TypedTextStore | None = None,
 ) -> FormScreen:
     """The form for a note's tags; nugget, scope and type are tags of their own and stay."""
 
     async def save(values: dict[str, str]) -> Saved:
         edit = partial(edit_note, id=note.id, tags=split_tags(values["tags"], note.tags))
-        return await desk.change_from(base, f"tagged {note.title}", edit)
+        return await session.change_from(base, f"tagged {note.title}", edit)
 
     line = Line(
         "tags",
@@ -184,7 +188,7 @@ def tags_form(
         "words separated by spaces",
         lambda text, values: tag_offers(base, text),
     )
-    return FormScreen(f"Tags of “{note.title}”", (line,), save, typed=typed, keeping=keeping)
+    return FormScreen(f"Tags of “{note.title}”", (line,), save, typed=typed, text_store=text_store)
 
 
 class FolderScreen(Dialog[str]):
@@ -254,6 +258,6 @@ class MomentScreen(Dialog[datetime]):
         try:
             found = moment(event.value, self._now.astimezone(), end_of_day=True)
         except InvalidInputError as error:
-            say_error(self, error)
+            notify_error(self, error)
             return
         self.dismiss(found)

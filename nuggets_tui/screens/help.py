@@ -150,7 +150,7 @@ class HelpScreen(Dialog[None]):
 
     def compose_inside(self) -> ComposeResult:
         """The page, and the field to look for a word in it."""
-        field = Input(id="look", classes="field", placeholder="a word, such as hide or log")
+        field = Input(id="search", classes="field", placeholder="a word, such as hide or log")
         field.display = False
         yield field
         yield LineView(id="lines")
@@ -161,32 +161,32 @@ class HelpScreen(Dialog[None]):
         self._show("")
         self.query_one(LineView).focus()
 
-    def action_look(self) -> None:
+    def action_search(self) -> None:
         """A field to look for a word."""
-        field = self.query_one("#look", Input)
+        field = self.query_one("#search", Input)
         field.display = True
         field.focus()
 
-    @on(Input.Changed, "#look")
-    def look(self, event: Input.Changed) -> None:
+    @on(Input.Changed, "#search")
+    def search(self, event: Input.Changed) -> None:
         """Shows what of the help holds the words."""
         event.stop()
         self._show(event.value)
 
-    @on(Input.Submitted, "#look")
+    @on(Input.Submitted, "#search")
     def read(self, event: Input.Submitted) -> None:
         """Goes to what was found."""
         event.stop()
         self.query_one(LineView).focus()
 
-    def _show(self, looked_for: str) -> None:
-        words = looked_for.casefold().split()
+    def _show(self, query: str) -> None:
+        words = query.casefold().split()
         found = [part for section in self._sections if (part := section.only(words)) is not None]
         self.query_one(LineView).show_lines(lambda width: section_lines(found, width))
 
     def action_close(self) -> None:
         """Leaves the field first, and with it what was looked for."""
-        field = self.query_one("#look", Input)
+        field = self.query_one("#search", Input)
         if not field.display:
             self.dismiss(None)
             return

@@ -35,7 +35,6 @@ from nuggets_tui.controllers.selection import SelectionController
 from nuggets_tui.controllers.theme import ThemeController
 from nuggets_tui.controllers.time_travel import TimeTravelController
 from nuggets_tui.controllers.unsaved import TextsController, UnsavedController
-from nuggets_tui.desk import Desk
 from nuggets_tui.messages import (
     EntryOpened,
     FactOpened,
@@ -47,8 +46,9 @@ from nuggets_tui.messages import (
     SearchLeft,
     SearchTyped,
 )
-from nuggets_tui.notices import keep_off, let_all_go, say_error
+from nuggets_tui.notices import dismiss_all, keep_off, notify_error
 from nuggets_tui.opening import Opening
+from nuggets_tui.session import Session
 from nuggets_tui.view import View
 from nuggets_tui.widgets.audit import AuditPane
 from nuggets_tui.widgets.facts import FactsPane
@@ -149,14 +149,14 @@ class MainScreen(Screen[None]):
     # The memory
 
     @property
-    def desk(self) -> Desk:
-        """The desk of the open memory."""
-        return self.context.desk
+    def session(self) -> Session:
+        """The session of the open memory."""
+        return self.context.session
 
     @property
-    def settled(self) -> bool:
+    def reconciled(self) -> bool:
         """Whether the log is up to date since the memory was opened."""
-        return self.context.settled
+        return self.context.reconciled
 
     @property
     def complete(self) -> bool:
@@ -296,7 +296,7 @@ class MainScreen(Screen[None]):
         elif self.view.past is not None:
             self.time_travel.leave()
         elif not works.stop(asked_for=False):
-            let_all_go(self)
+            dismiss_all(self)
 
     @on(DescendantFocus)
     def _follow_focus(self, event: DescendantFocus) -> None:
@@ -338,7 +338,7 @@ class MainScreen(Screen[None]):
         self.selection.select(self.query_one(f"#{event.pane}", RowList).selected)
 
     @on(SearchTyped)
-    def _look(self, event: SearchTyped) -> None:
+    def _search_typed(self, event: SearchTyped) -> None:
         event.stop()
         self.search.typed(event.text)
 
@@ -353,7 +353,7 @@ class MainScreen(Screen[None]):
         if self.view.past is None:
             self.reading.open_fact(event.nugget, event.key)
         else:
-            self.time_travel.say_no_recall()
+            self.time_travel.explain_no_recall()
 
     @on(FileWanted)
     def _open_file(self, event: FileWanted) -> None:
@@ -379,9 +379,9 @@ class MainScreen(Screen[None]):
         self.go_to(cast("PaneName", event.pane))
 
     @on(Panes.Arranged)
-    def _keep_arrangement(self, event: Panes.Arranged) -> None:
+    def _save_arrangement(self, event: Panes.Arranged) -> None:
         event.stop()
-        self.arrangement.keep()
+        self.arrangement.save()
 
     @on(Panes.ZoomWanted)
     def _zoom(self, event: Panes.ZoomWanted) -> None:
@@ -415,4 +415,4 @@ class MainScreen(Screen[None]):
         """Work that fails in a way nobody thought of is said, not swallowed."""
         if event.state is WorkerState.ERROR and isinstance(event.worker.error, Exception):
             self.log.error(event.worker.error)
-            say_error(self, event.worker.error)
+            notify_error(self, event.worker.error)

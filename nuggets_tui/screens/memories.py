@@ -16,7 +16,7 @@ from textual.widgets import Static
 
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.markdown_lines import markdown_lines
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from core.memories import FoundMemory, Page, PageText
 
 _KINDS: Final = {"claude": "Claude Code", "nuggets": "nuggets"}
-_SAID: Final = (
+_INTRODUCTION: Final = (
     "Pages that Claude Code keeps are read-only here. Another memory opens in place of the current one."
 )
-_LOOKING: Final = Content.styled("Looking for memories …", MUTED)
+_SEARCHING: Final = Content.styled("Looking for memories …", MUTED)
 _NONE: Final = Content(
     "No other memory found.\n\nClaude Code keeps its pages in "
     "~/.claude/projects/PROJECT/memory,\nagents that use nuggets keep theirs in ~/.nuggets."
@@ -52,7 +52,7 @@ class MemoriesScreen(Dialog[str]):
 
     heading = "Memories found on this machine"
     keys = "⏎  read or open · ↑↓  choose · esc  close"
-    about = _SAID
+    about = _INTRODUCTION
 
     def __init__(self, home: str, now: datetime) -> None:
         """`home`: the folder that is open."""
@@ -63,18 +63,18 @@ class MemoriesScreen(Dialog[str]):
 
     def compose_inside(self) -> ComposeResult:
         """What can be done with them, and the list."""
-        yield Static(content(_SAID, MUTED), classes="words")
-        yield RowList(id="choices", empty_text=_LOOKING)
+        yield Static(content(_INTRODUCTION, MUTED), classes="words")
+        yield RowList(id="choices", empty_text=_SEARCHING)
 
     def on_mount(self) -> None:
         """Looks for them."""
         self.query_one(RowList).focus()
-        self.look()
+        self.find_memories()
 
     @work(group="memories", exclusive=True, exit_on_error=False)
-    async def look(self) -> None:
+    async def find_memories(self) -> None:
         """Fills the list; looking may take a moment on a slow disk."""
-        found = await self.attempt(aside(memories_here, self._home))
+        found = await self.attempt(run_in_thread(memories_here, self._home))
         rows = self.query_one(RowList)
         rows.empty_text = _NONE
         self._found = found or ()
@@ -84,13 +84,13 @@ class MemoriesScreen(Dialog[str]):
         kind = Content.styled(f"{_KINDS[one.kind]}  ", "$text-secondary")
         title = Content.assemble(kind, content(safe_line(one.name, 120), "bold"))
         if one.problem:
-            aside_words = content(one.problem, "$text-warning")
+            details = content(one.problem, "$text-warning")
         else:
             here = "open now · " if one.path == self._home else ""
             age = f", {time_ago(one.at, self._now)}" if one.at else ""
-            aside_words = content(f"{here}{plural(one.files, 'file')}, {data_size(one.size)}{age}", MUTED)
+            details = content(f"{here}{plural(one.files, 'file')}, {data_size(one.size)}{age}", MUTED)
         return Row(
-            key, (sides(title, aside_words), lambda width: content(cut_middle(one.path, width - 1), MUTED))
+            key, (sides(title, details), lambda width: content(cut_middle(one.path, width - 1), MUTED))
         )
 
     @on(RowList.RowSelected)
@@ -133,7 +133,7 @@ class PagesScreen(Dialog[None]):
         """Lists what is in the folder."""
         from core.memories import pages
 
-        self._pages = await self.attempt(aside(pages, Path(self._memory.path))) or ()
+        self._pages = await self.attempt(run_in_thread(pages, Path(self._memory.path))) or ()
         self.query_one(RowList).set_rows([self._row(str(n), page) for n, page in enumerate(self._pages)])
 
     def _row(self, key: str, page: Page) -> Row:
@@ -148,16 +148,16 @@ class PagesScreen(Dialog[None]):
     def show_page(self, event: RowList.RowHighlighted) -> None:
         """Reads the page under the cursor."""
         event.stop()
-        self.read_aside(self._pages[int(event.row.key)])
+        self.read_page_text(self._pages[int(event.row.key)])
 
     @work(group="page", exclusive=True, exit_on_error=False)
-    async def read_aside(self, page: Page) -> None:
+    async def read_page_text(self, page: Page) -> None:
         """Shows the text of a page, read in a thread."""
         from core.memories import PageText, read_page
 
         text = PageText(problem=page.problem)
         if not page.problem:
-            text = await self.attempt(aside(read_page, page.path)) or text
+            text = await self.attempt(run_in_thread(read_page, page.path)) or text
         self.query_one(LineView).show_lines(partial(page_lines, page, text))
 
 

@@ -19,15 +19,15 @@ from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.note import Note
 from core.reflection.refusals import not_duplicates, refuse
-from nuggets_tui.desk import Desk
-from nuggets_tui.keeping import Keeping
+from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.review import Reviewed
 from nuggets_tui.screens.typed import TypedDialog
+from nuggets_tui.session import Session
+from nuggets_tui.typed_text import TypedTextStore
 from nuggets_tui.view import own_tags
-from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.fields import TextField
 from nuggets_tui.widgets.line_view import LineView
@@ -39,12 +39,12 @@ _FIELDS: Final = {
     "stability": "Stability", "confidence": "Confidence",
 }  # fmt: skip
 _OF_BOTH: Final = ("content", "tags")
-_SAID: Final = {"survivor": "this note", "other": "the other", "both": "both"}
+_SIDE_LABELS: Final = {"survivor": "this note", "other": "the other", "both": "both"}
 _LONGEST: Final = 20_000
 _Answer = Callable[[], Awaitable[Reviewed]]
 
 
-class MergeScreen(Dialog[Reviewed | Waiting]):
+class MergeScreen(Dialog[Reviewed | PendingConflict]):
     """One note takes in another, which is then hidden. Answers with the change set: the merge, or "no duplicates"."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -63,19 +63,23 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
     )
 
     def __init__(
-        self, desk: Desk, survivor: Note, other: Note, keeping: Callable[[Note], Keeping | None] | None = None
+        self,
+        session: Session,
+        survivor: Note,
+        other: Note,
+        text_store: Callable[[Note], TypedTextStore | None] | None = None,
     ) -> None:
         """`keeping`: where a text that is typed for a note is kept, see `TypedDialog`."""
         super().__init__(classes="full")
         self.heading = "Merge two notes"
-        self._desk = desk
+        self._session = session
         self._survivor = survivor
         self._other = other
-        self._keeping = keeping
+        self._text_store = text_store
         self.choices = MergeChoices()
         # What somebody made of the merged text, and of what; None: it is as the choices give it.
         self.text: str | None = None
-        self._base = desk.snapshot
+        self._base = session.snapshot
         # What is shown, and the choices it is made of.
         self._shown: tuple[tuple[str, MergeChoices, str | None], ChangeSet] | None = None
 
@@ -110,7 +114,7 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         mine, theirs = _value(self._survivor, name), _value(self._other, name)
         side = getattr(self.choices, name)
         edited = name == "content" and self.text is not None
-        said = "edited" if edited else "same" if mine == theirs else _SAID[side]
+        said = "edited" if edited else "same" if mine == theirs else _SIDE_LABELS[side]
         shown = theirs if side == "other" else mine
         if edited:
             shown = self.text or ""
@@ -147,8 +151,8 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         proposed = await self.attempt(self._proposed())
         if proposed is None:
             return
-        keeping = self._keeping(self._survivor) if self._keeping is not None else None
-        screen = MergedTextScreen(self._survivor, self._merged_note(proposed).content, keeping)
+        text_store = self._text_store(self._survivor) if self._text_store is not None else None
+        screen = MergedTextScreen(self._survivor, self._merged_note(proposed).content, text_store)
         self.app.push_screen(screen, self._edited)
 
     def _edited(self, text: str | None) -> None:
@@ -213,7 +217,7 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
     def _show_both(self) -> None:
         name = self.field
         shown = [
-            (_SAID[side].capitalize(), _value(note, name))
+            (_SIDE_LABELS[side].capitalize(), _value(note, name))
             for side, note in (("survivor", self._survivor), ("other", self._other))
         ]
         self.query_one("#versions-of-field", LineView).show_lines(partial(_both_lines, shown))
@@ -235,7 +239,7 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
         chosen = (self._survivor.id, self.choices, self.text)
         if self._shown is None or self._shown[0] != chosen:
             if self.text is None:
-                self._base = self._desk.snapshot
+                self._base = self._session.snapshot
             edit = partial(
                 merge_notes,
                 survivor_id=self._survivor.id,
@@ -244,7 +248,7 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
                 text=self.text,
             )
             # On what was read: what another program wrote since is merged or a conflict, never written over.
-            proposed = await self._desk.preview(f"merged into {self._survivor.title}", edit, self._base)
+            proposed = await self._session.preview(f"merged into {self._survivor.title}", edit, self._base)
             self._shown = (chosen, proposed)
         return self._shown[1]
 
@@ -260,12 +264,12 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
 
     @work(group="answer", exclusive=True, exit_on_error=False)
     async def _answer(self, answer: _Answer) -> None:
-        done = await self.attempt(or_waiting(answer()))
+        done = await self.attempt(or_pending_conflict(answer()))
         if done is not None:
             self.dismiss(done)
 
     async def _merged(self) -> Reviewed:
-        return await self._desk.write(self._desk.memory.apply, await self._proposed()), ""
+        return await self._session.write(self._session.memory.apply, await self._proposed()), ""
 
     async def _refused(self) -> Reviewed:
         change = not_duplicates(self._survivor, self._other)
@@ -274,7 +278,7 @@ class MergeScreen(Dialog[Reviewed | Waiting]):
             return refuse(draft, [change])
 
         reason = f"{self._survivor.title} and {self._other.title} are no duplicates"
-        _, done = await self._desk.change(reason, edit)
+        _, done = await self._session.change(reason, edit)
         return done, "Not duplicates: reflection no longer proposes to merge these two"
 
 
@@ -286,9 +290,9 @@ class MergedTextScreen(TypedDialog[str]):
     keys = "ctrl+s  use it · esc  close"
     about = "The text of the merged note. It is written when you merge."
 
-    def __init__(self, survivor: Note, text: str, keeping: Keeping | None) -> None:
+    def __init__(self, survivor: Note, text: str, text_store: TypedTextStore | None) -> None:
         super().__init__(classes="large")
-        self.keeping = keeping
+        self.text_store = text_store
         self._survivor = survivor
         self._text = text
 

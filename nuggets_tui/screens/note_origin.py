@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from textual.app import ComposeResult
 from textual.content import Content
 
-from nuggets_tui.pipeline_words import age, author_name, handed_in
+from nuggets_tui.pipeline_words import age, author_name, submitted_line
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.widgets.diff_lines import wrapped
@@ -54,7 +54,7 @@ class NoteOriginScreen(Dialog[None]):
         told = f"{origin.told} · " if origin.told else ""
         lines = [
             content(safe_line(self._note.title), "bold"),
-            content(handed_in(origin, now), MUTED),
+            content(submitted_line(origin, now), MUTED),
             Content(""),
             *sentence_lines(origin.content, origin.span, around=_AROUND),
             Content(""),

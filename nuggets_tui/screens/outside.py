@@ -14,7 +14,7 @@ from textual.app import App, SuspendNotSupported
 
 from core.errors import InvalidInputError
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 
 _EDITORS = ("VISUAL", "EDITOR")
 
@@ -67,7 +67,7 @@ async def open_at(app: App[Any], path: Path, line: int, column: int) -> None:
     words = _editor(_FILE)
     command = editor_command(words, path, line, column)
     if has_a_window(words):
-        _check_end(await aside(_run_quietly, command), words, _FILE)
+        _check_end(await run_in_thread(_run_quietly, command), words, _FILE)
     else:
         _hand_over(app, words, command, _FILE)
 

@@ -15,10 +15,10 @@ from textual.widgets import Input
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.dialog import Dialog
-from nuggets_tui.threads import aside
+from nuggets_tui.session import Session
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import listed
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -55,7 +55,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
 
     def __init__(
         self,
-        desk: Desk,
+        session: Session,
         snapshot: Snapshot,
         note: Note | None,
         heading: str,
@@ -75,14 +75,14 @@ class PickerScreen(Dialog[tuple[str, str]]):
         self.keys = "⏎  choose note · ↑↓  choose · esc  close"
         if ask_reason:
             self.keys = "⏎  give a reason, then link · ↑↓  choose · esc  close"
-        self._desk = desk
+        self._session = session
         self._snapshot = snapshot
         self._known = {note.id} if note is not None else set()
         self._hidden = hidden
         self._first = dict(first or {})
         self._linked = {link.to for link in note.links} if note is not None else set()
         self._titles: tuple[Sequence[Note], list[str]] | None = None
-        self._looks = 0
+        self._queries = 0
         self._ask_reason = ask_reason
 
     def compose_inside(self) -> ComposeResult:
@@ -95,25 +95,25 @@ class PickerScreen(Dialog[tuple[str, str]]):
     def on_mount(self) -> None:
         """Begins with the newest notes."""
         self.query_one("#words", Input).focus()
-        self.look("")
+        self.refresh_choices("")
 
     @on(Input.Changed, "#words")
     def typed(self, event: Input.Changed) -> None:
         """Other words, other notes."""
-        self.look(event.value)
+        self.refresh_choices(event.value)
 
     @work(group="pick", exclusive=True, exit_on_error=False)
-    async def look(self, text: str) -> None:
+    async def refresh_choices(self, text: str) -> None:
         """Shows the notes that fit."""
-        self._looks += 1
-        found = await self.attempt(aside(self._fitting, text, self._looks))
+        self._queries += 1
+        found = await self.attempt(run_in_thread(self._fitting, text, self._queries))
         if found is not None:
             self.query_one(RowList).set_rows(list(map(self._row, found)), keep_cursor=False)
 
-    def _fitting(self, text: str, look: int) -> Sequence[_Choice]:
+    def _fitting(self, text: str, query: int) -> Sequence[_Choice]:
         def stopped() -> bool:
             # Those who typed on wait for no answer to what they typed before.
-            return look != self._looks
+            return query != self._queries
 
         notes, titles = self._offered()
         if not text.strip():
@@ -157,7 +157,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
         from core.search import Filters
 
         filters = Filters(include_hidden=self._hidden)
-        hits = self._desk.memory.search(text, _MOST, filters, stopped=stopped)
+        hits = self._session.memory.search(text, _MOST, filters, stopped=stopped)
         return [
             _Choice(
                 hit.note, f"in its text: {', '.join(hit.breakdown.matched[:_WORDS])}", hit.breakdown.matched

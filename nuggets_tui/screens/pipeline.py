@@ -15,15 +15,15 @@ from textual.events import DescendantFocus, Resize
 from textual.widgets import Input, Static
 
 from core.errors import ConflictError, NotFoundError, NuggetsError
-from nuggets_tui.desk import Desk
-from nuggets_tui.notices import say, say_error, warn
+from nuggets_tui.notices import notify, notify_error, warn
 from nuggets_tui.pane_help import Here
-from nuggets_tui.pipeline_desk import PipelineDesk, PipelineView
-from nuggets_tui.pipeline_sign import LIGHTS, WORDS
+from nuggets_tui.pipeline_session import PipelineSession, PipelineView
+from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS
 from nuggets_tui.pipeline_words import SHORT_MODES, counts, model_state
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog, key_content
+from nuggets_tui.session import Session
 from nuggets_tui.widgets import pipeline_details as details
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.line_view import LineView, MakeLines
@@ -35,12 +35,12 @@ from nuggets_tui.words import deed, plural
 if TYPE_CHECKING:
     from core.model.change import ChangeSet
     from core.pipeline.records import Accepted, EntityPage, HistoryRow, RawMemory, StoredProposal
-    from nuggets_tui.keeping import Keeping
+    from nuggets_tui.pending_conflict import PendingConflict
     from nuggets_tui.screens.review import Reviewed
-    from nuggets_tui.waiting import Waiting
+    from nuggets_tui.typed_text import TypedTextStore
 
 _EVERY: Final = 1.0
-_SAID: Final = 60
+_LONGEST_QUOTE: Final = 60
 # Times on screen are told anew after so many looks at which nothing had changed.
 _AGES: Final = 5
 # Lines of the stack below which the panes without the cursor show their title alone.
@@ -59,7 +59,7 @@ _EMPTY: Final = {
 # What is done to a row of one list, and so only while that one is in use.
 _OF_PANES: Final = {
     "accept": "proposals", "refuse": "proposals", "above": "proposals", "retry": "work", "retry_all": "work",
-    "pin": "entities", "settle": "entities",
+    "pin": "entities", "resolve": "entities",
 }  # fmt: skip
 
 
@@ -86,8 +86,8 @@ class PipelineScreen(Dialog[None]):
         Binding("R", "retry_all", show=False),
         Binding("p", "pause", show=False),
         Binding("P", "pin", show=False),
-        Binding("s", "settle", show=False),
-        Binding("n", "hand_in", show=False),
+        Binding("s", "resolve", show=False),
+        Binding("n", "submit", show=False),
         Binding("slash", "find", show=False),
         Binding("i,q", "close", show=False),
     ]
@@ -101,14 +101,14 @@ class PipelineScreen(Dialog[None]):
     name_field = getters.query_one("#query", Field)
     details_view = getters.query_one("#details", LineView)
 
-    def __init__(self, pipeline: PipelineDesk, desk: Desk, news: Callable[[], None]) -> None:
+    def __init__(self, pipeline: PipelineSession, session: Session, news: Callable[[], None]) -> None:
         super().__init__(classes="full")
         self.pipeline = pipeline
-        self.desk = desk
+        self.session = session
         self.now_shown: PipelineView | None = None
         self._news = news
         # Where a text is kept that is typed and not handed in yet.
-        self.keeping_of: Callable[[], Keeping | None] = lambda: None
+        self.text_store_of: Callable[[], TypedTextStore | None] = lambda: None
         # Ids of the entries that were written here and are not taken back, the latest last.
         self._done: list[str] = []
         # The part of a name that entities are looked for by.
@@ -144,7 +144,7 @@ class PipelineScreen(Dialog[None]):
         self._open("proposals")
         self.proposals.focus()
         self.read()
-        self.set_interval(_EVERY, self._look_again)
+        self.set_interval(_EVERY, self._refresh)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """A key that acts on a row acts on one that is seen."""
@@ -159,7 +159,7 @@ class PipelineScreen(Dialog[None]):
         self._same = _AGES
         self._read()
 
-    def _look_again(self) -> None:
+    def _refresh(self) -> None:
         # Where a look takes long, the next one waits for it.
         if not self._reading:
             self._read()
@@ -176,8 +176,8 @@ class PipelineScreen(Dialog[None]):
             # Asked every second, it is said once.
             if error.identity != self._trouble:
                 self._trouble = error.identity
-                self._say_unread()
-                say_error(self, error)
+                self._show_unreadable()
+                notify_error(self, error)
             return
         finally:
             self._reading -= 1
@@ -195,8 +195,8 @@ class PipelineScreen(Dialog[None]):
 
     def _show(self, shown: PipelineView) -> None:
         first, self.now_shown = self.now_shown is None, shown
-        now = self.desk.clock()
-        self._say(shown)
+        now = self.session.clock()
+        self._show_status(shown)
         proposals = shown.proposals
         self.proposals.set_source(
             len(proposals), lambda place: proposal_row(proposals[place], now), height=2,
@@ -207,7 +207,7 @@ class PipelineScreen(Dialog[None]):
         self._list("entities").set_rows([entity_row(one) for one in shown.entities])
         self._list("health").set_rows(health_rows(shown.status, now) if shown.begun else [])
         self._name_panes()
-        self.say_keys()
+        self.refresh_keys()
         if first and not self._chosen:
             self._begin_where_it_waits(shown)
         self.show_details()
@@ -221,11 +221,11 @@ class PipelineScreen(Dialog[None]):
     def _list(self, name: str) -> RowList:
         return self.query_one(f"#{name}", RowList)
 
-    def _say(self, shown: PipelineView) -> None:
-        """The light, and what it means."""
+    def _show_status(self, shown: PipelineView) -> None:
+        """The status icon, and what it means."""
         status = shown.status
         light = str(status.light) if shown.begun else "off"
-        sign, style = LIGHTS[light]
+        icon, style = STATUS_ICONS[light]
         parts = [Content(SHORT_MODES[str(status.mode)])]
         if counts(status):
             parts.append(Content(counts(status)))
@@ -238,19 +238,19 @@ class PipelineScreen(Dialog[None]):
         if status.warnings:
             parts.append(Content.styled(f"! {plural(len(status.warnings), 'warning')}", "$text-warning"))
         first = Content.assemble(
-            (f"{sign} {WORDS[light] if shown.begun else 'nothing submitted yet'}", f"bold {style}"),
+            (f"{icon} {WORDS[light] if shown.begun else 'nothing submitted yet'}", f"bold {style}"),
             (" · ", MUTED),
             Content.styled(" · ", MUTED).join(parts),
         )
         # In words of the command line, where this is not.
         begins = not shown.begun and status.light != "off"
-        why = details.said_with_commands("`n` submits a first text" if begins else status.why)
+        why = details.with_commands("`n` submits a first text" if begins else status.why)
         self.said.update(Content("\n").join((first, why)))
 
-    def _say_unread(self) -> None:
+    def _show_unreadable(self) -> None:
         """That what stands here is not of now, or is nothing yet: an empty list would say that nothing waits."""
-        sign, style = LIGHTS["stuck"]
-        told = f"{sign} cannot be read now" + ("; this is the last known state" if self.now_shown else "")
+        icon, style = STATUS_ICONS["stuck"]
+        told = f"{icon} cannot be read now" + ("; this is the last known state" if self.now_shown else "")
         self.said.update(Content.styled(told, f"bold {style}"))
 
     def _name_panes(self) -> None:
@@ -317,7 +317,7 @@ class PipelineScreen(Dialog[None]):
             self._chosen = True
             self._open(name)
             self.show_details()
-        self.say_keys()
+        self.refresh_keys()
 
     @on(Resize)
     def fit(self) -> None:
@@ -328,7 +328,7 @@ class PipelineScreen(Dialog[None]):
         if self.is_mounted:
             stack = self.stack
             stack.set_class(stack.size.height < _ROOMY, "-tight")
-            self.say_keys()
+            self.refresh_keys()
 
     def key_line(self) -> Content:
         """The keys of the list in use."""
@@ -347,7 +347,7 @@ class PipelineScreen(Dialog[None]):
     # What the row under the cursor is about
 
     @on(RowList.RowHighlighted)
-    def look(self, event: RowList.RowHighlighted) -> None:
+    def show_row(self, event: RowList.RowHighlighted) -> None:
         """Another row."""
         event.stop()
         if event.row_list.id == self.open_pane:
@@ -381,12 +381,12 @@ class PipelineScreen(Dialog[None]):
         """The lines of a row, and the id of the text or entity that must still be read for them, "" for none."""
         from core.pipeline.records import Entity, Job, StoredProposal
 
-        now, data = self.desk.clock(), row.data if row is not None else None
+        now, data = self.session.clock(), row.data if row is not None else None
         if not shown.begun:
             return partial(details.beginning_lines, shown.status), ""
         if isinstance(data, StoredProposal):
             raw = self._raws.get(data.raw_id)
-            target = self.desk.snapshot.by_id.get(data.target_note)
+            target = self.session.snapshot.by_id.get(data.target_note)
             return partial(details.proposal_lines, data, raw, target, now), "" if raw else data.raw_id
         if isinstance(data, Job):
             raw = self._raws.get(data.target)
@@ -453,7 +453,7 @@ class PipelineScreen(Dialog[None]):
         ids = self.proposals.selected or ({row.key} if row is not None else set())
         found = tuple(one for one in known if one.id in ids and one.open)
         if not found:
-            say(self, "This proposal is already decided." if ids else "No proposals.")
+            notify(self, "This proposal is already decided." if ids else "No proposals.")
         return found
 
     # Proposals
@@ -471,18 +471,20 @@ class PipelineScreen(Dialog[None]):
         done = await self.attempt(self.pipeline.accept((proposal.id,)))
         if done is None:
             return
-        self._tell(done, f"Accepted “{safe_line(proposal.content or proposal.target_content, _SAID)}”")
+        self._notify_accepted(
+            done, f"Accepted “{safe_line(proposal.content or proposal.target_content, _LONGEST_QUOTE)}”"
+        )
         self.proposals.clear_selection()
 
-    def _tell(self, done: Accepted, said: str) -> None:
-        from nuggets_tui.screens.pipeline_review import told
+    def _notify_accepted(self, done: Accepted, said: str) -> None:
+        from nuggets_tui.screens.pipeline_review import describe_accepted
 
         if done.change_set is not None and not done.change_set.empty:
             self._done.append(done.change_set.id)
-            say(self, f"{said}. u undoes it.")
+            notify(self, f"{said}. u undoes it.")
         else:
-            words = told(done)
-            say(self, f"{words[:1].upper()}{words[1:]}.")
+            words = describe_accepted(done)
+            notify(self, f"{words[:1].upper()}{words[1:]}.")
         self._news()
         self.read()
 
@@ -493,18 +495,18 @@ class PipelineScreen(Dialog[None]):
 
         raws = await self.attempt(self.pipeline.raws({one.raw_id for one in proposals}))
         if raws is not None:
-            now = self.desk.clock()
-            review = ProposalsReview(self.pipeline, self.desk, tuple(proposals), raws, now)
+            now = self.session.clock()
+            review = ProposalsReview(self.pipeline, self.session, tuple(proposals), raws, now)
             self.app.push_screen(review, self._reviewed)
 
-    def _reviewed(self, done: Reviewed | Waiting | None) -> None:
+    def _reviewed(self, done: Reviewed | PendingConflict | None) -> None:
         if not isinstance(done, tuple):
             return
         change_set, said = done
         if not change_set.empty:
             self._done.append(change_set.id)
             said += ". u undoes it"
-        say(self, f"{said}.")
+        notify(self, f"{said}.")
         self.proposals.clear_selection()
         self._news()
         self.read()
@@ -515,7 +517,7 @@ class PipelineScreen(Dialog[None]):
 
         waiting = self.now_shown.status.proposals_open if self.now_shown is not None else 0
         if not waiting:
-            say(self, "No proposals.")
+            notify(self, "No proposals.")
             return
         self.app.push_screen(AboveScreen(self.pipeline, waiting), self._above)
 
@@ -547,14 +549,16 @@ class PipelineScreen(Dialog[None]):
         count = await self.attempt(self.pipeline.refuse([one.id for one in proposals]))
         if count is not None:
             self.proposals.clear_selection()
-            say(self, f"Refused {plural(count, 'proposal')}; not proposed again. v lists decided proposals.")
+            notify(
+                self, f"Refused {plural(count, 'proposal')}; not proposed again. v lists decided proposals."
+            )
             self.read()
 
     @work(group="decide", exclusive=True, exit_on_error=False)
     async def action_undo(self) -> None:
         """Takes back what was written here last, and nothing that was done elsewhere."""
         if not self._done:
-            say(self, "There is nothing to undo here. Older changes are in the audit log.")
+            notify(self, "There is nothing to undo here. Older changes are in the audit log.")
             return
         done = await self.attempt(self._turned_back(self._done[-1]))
         if done is None:
@@ -564,19 +568,19 @@ class PipelineScreen(Dialog[None]):
             warn(self, done)
         else:
             told = deed(done, quoted=True)
-            say(self, f"{told.verb.capitalize()} {safe_line(told.what, 200)}.")
+            notify(self, f"{told.verb.capitalize()} {safe_line(told.what, 200)}.")
         self._news()
         self.read()
 
     async def _turned_back(self, entry_id: str) -> ChangeSet | str:
         try:
-            return await self.desk.write(self.desk.memory.undo, entry_id)
+            return await self.session.write(self.session.memory.undo, entry_id)
         except NotFoundError:
             return "It is already undone."
         except ConflictError as error:
             from nuggets_tui.clash import in_the_way
 
-            return f"This cannot be undone now. {in_the_way(error, self.desk.snapshot)}"
+            return f"This cannot be undone now. {in_the_way(error, self.session.snapshot)}"
 
     # Work
 
@@ -589,9 +593,9 @@ class PipelineScreen(Dialog[None]):
         if row is None or not isinstance(row.data, Job):
             return
         if row.data.status not in ("dead", "pending"):
-            say(self, "Only dead or failed jobs can be retried.")
+            notify(self, "Only dead or failed jobs can be retried.")
         elif await self.attempt(self.pipeline.retry(row.data.id)) is not None:
-            say(self, "The job will be retried.")
+            notify(self, "The job will be retried.")
             self.read()
 
     @work(group="decide", exit_on_error=False)
@@ -599,7 +603,7 @@ class PipelineScreen(Dialog[None]):
         """Gives every dead job another try."""
         count = await self.attempt(self.pipeline.retry_dead()) if self.pipeline.begun else 0
         if count is not None:
-            say(self, f"Retrying {plural(count, 'dead job')}." if count else "There are no dead jobs.")
+            notify(self, f"Retrying {plural(count, 'dead job')}." if count else "There are no dead jobs.")
             self.read()
 
     @work(group="decide", exit_on_error=False)
@@ -610,19 +614,19 @@ class PipelineScreen(Dialog[None]):
         paused = await self.attempt(self.pipeline.pause_or_resume())
         if paused is not None:
             said = "Paused: no program processes texts of this memory. p resumes." if paused else "Resumed."
-            say(self, said)
+            notify(self, said)
             self.read()
 
-    def action_hand_in(self) -> None:
+    def action_submit(self) -> None:
         """A text to hand in."""
-        from nuggets_tui.screens.pipeline_intake import HandInScreen
+        from nuggets_tui.screens.pipeline_intake import SubmitScreen
 
-        screen = HandInScreen(self.pipeline, self.desk.snapshot, keeping=self.keeping_of())
-        self.app.push_screen(screen, self._handed_in)
+        screen = SubmitScreen(self.pipeline, self.session.snapshot, text_store=self.text_store_of())
+        self.app.push_screen(screen, self._submitted)
 
-    def _handed_in(self, said: str | None) -> None:
+    def _submitted(self, said: str | None) -> None:
         if said:
-            say(self, said)
+            notify(self, said)
             self.read()
 
     # Entities
@@ -656,7 +660,7 @@ class PipelineScreen(Dialog[None]):
         self.go_to("entities")
 
     @work(group="open", exclusive=True, exit_on_error=False)
-    async def action_settle(self) -> None:
+    async def action_resolve(self) -> None:
         """Asks about what may be outdated of the entity under the cursor, one after the other."""
         from core.pipeline.records import Entity
 
@@ -668,7 +672,7 @@ class PipelineScreen(Dialog[None]):
             return
         flagged = [one for one in page.attributes if one.review_needed]
         if not flagged:
-            say(self, "No statement about this entity may be outdated.")
+            notify(self, "No statement about this entity may be outdated.")
             return
         said = {one.id: one.content for one in page.attributes}
         first = flagged[0]
@@ -679,18 +683,18 @@ class PipelineScreen(Dialog[None]):
 
         def answered(outdated: bool | None) -> None:
             if outdated is not None:
-                self._settle(first.id, outdated, len(flagged) > 1)
+                self._resolve(first.id, outdated, len(flagged) > 1)
 
         self.app.push_screen(question, answered)
 
     @work(group="decide", exit_on_error=False)
-    async def _settle(self, attribute_id: int, outdated: bool, more: bool) -> None:
-        if await self.attempt(self.pipeline.settle(attribute_id, outdated)) is None:
+    async def _resolve(self, attribute_id: int, outdated: bool, more: bool) -> None:
+        if await self.attempt(self.pipeline.resolve_outdated(attribute_id, outdated)) is None:
             return
-        say(self, "Marked as outdated." if outdated else "Both statements stay.")
+        notify(self, "Marked as outdated." if outdated else "Both statements stay.")
         self.read()
         if more:
-            self.action_settle()
+            self.action_resolve()
 
     @work(group="decide", exit_on_error=False)
     async def action_pin(self) -> None:

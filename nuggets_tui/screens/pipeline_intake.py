@@ -10,7 +10,7 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from nuggets_tui.pipeline_desk import PipelineDesk
+from nuggets_tui.pipeline_session import PipelineSession
 from nuggets_tui.screens.typed import TypedDialog
 from nuggets_tui.widgets.completed_field import CompletedField, nugget_offers
 from nuggets_tui.widgets.fields import TextField
@@ -18,10 +18,10 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.model.snapshot import Snapshot
-    from nuggets_tui.keeping import Keeping
+    from nuggets_tui.typed_text import TypedTextStore
 
 
-class HandInScreen(TypedDialog[str]):
+class SubmitScreen(TypedDialog[str]):
     """Takes a text and hands it in; answers with what became of it."""
 
     heading = "Submit a text"
@@ -35,17 +35,17 @@ class HandInScreen(TypedDialog[str]):
 
     def __init__(
         self,
-        pipeline: PipelineDesk,
+        pipeline: PipelineSession,
         snapshot: Snapshot,
         *,
         typed: Mapping[str, str] | None = None,
-        keeping: Keeping | None = None,
+        text_store: TypedTextStore | None = None,
     ) -> None:
         super().__init__(classes="large")
         self._pipeline = pipeline
         self._snapshot = snapshot
         self.typed = typed
-        self.keeping = keeping
+        self.text_store = text_store
 
     def compose_inside(self) -> ComposeResult:
         """One large field, and where its notes go."""
@@ -76,16 +76,16 @@ class HandInScreen(TypedDialog[str]):
         """It begins empty."""
         return {"text": "", "nugget": ""}
 
-    def action_hand_in(self) -> None:
+    def action_submit(self) -> None:
         """Hands it in; nothing to hand in closes."""
         values = self.values
         if values["text"].strip():
-            self._hand_in(values["text"], values["nugget"].strip())
+            self._submit(values["text"], values["nugget"].strip())
         else:
             self.dismiss(None)
 
     @work(group="save", exclusive=True, exit_on_error=False)
-    async def _hand_in(self, text: str, nugget: str) -> None:
+    async def _submit(self, text: str, nugget: str) -> None:
         done = await self.attempt(self._pipeline.ingest(text, nugget))
         if done is None:
             return

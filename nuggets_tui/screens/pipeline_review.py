@@ -15,12 +15,12 @@ from textual.widgets import Input, Static
 
 from core.errors import ErrorCode, InvalidInputError
 from core.model.change import ChangeSet
-from nuggets_tui.desk import Desk
-from nuggets_tui.pipeline_desk import PipelineDesk
+from nuggets_tui.pipeline_session import PipelineSession
 from nuggets_tui.pipeline_words import ACTIONS, reason_of
 from nuggets_tui.safe_text import safe_line
 from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
 from nuggets_tui.screens.typed import FieldsDialog
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.pipeline_details import proposal_lines
 from nuggets_tui.words import plural
@@ -38,13 +38,13 @@ class ProposalsReview(DecidingReview):
 
     def __init__(
         self,
-        pipeline: PipelineDesk,
-        desk: Desk,
+        pipeline: PipelineSession,
+        session: Session,
         proposals: Sequence[StoredProposal],
         raws: Mapping[str, RawMemory],
         now: datetime,
     ) -> None:
-        notes = desk.snapshot.by_id
+        notes = session.snapshot.by_id
         items = [_item(one, raws.get(one.raw_id), notes.get(one.target_note), now) for one in proposals]
         doubtful = [one.id for one in proposals if one.status == "review"]
         said = "Nothing is written until you apply. What you refuse (space) is not proposed again."
@@ -58,7 +58,7 @@ class ProposalsReview(DecidingReview):
         refused = self.refused
         done = await self._pipeline.accept(accepted) if accepted else None
         gone = await self._pipeline.refuse(refused) if refused else 0
-        said = told(done) if done is not None else ""
+        said = describe_accepted(done) if done is not None else ""
         said = ", ".join(filter(None, (said, f"{gone:,} refused" if gone else "")))
         change_set = done.change_set if done is not None else None
         return change_set or nothing_written(), f"{said[:1].upper()}{said[1:]}"
@@ -79,7 +79,7 @@ def nothing_written() -> ChangeSet:
     return ChangeSet(id="", at="", author=Author("pipeline"), reason="")
 
 
-def told(done: Accepted) -> str:
+def describe_accepted(done: Accepted) -> str:
     """What came of accepted proposals, in a clause."""
     parts = [f"{plural(len(done.written), 'proposal')} accepted"] if done.written else []
     if done.waiting:
@@ -102,7 +102,7 @@ class AboveScreen(FieldsDialog[tuple[str, ...]]):
         "before it is written."
     )
 
-    def __init__(self, pipeline: PipelineDesk, waiting: int) -> None:
+    def __init__(self, pipeline: PipelineSession, waiting: int) -> None:
         super().__init__(classes="small")
         self._pipeline = pipeline
         self._waiting = waiting

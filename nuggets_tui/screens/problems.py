@@ -16,11 +16,11 @@ from textual.widgets import Static
 
 from core.errors import NuggetsError
 from core.model.snapshot import Problem
-from nuggets_tui.desk import Desk
-from nuggets_tui.notices import say, say_error
+from nuggets_tui.notices import notify, notify_error
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.outside import open_outside
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -104,7 +104,7 @@ def _size(path: Path) -> int:
         return 0
 
 
-_SAID: Final = (
+_INTRODUCTION: Final = (
     "Everything else was read and works as usual. What could not be read stays in its file, "
     "unchanged, until you repair it."
 )
@@ -123,14 +123,14 @@ class ProblemsScreen(Dialog[str]):
     keys = "{verify}  check and repair · {open_broken}  open in $EDITOR · {restore}  go back to a backup · esc  close"
     about = "Files and notes that could not be read. They stay as they are, and their bytes are kept."
 
-    def __init__(self, desk: Desk, found: tuple[Unreadable, ...]) -> None:
+    def __init__(self, session: Session, found: tuple[Unreadable, ...]) -> None:
         super().__init__(classes="full")
-        self._desk = desk
+        self._session = session
         self._found = found
 
     def compose_inside(self) -> ComposeResult:
         """The list at the left, what is known of each at the right."""
-        yield Static(content(_SAID, MUTED), classes="words")
+        yield Static(content(_INTRODUCTION, MUTED), classes="words")
         things, details = RowList(self._rows(), id="changes"), LineView(id="difference")
         yield Sides(things, details, ("Could not be read", "Details"))
 
@@ -164,19 +164,19 @@ class ProblemsScreen(Dialog[str]):
         try:
             open_outside(self.app, self._present.path)
         except NuggetsError as error:
-            say_error(self, error)
+            notify_error(self, error)
             return
-        self.look_again()
+        self.reload()
 
-    @work(group="look", exclusive=True, exit_on_error=False)
-    async def look_again(self) -> None:
+    @work(group="reload", exclusive=True, exit_on_error=False)
+    async def reload(self) -> None:
         """Reads the files once more."""
-        await self.attempt(self._desk.settle())
-        found = await self.attempt(self._desk.read(unreadable, self._desk.memory))
+        await self.attempt(self._session.reconcile())
+        found = await self.attempt(self._session.read(unreadable, self._session.memory))
         if found is None:
             return
         if not found:
-            say(self, _ALL_READ)
+            notify(self, _ALL_READ)
             self.dismiss(None)
             return
         self._found = found

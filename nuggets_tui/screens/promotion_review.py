@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 
-from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import diff_text_lines, wrapped
 from nuggets_tui.widgets.line_view import MakeLines
@@ -19,10 +19,10 @@ from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
-    from core.promotion import Below, Entry, HeldBack, Length, PromotionResult
+    from core.promotion import Below, HeldBack, Length, PromotionEntry, PromotionResult
 
 _PAGE: Final = "page"
-_SAID: Final = "Nothing is written until you apply. Lines you wrote yourself stay as they are."
+_INTRODUCTION: Final = "Nothing is written until you apply. Lines you wrote yourself stay as they are."
 _METER_CELLS: Final = 16
 # From this share on the meter warns that there is little room left.
 _NEARLY_FULL: Final = 0.9
@@ -36,7 +36,7 @@ class PromotionReview(DecidingReview):
     that are not proposed stand below, dimmed.
     """
 
-    def __init__(self, desk: Desk, result: PromotionResult) -> None:
+    def __init__(self, session: Session, result: PromotionResult) -> None:
         proposed = [entry for entry in result.entries if entry.status in _PROPOSED]
         items = [
             ReviewItem(_PAGE, "", "The whole page", _counts(result), partial(_page_lines, result)),
@@ -46,7 +46,7 @@ class PromotionReview(DecidingReview):
             *map(_held_back_item, result.held_back),
         ]
         # How long the page becomes stands above the changes.
-        about = [content(result.path, "bold"), meter(result), content(_SAID, MUTED)]
+        about = [content(result.path, "bold"), meter(result), content(_INTRODUCTION, MUTED)]
         super().__init__(
             "Promotion: MEMORY.md to review",
             Content("\n").join(about),
@@ -57,13 +57,13 @@ class PromotionReview(DecidingReview):
             plain=[_PAGE],
             titles=("Lines", "Difference"),
         )
-        self._desk = desk
+        self._session = session
         self._result = result
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:
         folder = str(Path(self._result.path).parent)
-        done = await self._desk.write(
-            self._desk.memory.promote, memory_dir=folder, accept=accepted, refuse=self.refused
+        done = await self._session.write(
+            self._session.memory.promote, memory_dir=folder, accept=accepted, refuse=self.refused
         )
         counts = ((done.promoted, "new line"), (done.updated, "changed line"), (done.removed, "removed line"))
         said = [plural(number, what) for number, what in counts if number]
@@ -116,7 +116,7 @@ def _page_lines(result: PromotionResult, width: int) -> list[Content]:
     return wrapped(diff_text_lines(lines), width)
 
 
-def _entry_item(entry: Entry, limit: int, *, refused: bool = False) -> ReviewItem:
+def _entry_item(entry: PromotionEntry, limit: int, *, refused: bool = False) -> ReviewItem:
     # Of a note that is gone nobody knows its recalls.
     detail = [*([plural(entry.hits, "recall")] if entry.hits else []), entry.section]
     if refused:
@@ -128,11 +128,11 @@ def _entry_item(entry: Entry, limit: int, *, refused: bool = False) -> ReviewIte
     if entry.line > limit:
         detail.append(f"below line {limit}")
     return ReviewItem(
-        entry.id, entry.status, entry.title, " · ".join(detail), _told(_entry_lines(entry, refused))
+        entry.id, entry.status, entry.title, " · ".join(detail), _wrapped_lines(_entry_lines(entry, refused))
     )
 
 
-def _entry_lines(entry: Entry, refused: bool) -> Iterator[Content]:
+def _entry_lines(entry: PromotionEntry, refused: bool) -> Iterator[Content]:
     yield Content.assemble(content("Section ", MUTED), content(entry.section, "bold"))
     if entry.hits:
         yield content(f"Recalled {plural(entry.hits, 'time')}", MUTED)
@@ -159,7 +159,9 @@ def _below_item(note: Below) -> ReviewItem:
         Content.assemble(content("Section ", MUTED), content(note.section, "bold")),
         content(f"Recalled {plural(note.hits, 'time')}; {lacks} and it is proposed.", MUTED),
     ]
-    return ReviewItem(f"below {note.note_id}", "below", note.title, f"{lacks} · {note.section}", _told(said))
+    return ReviewItem(
+        f"below {note.note_id}", "below", note.title, f"{lacks} · {note.section}", _wrapped_lines(said)
+    )
 
 
 def _held_back_item(note: HeldBack) -> ReviewItem:
@@ -167,8 +169,8 @@ def _held_back_item(note: HeldBack) -> ReviewItem:
         content(f"Left out: {note.reason}.", "$text-warning" if note.secret else MUTED),
         content(f"Recalled {plural(note.hits, 'time')}, which would be often enough.", MUTED),
     ]
-    return ReviewItem(f"held {note.note_id}", "left out", note.title, note.reason, _told(said))
+    return ReviewItem(f"held {note.note_id}", "left out", note.title, note.reason, _wrapped_lines(said))
 
 
-def _told(lines: Iterable[Content]) -> MakeLines:
+def _wrapped_lines(lines: Iterable[Content]) -> MakeLines:
     return partial(wrapped, list(lines))

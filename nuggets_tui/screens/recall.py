@@ -10,9 +10,9 @@ from textual import work
 from textual.app import ComposeResult
 from textual.content import Content
 
-from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.bars import bar
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.line_view import LineView
@@ -32,10 +32,10 @@ class RecallScreen(Dialog[None]):
 
     about = "What an agent gets for this key: which fact matched, how, how sure, and the runners-up."
 
-    def __init__(self, desk: Desk, nugget: str, key: str) -> None:
+    def __init__(self, session: Session, nugget: str, key: str) -> None:
         super().__init__(classes="large")
         self.heading = f"Recall “{key}”"
-        self._desk = desk
+        self._session = session
         self._nugget = nugget
         self._key = key
 
@@ -52,7 +52,7 @@ class RecallScreen(Dialog[None]):
     async def ask(self) -> None:
         """Shows the answer when it is there."""
         found = await self.attempt(
-            self._desk.read(self._desk.memory.recall, self._key, self._nugget, record=False)
+            self._session.read(self._session.memory.recall, self._key, self._nugget, record=False)
         )
         if found is not None:
             self.query_one(LineView).show_lines(partial(recall_lines, found))

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 from textual.content import Content
 
 from core.model.snapshot import Snapshot
-from nuggets_tui.desk import Desk
 from nuggets_tui.differences import titles
 from nuggets_tui.safe_text import plain, safe_line
 from nuggets_tui.screens.review import DecidingReview, Reviewed, ReviewItem
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.diff_lines import note_change_lines, wrapped
 from nuggets_tui.widgets.row_text import MUTED
 from nuggets_tui.words import left_for_later, plural
@@ -28,8 +28,8 @@ _FIELDS: Final = {"rewrite": ("title", "content"), "hide": ("hidden",), "tag": (
 class ReflectionReview(DecidingReview):
     """Changes of a cleanup pass. What is refused one by one is not proposed again; what is left for later is."""
 
-    def __init__(self, desk: Desk, result: ReflectionResult) -> None:
-        items = [_item(change, result.change_set, desk.snapshot) for change in result.changes]
+    def __init__(self, session: Session, result: ReflectionResult) -> None:
+        items = [_item(change, result.change_set, session.snapshot) for change in result.changes]
         said = (
             f"Checked {plural(result.inspected, 'note')}. Nothing changes until you apply. What you "
             f"refuse (space) is not proposed again. {left_for_later(result)}"
@@ -40,10 +40,10 @@ class ReflectionReview(DecidingReview):
         super().__init__(
             "Reflection: review the cleanup", said.rstrip(), items, self._written, doubtful=doubtful
         )
-        self._desk = desk
+        self._session = session
 
     async def _written(self, accepted: Collection[str]) -> Reviewed:
-        done = await self._desk.write(self._desk.memory.reflect, accept=accepted, refuse=self.refused)
+        done = await self._session.write(self._session.memory.reflect, accept=accepted, refuse=self.refused)
         said = f"Cleaned up: {len(done.changes)} of {plural(len(self._items), 'change')} accepted"
         if done.refused:
             said += f", {done.refused} refused and not proposed again"
@@ -54,7 +54,7 @@ def _item(change: ProposedChange, change_set: ChangeSet, snapshot: Snapshot) -> 
     note, other = snapshot.by_id.get(change.note_id), snapshot.by_id.get(change.other_id)
     title = note.title if note else change.nugget_name
     # People know notes by their titles.
-    detail = change.told_with(f"“{other.title}”" if other else "")
+    detail = change.describe_with(f"“{other.title}”" if other else "")
     concerned = {change.note_id, change.other_id} if change.type == "merge" else {change.note_id}
     names = _FIELDS.get(change.type)
     why = f"Why: {safe_line(change.reason)}; {change.confidence:.0%} sure."

@@ -13,9 +13,9 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.model.change import ChangeSet
+from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.dialog import Dialog, key_content
-from nuggets_tui.waiting import Waiting, or_waiting
 from nuggets_tui.widgets.line_view import LineView, MakeLines
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, sides
@@ -38,7 +38,7 @@ class ReviewItem:
     lines: MakeLines
 
 
-class ReviewScreen(Dialog[Reviewed | Waiting]):
+class ReviewScreen(Dialog[Reviewed | PendingConflict]):
     """Accepts or refuses changes; applies the accepted ones as one entry of the history.
 
     partly: whether changes can be refused one by one. apply: gets the keys of the accepted ones; None where there is
@@ -144,7 +144,7 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
     def count(self, event: RowList.SelectionChanged) -> None:
         """Says how many changes would be applied."""
         event.stop()
-        self.say_keys()
+        self.refresh_keys()
 
     def action_all(self) -> None:
         """Accepts all, or none when all are accepted."""
@@ -169,13 +169,13 @@ class ReviewScreen(Dialog[Reviewed | Waiting]):
     @work(group="apply", exclusive=True, exit_on_error=False)
     async def _apply(self, apply: Apply) -> None:
         self._writing = True
-        self.say_keys()
-        done = await self.attempt(or_waiting(apply(self.accepted)))
+        self.refresh_keys()
+        done = await self.attempt(or_pending_conflict(apply(self.accepted)))
         self._writing = False
         if done is not None:
             self.dismiss(done)
         else:
-            self.say_keys()
+            self.refresh_keys()
 
 
 class DecidingReview(ReviewScreen):
@@ -270,7 +270,7 @@ class DecidingReview(ReviewScreen):
                 changes.select(changes.selected - {row.key})
             else:
                 self.fill(changes)
-                self.say_keys()
+                self.refresh_keys()
         changes.action_cursor_down()
 
     def fill(self, changes: RowList) -> None:

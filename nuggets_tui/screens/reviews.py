@@ -11,12 +11,12 @@ from textual.content import Content
 from core.model.change import ChangeSet, NoteChange
 from core.model.snapshot import Snapshot
 from nuggets_tui import differences
-from nuggets_tui.desk import Desk
 from nuggets_tui.differences import DiffLine, titles
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.remedies import in_keys, is_typed
 from nuggets_tui.safe_text import content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.diff_lines import styled_lines, wrapped
 from nuggets_tui.words import counted, facts_alone, plural, things
 
@@ -24,16 +24,18 @@ if TYPE_CHECKING:
     from core.memory import Finding
 
 
-def restore_review(desk: Desk, proposed: ChangeSet, moment: str, *, one_note: bool = False) -> ReviewScreen:
+def restore_review(
+    session: Session, proposed: ChangeSet, moment: str, *, one_note: bool = False
+) -> ReviewScreen:
     """Going back to a moment, thing by thing; it is done whole or not at all. moment: what it is called."""
 
     async def apply(accepted: Collection[str]) -> Reviewed:
-        return await desk.write(desk.memory.apply, proposed), ""
+        return await session.write(session.memory.apply, proposed), ""
 
     said = (
         f"Changes {things(proposed)}: {counted(proposed)}. It is one entry of the audit log; you can undo it."
     )
-    items = _items(proposed, desk.snapshot)
+    items = _items(proposed, session.snapshot)
     heading = f"Restore a note from {moment}" if one_note else f"Restore {moment}"
     return ReviewScreen(heading, said, items, apply, partly=False)
 
@@ -67,44 +69,44 @@ def _lines(make: Callable[[], list[DiffLine]], width: int) -> list[Content]:
     return wrapped(styled_lines(make()), width)
 
 
-def verify_review(desk: Desk, findings: Sequence[Finding], keys: KeyMap = DEFAULT) -> ReviewScreen:
+def verify_review(session: Session, findings: Sequence[Finding], keys: KeyMap = DEFAULT) -> ReviewScreen:
     """What is not right in the memory; what can be mended without asking is mended as one entry of the log."""
-    mendable = sum(finding.means is not None for finding in findings)
+    repairable = sum(finding.means is not None for finding in findings)
 
     async def repair(accepted: Collection[str]) -> Reviewed:
-        return await desk.write(desk.workspace.repair), f"Repaired {plural(mendable, 'finding')}"
+        return await session.write(session.workspace.repair), f"Repaired {plural(repairable, 'finding')}"
 
     said = f"{plural(len(findings), 'finding')}. "
-    if mendable == len(findings):
+    if repairable == len(findings):
         said += "All can be repaired, as one entry of the audit log; you can undo it."
-    elif mendable:
-        said += f"{mendable:,} can be repaired, as one entry that you can undo. You decide the rest."
+    elif repairable:
+        said += f"{repairable:,} can be repaired, as one entry that you can undo. You decide the rest."
     else:
         said += "You decide these; each says how."
-    items = [_finding_item(str(number), each, desk.snapshot, keys) for number, each in enumerate(findings)]
+    items = [_finding_item(str(number), each, session.snapshot, keys) for number, each in enumerate(findings)]
     return ReviewScreen(
         "Memory check",
         said,
         items,
-        repair if mendable else None,
+        repair if repairable else None,
         partly=False,
         titles=("Findings", "What it is"),
     )
 
 
-def _told(finding: Finding, keys: KeyMap) -> str:
+def _describe(finding: Finding, keys: KeyMap) -> str:
     """A finding in words, with the app's keys for what a person can do about it."""
     words = in_keys(finding.remedy, keys)
     if words:
         words = (words if is_typed(finding.remedy) else words[:1].upper() + words[1:]) + "."
-    return " ".join(filter(None, (finding.said, finding.todo, words)))
+    return " ".join(filter(None, (finding.description, finding.todo, words)))
 
 
 def _finding_item(key: str, finding: Finding, snapshot: Snapshot, keys: KeyMap) -> ReviewItem:
     note = snapshot.by_id.get(finding.where)
 
     def lines(width: int) -> list[Content]:
-        shown = [content(_told(finding, keys)), Content("")]
+        shown = [content(_describe(finding, keys)), Content("")]
         if finding.means is not None:
             shown.append(Content.assemble(("To repair: ", "$text-success"), content(finding.repair)))
         else:

@@ -14,15 +14,15 @@ from textual.widgets import Input, Static
 
 from core.errors import ErrorCode, InvalidInputError
 from core.model.change import ChangeSet
-from core.model.kept import WITHIN, KeptSearch
 from core.model.note import Note
-from nuggets_tui.desk import Desk
+from core.model.saved_search import WITHIN, SavedSearch
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.notices import say
+from nuggets_tui.notices import notify
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.screens.typed import FieldsDialog
-from nuggets_tui.searches_text import lost_in_words, sign_of, standing_of
+from nuggets_tui.searches_text import lost_in_words, status_icon, status_text
+from nuggets_tui.session import Session
 from nuggets_tui.tuning import Trials
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_list import Row, RowList
@@ -30,7 +30,7 @@ from nuggets_tui.widgets.row_text import MUTED, columns
 from nuggets_tui.words import deed, plural
 
 if TYPE_CHECKING:
-    from core.search.goldens import Verdict
+    from core.search.search_checks import SearchCheckResult
 
 _EMPTY: Final = "No saved searches yet.\nSearch for something, then {keep_search} saves the search."
 _TITLE: Final = 48
@@ -45,7 +45,7 @@ class SearchesAnswer(NamedTuple):
 
 
 class SearchesScreen(Dialog[SearchesAnswer]):
-    """Kept searches and golden ones. enter runs one."""
+    """Saved searches and search checks. enter runs one."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("e", "edit", "edit", show=False),
@@ -57,14 +57,14 @@ class SearchesScreen(Dialog[SearchesAnswer]):
     heading = "Saved searches"
     keys = "⏎  search · e  change · s  select · x  delete · u  undo · esc  close"
 
-    def __init__(self, desk: Desk, note: Note | None) -> None:
+    def __init__(self, session: Session, note: Note | None) -> None:
         """note: the one shown in Note, which a search may be made to find."""
         super().__init__(classes="large")
-        self._desk = desk
+        self._session = session
         self._note = note
-        self._trials = Trials(desk)
-        self.known: dict[str, Verdict] = {}
-        self._searches: tuple[KeptSearch, ...] = ()
+        self._trials = Trials(session)
+        self.known: dict[str, SearchCheckResult] = {}
+        self._searches: tuple[SavedSearch, ...] = ()
         self._written = False
         # Ids of the entries that were written here and are not taken back, the latest last.
         self._done: list[str] = []
@@ -86,24 +86,24 @@ class SearchesScreen(Dialog[SearchesAnswer]):
     @work(group="read", exclusive=True, exit_on_error=False)
     async def read(self) -> None:
         """The searches as they are now, judged one after the other."""
-        found = await self.attempt(asyncio.to_thread(lambda: self._desk.memory.searches))
+        found = await self.attempt(asyncio.to_thread(lambda: self._session.memory.searches))
         if found is None or not self.is_mounted:
             return
         self._searches = found
         self.known = {}
         self._show()
-        await self.attempt(self._trials.judge(found, told=self._take))
+        await self.attempt(self._trials.judge(found, report_progress=self._take))
         if self.is_mounted:
             self._show()
 
-    def _take(self, verdicts: tuple[Verdict, ...]) -> None:
+    def _take(self, verdicts: tuple[SearchCheckResult, ...]) -> None:
         self.known = {one.search.name: one for one in verdicts}
         if self.is_mounted:
             self._show()
 
     def _show(self) -> None:
         # Those that are lost come first: they are what somebody comes here for.
-        ordered = sorted(self._searches, key=lambda one: (not self._lost(one), not one.golden))
+        ordered = sorted(self._searches, key=lambda one: (not self._lost(one), not one.is_check))
         rows = self.query_one(RowList)
         # Until the cursor is moved it stays on the first, whichever that comes to be.
         rows.set_source(
@@ -118,18 +118,18 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         lost = lost_in_words(tuple(self.known.values()))
         if lost:
             parts.append((f" · ✗ {lost}", "bold $text-error"))
-        elif any(one.golden for one in self._searches) and len(self.known) == len(self._searches):
+        elif any(one.is_check for one in self._searches) and len(self.known) == len(self._searches):
             parts.append((" · ✓ every search check finds its note", "$text-success"))
         if len(self.known) < len(self._searches):
             parts.append((f" · {len(self.known):,} checked …", MUTED))
         self.query_one("#searches-said", Static).update(Content.assemble(*parts))
 
-    def _lost(self, search: KeptSearch) -> bool:
+    def _lost(self, search: SavedSearch) -> bool:
         known = self.known.get(search.name)
         return known is not None and known.lost
 
     @property
-    def _under_cursor(self) -> KeptSearch | None:
+    def _under_cursor(self) -> SavedSearch | None:
         row = self.query_one(RowList).cursor_row
         return next((one for one in self._searches if row is not None and one.name == row.key), None)
 
@@ -154,8 +154,10 @@ class SearchesScreen(Dialog[SearchesAnswer]):
         search = self._under_cursor
         if search is None:
             return
-        known = self._desk.snapshot.by_id.get(search.must_find)
-        self.app.push_screen(KeepScreen(self._desk, search.query, known or self._note, search), self._edited)
+        known = self._session.snapshot.by_id.get(search.must_find)
+        self.app.push_screen(
+            SaveSearchScreen(self._session, search.query, known or self._note, search), self._edited
+        )
 
     def _edited(self, done: ChangeSet | None) -> None:
         if done is not None and not done.empty:
@@ -164,13 +166,13 @@ class SearchesScreen(Dialog[SearchesAnswer]):
             self.read()
 
     @work(group="write", exclusive=True, exit_on_error=False)
-    async def action_let_go(self) -> None:
+    async def action_delete(self) -> None:
         """Lets the selected ones go, else the one under the cursor."""
         rows, search = self.query_one(RowList), self._under_cursor
         names = sorted(rows.selected) or ([search.name] if search is not None else [])
         if not names:
             return
-        done = await self.attempt(asyncio.to_thread(self._desk.memory.let_searches_go, names))
+        done = await self.attempt(asyncio.to_thread(self._session.memory.delete_searches, names))
         if done is not None:
             rows.clear_selection()
             one = (
@@ -178,51 +180,57 @@ class SearchesScreen(Dialog[SearchesAnswer]):
                 if len(names) == 1
                 else plural(len(names), "search", "searches")
             )
-            say(self, f"Deleted {one}. u undoes it.")
+            notify(self, f"Deleted {one}. u undoes it.")
             self._edited(done)
 
     @work(group="write", exclusive=True, exit_on_error=False)
     async def action_undo(self) -> None:
         """Takes back what was done here last, and nothing that was done elsewhere."""
         if not self._done:
-            say(self, "There is nothing to undo here.")
+            notify(self, "There is nothing to undo here.")
             return
-        done = await self.attempt(self._desk.write(self._desk.memory.undo, self._done[-1]))
+        done = await self.attempt(self._session.write(self._session.memory.undo, self._done[-1]))
         if done is not None:
             self._done.pop()
-            told = deed(done)
-            say(self, f"{told.verb.capitalize()} {safe_line(told.what, 200)}.")
+            report_progress = deed(done)
+            notify(self, f"{report_progress.verb.capitalize()} {safe_line(report_progress.what, 200)}.")
             self.read()
 
 
-def _row(search: KeptSearch, verdict: Verdict | None) -> Row:
+def _row(search: SavedSearch, verdict: SearchCheckResult | None) -> Row:
     lost = verdict is not None and verdict.lost
-    sign = sign_of(verdict) if verdict is not None else ("·" if search.golden else "")
+    sign = status_icon(verdict) if verdict is not None else ("·" if search.is_check else "")
     head = Content.assemble(
         (f"{sign or ' '} ", "bold $text-error" if lost else "$text-success"), content(search.name, "bold")
     )
-    said = standing_of(verdict) if verdict is not None else "…"
+    said = status_text(verdict) if verdict is not None else "…"
     right = content(said, "bold $text-error" if lost else MUTED)
     return Row(search.name, (columns(head, content(search.query, MUTED), right, wanted=_NAME, share=0.3),))
 
 
-class KeepScreen(FieldsDialog[ChangeSet]):
+class SaveSearchScreen(FieldsDialog[ChangeSet]):
     """Keeps a search under a name. With a number in the last line it is a golden one."""
 
     not_saved = "It is not saved. What you typed is still here; ctrl+s tries again."
 
     def __init__(
-        self, desk: Desk, query: str, note: Note | None, former: KeptSearch | None = None, *, rank: int = 0
+        self,
+        session: Session,
+        query: str,
+        note: Note | None,
+        former: SavedSearch | None = None,
+        *,
+        rank: int = 0,
     ) -> None:
         """note: the one that it may be made to find; rank: its place among the hits at present, 0 when that is not
         known. former: the kept search that is changed.
         """
         super().__init__(classes="small")
         self.heading = "Save this search" if former is None else f"The saved search “{former.name}”"
-        self._desk = desk
+        self._session = session
         self._note = note
         self._rank = rank
-        self._former = former or KeptSearch(query, query)
+        self._former = former or SavedSearch(query, query)
         self._editing = former is not None
 
     def compose_inside(self) -> ComposeResult:
@@ -260,23 +268,23 @@ class KeepScreen(FieldsDialog[ChangeSet]):
         return {
             "name": former.name[:100],
             "query": former.query,
-            "within": str(former.within) if former.golden else "",
+            "within": str(former.within) if former.is_check else "",
         }
 
     async def saved(self) -> ChangeSet:
         """Keeps it."""
         search = self._wanted()
         former = self._former.name if self._editing else ""
-        return await asyncio.to_thread(self._desk.memory.keep_search, search, former)
+        return await asyncio.to_thread(self._session.memory.save_search, search, former)
 
-    def _wanted(self) -> KeptSearch:
+    def _wanted(self) -> SavedSearch:
         values = self.values
         within = values.get("within", "").strip()
         if not within:
-            return KeptSearch(values["name"], values["query"])
+            return SavedSearch(values["name"], values["query"])
         if not (within.isascii() and within.isdigit() and len(within) < 8):
             raise InvalidInputError(
                 "must be a number", code=ErrorCode.BAD_NUMBER, field="within", where="within"
             )
         id = self._note.id if self._note is not None else self._former.must_find
-        return KeptSearch(values["name"], values["query"], id, self._title, int(within))
+        return SavedSearch(values["name"], values["query"], id, self._title, int(within))

@@ -11,11 +11,11 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from core.text.secrets import masked
-from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content, plain, safe_line
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import key_content
 from nuggets_tui.screens.review import Reviewed, ReviewItem, ReviewScreen
+from nuggets_tui.session import Session
 from nuggets_tui.widgets.diff_lines import wrapped
 from nuggets_tui.widgets.row_list import RowList
 from nuggets_tui.words import counted_holders
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _SHOWN = 4_000
 # What is kept beside notes, by how its id begins.
 _WHAT = {"raw": "text", "fact": "fact", "proposal": "proposal"}
-_ASKED = (
+_QUESTION = (
     "This masks what looks like a credential in {0}, wherever the same value is stored: notes, "
     "facts, the pipeline, the history, backups, the quarantine and MEMORY.md.\n\nNobody can undo "
     "this. Masking does not revoke a credential: change it where you use it, too."
@@ -39,10 +39,10 @@ class SecretsReview(ReviewScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("n", "none", "none", show=False)]
 
-    def __init__(self, desk: Desk, found: Collection[Holder]) -> None:
-        self._desk = desk
+    def __init__(self, session: Session, found: Collection[Holder]) -> None:
+        self._session = session
         self._found = {one.id: one for one in found}
-        items = [_item(one, desk.snapshot) for one in found]
+        items = [_item(one, session.snapshot) for one in found]
         said = f"{counted_holders(found)} may hold a credential. Promotion skips credentials."
         super().__init__("Review credentials", said, items, self._mask, titles=("Found", "Masked text"))
 
@@ -59,7 +59,7 @@ class SecretsReview(ReviewScreen):
             self.dismiss(None)
             return
         many = counted_holders([self._found[id] for id in self.accepted])
-        ask = ConfirmScreen("Mask for good?", _ASKED.format(many), yes="mask for good")
+        ask = ConfirmScreen("Mask for good?", _QUESTION.format(many), yes="mask for good")
         self.app.push_screen(ask, self._sure)
 
     def _sure(self, sure: bool | None) -> None:
@@ -67,11 +67,11 @@ class SecretsReview(ReviewScreen):
             super().action_apply()
 
     async def _mask(self, accepted: Collection[str]) -> Reviewed:
-        desk, workspace = self._desk, self._desk.workspace
-        plan = await desk.read(workspace.masking, accepted)
-        done = await desk.write(workspace.mask_secrets, plan)
+        session, workspace = self._session, self._session.workspace
+        plan = await session.read(workspace.masking, accepted)
+        done = await session.write(workspace.mask_secrets, plan)
         said = f"Masked {counted_holders(plan.holders)}, in the history and the backups too"
-        left = await desk.read(workspace.masking_left, plan)
+        left = await session.read(workspace.masking_left, plan)
         if left:
             named = ", ".join(safe_line(str(one.path), 200) for one in left[:3])
             said += f"; not masked, or not readable: {named}"
@@ -85,7 +85,7 @@ class SecretsReview(ReviewScreen):
 
     @work(group="apply", exclusive=True, exit_on_error=False)
     async def _none(self, id: str) -> None:
-        done = await self.attempt(self._desk.write(self._desk.workspace.say_not_secret, [id]))
+        done = await self.attempt(self._session.write(self._session.workspace.mark_not_secret, [id]))
         if done is not None:
             self.dismiss((done, "Marked as not a credential until its text changes"))
 

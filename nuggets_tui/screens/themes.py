@@ -54,7 +54,7 @@ class ThemesScreen(Dialog[str]):
         return Row(name, (sides(Content(name), Content.styled(f"{kind}{now}", MUTED)),))
 
     @on(RowList.RowHighlighted)
-    def look(self, event: RowList.RowHighlighted) -> None:
+    def preview(self, event: RowList.RowHighlighted) -> None:
         """Shows the theme where the cursor comes to rest: each makes every style anew."""
         event.stop()
         self.show_theme(event.row.key)

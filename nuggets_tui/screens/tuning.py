@@ -15,12 +15,22 @@ from textual.content import Content
 from textual.widgets import Static
 
 from core.model.change import ChangeSet
-from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.confirm import ConfirmScreen, close_if_sure
 from nuggets_tui.screens.dialog import Dialog
 from nuggets_tui.searches_text import lost_in_words, rank_of
-from nuggets_tui.tuning import USUAL, WEIGHTS, Moved, Trials, Weight, changes, move_sign, moved, moves_said
+from nuggets_tui.session import Session
+from nuggets_tui.tuning import (
+    USUAL,
+    WEIGHTS,
+    Moved,
+    Trials,
+    Weight,
+    changes,
+    describe_moves,
+    move_sign,
+    moved,
+)
 from nuggets_tui.view import Found
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import MUTED, note_marks, sides, title_style
@@ -28,7 +38,7 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.search import Hit
-    from core.search.goldens import Verdict
+    from core.search.search_checks import SearchCheckResult
     from core.settings import SearchSettings
 
 _LABEL: Final = 12
@@ -60,17 +70,17 @@ class TuningScreen(Dialog[ChangeSet]):
     keys = "←  less · →  more · shift  fine · d  default · D  reset all · ctrl+s  save · esc  close"
     not_saved = "The weights are not saved; ctrl+s tries again."
 
-    def __init__(self, desk: Desk, query: str) -> None:
+    def __init__(self, session: Session, query: str) -> None:
         super().__init__(classes="full")
-        self._desk = desk
+        self._session = session
         self._query = query
-        self._trials = Trials(desk)
-        self.before: SearchSettings = desk.memory.settings.search
+        self._trials = Trials(session)
+        self.before: SearchSettings = session.memory.settings.search
         self.tried: SearchSettings = self.before
         self._first: Found | None = None
         self.found: Found | None = None
-        self.stood: dict[str, Verdict] = {}
-        self.verdicts: tuple[Verdict, ...] = ()
+        self.stood: dict[str, SearchCheckResult] = {}
+        self.verdicts: tuple[SearchCheckResult, ...] = ()
         # What stands in the frame and below the weights.
         self._marked = False
         self._meaning = Content("")
@@ -139,34 +149,36 @@ class TuningScreen(Dialog[ChangeSet]):
     async def begin(self) -> None:
         """The hits and verdicts that moves are told against."""
         self.follow()
-        goldens = [
-            search for search in await asyncio.to_thread(lambda: self._desk.memory.searches) if search.golden
+        checks = [
+            search
+            for search in await asyncio.to_thread(lambda: self._session.memory.searches)
+            if search.is_check
         ]
-        if not goldens or not self._is_open:
+        if not checks or not self._is_open:
             return
         self.query_one("#goldens").display = self.query_one("#goldens-said").display = True
-        self._goldens = goldens
+        self._checks = checks
         # A set of trials of its own: what is tried meanwhile does not end it.
-        judged = await self.attempt(Trials(self._desk).judge(goldens, self.before, self._keep_former))
+        judged = await self.attempt(Trials(self._session).judge(checks, self.before, self._keep_former))
         if judged is not None and self._is_open:
             self._keep_former(judged)
             self.check()
 
-    _goldens: Sequence[object] = ()
+    _checks: Sequence[object] = ()
 
     @property
     def _is_open(self) -> bool:
         """Whether its lists are there: what was asked for may come while they are taken away."""
         return self.is_mounted and bool(self.query("#goldens"))
 
-    def _keep_former(self, verdicts: tuple[Verdict, ...]) -> None:
+    def _keep_former(self, verdicts: tuple[SearchCheckResult, ...]) -> None:
         self.stood = {one.search.name: one for one in verdicts}
         if self._is_open and not self.unsaved:
-            self._show_goldens(verdicts)
+            self._show_checks(verdicts)
 
     @work(group="follow", exclusive=True, exit_on_error=False)
     async def follow(self) -> None:
-        """The hits with the weights as they are turned now, and then the golden searches."""
+        """The hits with the weights as they are turned now, and then the search checks."""
         if self._query:
             found = await self.attempt(self._trials.rank(self._query, self.tried))
             if found is None or not self._is_open:
@@ -178,7 +190,7 @@ class TuningScreen(Dialog[ChangeSet]):
 
     @work(group="check", exclusive=True, exit_on_error=False)
     async def check(self) -> None:
-        """Judges the golden searches with the weights as they are turned now: those in doubt are looked at first."""
+        """Runs the search checks with the weights as they are turned now: those in doubt are looked at first."""
         if not self.stood:
             return
         await asyncio.sleep(_STILL)
@@ -186,18 +198,18 @@ class TuningScreen(Dialog[ChangeSet]):
         order = sorted(self.stood.values(), key=lambda one: (not one.lost, -one.rank))
         searches = [one.search for one in order]
 
-        def told(verdicts: tuple[Verdict, ...]) -> None:
+        def report_progress(verdicts: tuple[SearchCheckResult, ...]) -> None:
             if self._is_open and tried is self.tried:
-                self._show_goldens(verdicts)
+                self._show_checks(verdicts)
 
-        await self.attempt(self._trials.judge(searches, tried, told))
+        await self.attempt(self._trials.judge(searches, tried, report_progress))
 
     # Showing
 
     def _show_weights(self) -> None:
         rows = [Row(one.name, (partial(_weight_line, one, self.tried, self.before),)) for one in WEIGHTS]
         self.query_one("#weights", RowList).set_rows(rows)
-        self._say_meaning()
+        self._show_meaning()
         # Each change of a frame draws all that is in it.
         if self.unsaved is not self._marked:
             self._marked = self.unsaved
@@ -208,9 +220,9 @@ class TuningScreen(Dialog[ChangeSet]):
     def explain(self, event: RowList.RowHighlighted) -> None:
         """Says what the weight under the cursor does."""
         event.stop()
-        self._say_meaning()
+        self._show_meaning()
 
-    def _say_meaning(self) -> None:
+    def _show_meaning(self) -> None:
         weight = self._weight
         usual = f"{weight.shown(USUAL)} by default"
         if weight.of(self.before) not in (weight.of(self.tried), weight.usual):
@@ -223,7 +235,7 @@ class TuningScreen(Dialog[ChangeSet]):
     def _show_hits(self, found: Found) -> None:
         self.found = found
         moves = moved(self._first.hits if self._first is not None else (), found.hits)
-        self.query_one("#asked", Static).update(_asked_line(found, moves), layout=False)
+        self.query_one("#asked", Static).update(_query_line(found, moves), layout=False)
         hits = found.hits
         self.query_one("#hits", RowList).set_source(
             len(hits),
@@ -232,16 +244,16 @@ class TuningScreen(Dialog[ChangeSet]):
             keep_cursor=False,
         )
 
-    def _show_goldens(self, verdicts: tuple[Verdict, ...]) -> None:
+    def _show_checks(self, verdicts: tuple[SearchCheckResult, ...]) -> None:
         self.verdicts = verdicts
         shown = sorted(verdicts, key=lambda one: (not one.lost, not self._differs(one), one.search.name))
         self.query_one("#goldens", RowList).set_source(
             len(shown),
-            lambda place: _golden_row(shown[place], self.stood.get(shown[place].search.name)),
+            lambda place: _check_row(shown[place], self.stood.get(shown[place].search.name)),
             key_at=lambda place: shown[place].search.name,
             keep_cursor=False,
         )
-        lost, total = lost_in_words(verdicts), len(self._goldens)
+        lost, total = lost_in_words(verdicts), len(self._checks)
         said = [(plural(total, "search check", "search checks"), "bold")]
         if lost:
             said.append((f" · ✗ {lost.partition(' ')[0]} failed", "bold $text-error"))
@@ -251,7 +263,7 @@ class TuningScreen(Dialog[ChangeSet]):
             said.append((" · ✓ all found", "$text-success"))
         self.query_one("#goldens-said", Static).update(Content.assemble(*said), layout=False)
 
-    def _differs(self, verdict: Verdict) -> bool:
+    def _differs(self, verdict: SearchCheckResult) -> bool:
         former = self.stood.get(verdict.search.name)
         return former is not None and (former.rank, former.lost) != (verdict.rank, verdict.lost)
 
@@ -267,7 +279,7 @@ class TuningScreen(Dialog[ChangeSet]):
     @work(group="save", exclusive=True, exit_on_error=False)
     async def _save(self) -> None:
         changed = changes(self.before, self.tried)
-        done = await self.attempt(asyncio.to_thread(self._desk.memory.save_settings, changed))
+        done = await self.attempt(asyncio.to_thread(self._session.memory.save_settings, changed))
         if done is not None:
             self.dismiss(done)
 
@@ -312,9 +324,9 @@ def _slider(weight: Weight, settings: SearchSettings, width: int, style: str) ->
     return Content.assemble(("".join(signs[: knob + 1]), style), ("".join(signs[knob + 1 :]), MUTED))
 
 
-def _asked_line(found: Found, moves: Moved) -> Content:
+def _query_line(found: Found, moves: Moved) -> Content:
     hits = f"best {len(found.hits)}" if found.capped else plural(len(found.hits), "hit")
-    said = f"  {hits} · {moves_said(moves)}"
+    said = f"  {hits} · {describe_moves(moves)}"
     return Content.assemble(content(cut(found.query, 40), "bold $text-accent"), (said, MUTED))
 
 
@@ -332,7 +344,7 @@ def _hit_row(hit: Hit, moves: Moved) -> Row:
     return Row(hit.note.id, (sides(title, Content.styled(score, "bold")),))
 
 
-def _golden_row(verdict: Verdict, former: Verdict | None) -> Row:
+def _check_row(verdict: SearchCheckResult, former: SearchCheckResult | None) -> Row:
     lost = verdict.lost
     head = Content.assemble(
         ("✗ " if lost else "✓ ", "bold $text-error" if lost else "$text-success"),

@@ -14,10 +14,10 @@ from textual.screen import ScreenResultType
 from textual.widgets import Input, Select, TextArea
 
 from core.errors import ConflictError, InvalidInputError, NuggetsError, UnfinishedError
-from nuggets_tui.keeping import Keeping
-from nuggets_tui.notices import let_errors_go, say, say_error
+from nuggets_tui.notices import dismiss_errors, notify, notify_error
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.typed_text import TypedTextStore
 from nuggets_tui.widgets.fields import Field
 
 _Answer = TypeVar("_Answer")
@@ -45,7 +45,7 @@ class TypedDialog(Dialog[_Answer]):
     typed: what stands in the fields in place of what they would begin with, by their names.
     """
 
-    keeping: Keeping | None = None
+    text_store: TypedTextStore | None = None
     typed: Mapping[str, str] | None = None
     # What stood in the fields at the last key, and when it was last on its way to disk.
     _last: Mapping[str, str] = MappingProxyType({})
@@ -82,48 +82,48 @@ class TypedDialog(Dialog[_Answer]):
     @on(Input.Changed)
     @on(TextArea.Changed)
     @on(Select.Changed)
-    def keep_typed(self) -> None:
+    def store_typed_soon(self) -> None:
         """Puts what is typed on its way to disk; many keys in a row go together."""
-        if self.keeping is None or self._over:
+        if self.text_store is None or self._over:
             return
         self._last = self.values
         if not self._under_way:
             self._under_way = True
-            self.set_timer(_PAUSE, self._keep)
+            self.set_timer(_PAUSE, self._store_typed)
 
     @work(group="keep", exit_on_error=False)
-    async def _keep(self) -> None:
-        keeping = self.keeping
-        if keeping is None or self._over or not self.is_mounted:
+    async def _store_typed(self) -> None:
+        text_store = self.text_store
+        if text_store is None or self._over or not self.is_mounted:
             return
         begun, values = dict(self.begun), self._last
         self._written = values
         try:
-            await asyncio.to_thread(keeping.write, begun, values)
+            await asyncio.to_thread(text_store.write, begun, values)
         except NuggetsError as error:
             # Said once: it would be said at every key.
             if not self._warned:
                 self._warned = True
-                say_error(self, error, "A crash now would lose what you type here.")
+                notify_error(self, error, "A crash now would lose what you type here.")
         self._under_way = False
         if self._written is not self._last:
-            self.keep_typed()
+            self.store_typed_soon()
 
     def on_unmount(self) -> None:
         """Torn down before it was closed: whatever is happening to the app, the last keys are kept too."""
-        if self.keeping is not None and not self._over and self._written is not self._last:
+        if self.text_store is not None and not self._over and self._written is not self._last:
             with contextlib.suppress(Exception):
-                self.keeping.write(self.begun, self._last)
+                self.text_store.write(self.begun, self._last)
 
     def dismiss(self, result: ScreenResultType | None = None) -> object:  # type: ignore[override]
         """Closes: what was typed is saved, or let go."""
-        if self.keeping is not None and not self._over:
-            self._aside(self.keeping.kept.end)
+        if self.text_store is not None and not self._over:
+            self._run_in_thread(self.text_store.kept.end)
         self._over = True
         self._forget_complaint()
         return super().dismiss(result)  # type: ignore[arg-type]
 
-    def _aside(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         # A thread that the program waits for at its end.
         done = asyncio.get_running_loop().run_in_executor(None, work)
         done.add_done_callback(lambda future: future.cancelled() or future.exception())
@@ -153,13 +153,13 @@ class TypedDialog(Dialog[_Answer]):
             self._complained = True
 
     @on(Input.Changed)
-    def _mended(self) -> None:
+    def _field_changed(self) -> None:
         self._forget_complaint()
 
     def _forget_complaint(self) -> None:
         if self._complained:
             self._complained = False
-            let_errors_go(self)
+            dismiss_errors(self)
 
     # Leaving
 
@@ -172,10 +172,10 @@ class TypedDialog(Dialog[_Answer]):
 
     def ask_to_leave(self, heading: str, more: str = "") -> None:
         """Asks what becomes of what was typed."""
-        kept = " It survives a crash only until you answer." if self.keeping is not None else ""
+        kept = " It survives a crash only until you answer." if self.text_store is not None else ""
         said = f"What you typed is not saved yet.{kept}" + (f" {more}" if more else "")
         question: ConfirmScreen
-        if self.keeping is None:
+        if self.text_store is None:
             question = ConfirmScreen(heading, said, yes="discard it", no="keep editing")
         else:
             question = LeaveScreen(heading, said, yes="discard it", no="keep editing")
@@ -183,25 +183,25 @@ class TypedDialog(Dialog[_Answer]):
 
         def answered(sure: bool | None) -> None:
             if sure and getattr(question, "later", False):
-                self._put_aside()
+                self._keep_for_later()
             elif sure:
                 self.dismiss(None)
 
         self.app.push_screen(question, answered)
 
     @work(group="save", exclusive=True, exit_on_error=False)
-    async def _put_aside(self) -> None:
-        keeping = self.keeping
-        assert keeping is not None
-        unsaved = keeping.unsaved(self.begun, self.values)
+    async def _keep_for_later(self) -> None:
+        text_store = self.text_store
+        assert text_store is not None
+        unsaved = text_store.unsaved(self.begun, self.values)
 
         async def put() -> bool:
-            await asyncio.to_thread(keeping.kept.put_aside, unsaved)
+            await asyncio.to_thread(text_store.kept.put_aside, unsaved)
             return True
 
         if await self.attempt(put()):
             self._over = True
-            say(self, "Kept for later. To continue: ctrl+p “unsaved”, or start the app again.")
+            notify(self, "Kept for later. To continue: ctrl+p “unsaved”, or start the app again.")
             self.dismiss(None)
 
 

@@ -117,7 +117,7 @@ class UnsavedScreen(Dialog[Offered | str]):
         rows, difference = self.query_one(RowList), self.query_one("#difference")
         (rows if self.focused is difference else difference).focus()
 
-    def action_let_go(self) -> None:
+    def action_discard(self) -> None:
         """Asks, then removes the text."""
         current = self._current
         if current is None:
@@ -132,14 +132,14 @@ class UnsavedScreen(Dialog[Offered | str]):
 
         def answered(sure: bool | None) -> None:
             if sure:
-                self._let_go(current)
+                self._discard(current)
 
         self.app.push_screen(question, answered)
 
     @work(group="change", exit_on_error=False)
-    async def _let_go(self, offered: Offered) -> None:
+    async def _discard(self, offered: Offered) -> None:
         async def gone() -> bool:
-            await asyncio.to_thread(self._texts.let_go, offered)
+            await asyncio.to_thread(self._texts.discard, offered)
             return True
 
         if not await self.attempt(gone()):

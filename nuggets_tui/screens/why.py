@@ -12,9 +12,9 @@ from textual.binding import Binding, BindingType
 from textual.content import Content
 
 from core.model.note import Note
-from nuggets_tui.desk import Desk
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.screens.dialog import Dialog
+from nuggets_tui.session import Session
 from nuggets_tui.view import Found
 from nuggets_tui.why import LINES, MEANINGS, Given, Line, Why, number
 from nuggets_tui.widgets.bars import FULL_BLEND, PART_STYLES, stacked
@@ -42,11 +42,11 @@ class WhyScreen(Dialog[None]):
         "not a hit: what keeps it out."
     )
 
-    def __init__(self, desk: Desk, found: Found, note: Note) -> None:
+    def __init__(self, session: Session, found: Found, note: Note) -> None:
         super().__init__(classes="large")
         self.heading = "Why this note is a hit, or not"
         self.keys = "↑↓  scroll · ← →  previous and next hit · esc  close"
-        self._desk = desk
+        self._session = session
         self._found = found
         self._note = note
 
@@ -72,7 +72,7 @@ class WhyScreen(Dialog[None]):
     async def ask(self) -> None:
         """Shows the answer when it is there."""
         note = self._note
-        answer = await self.attempt(self._desk.why(self._found, note.id))
+        answer = await self.attempt(self._session.why(self._found, note.id))
         if self.is_mounted and note is self._note:
             lines = partial(why_lines, answer, note.title, self._found.query)
             self.query_one(LineView).show_lines(lines)
@@ -87,9 +87,9 @@ def why_lines(answer: Why | None, title: str, query: str, width: int) -> Sequenc
     if answer is None:
         return [*lines, *Content("This note is no longer in the memory.").wrap(width)]
     sign, style = ("✓ ", "bold $text-success") if answer.is_hit else ("✗ ", "bold $text-warning")
-    lines += _hanging(Content.styled(sign, style), content(answer.verdict, "bold"), width)
-    for told in answer.told:
-        lines += _hanging(Content("  "), content(told), width)
+    lines += _hanging(Content.styled(sign, style), content(answer.outcome, "bold"), width)
+    for sentence in answer.sentences:
+        lines += _hanging(Content("  "), content(sentence), width)
     if answer.lines:
         lines += [Content(""), *_score(answer, width), Content(""), *_meanings(answer, width)]
     return lines

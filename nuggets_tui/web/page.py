@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
-_LOOK_EVERY: Final = 1.0
+_POLL_EVERY: Final = 1.0
 # Seconds that the app has to leave as it does on `q` once nobody can reach it any more.
 _TO_LEAVE: Final = 5
 # What the app may take: several times what it needs for any memory, which is about twenty bytes for each of its files.
@@ -56,7 +56,7 @@ def _end_with(server: int) -> None:
     later whatever the app is doing then.
     """
     while os.getppid() == server:
-        time.sleep(_LOOK_EVERY)
+        time.sleep(_POLL_EVERY)
     if sys.platform != "win32":
         # The system itself obeys this one, also where the interpreter is busy.
         signal.alarm(_TO_LEAVE)

@@ -88,13 +88,13 @@ class LoopbackServer(Server):
     names one, this server as the Origin.
     """
 
-    def __init__(self, home: Path, listener: socket.socket, *, say: Callable[[str], None]) -> None:
+    def __init__(self, home: Path, listener: socket.socket, *, report: Callable[[str], None]) -> None:
         port = listener.getsockname()[1]
         words = _command(home)
         super().__init__(shlex.join(words), host=HOST, port=port, title="nuggets")
         self.templates_path = Path(__file__).parent / "templates"
         self._listener = listener
-        self._say = say
+        self._report = report
         self._words = words
         self._pages: set[asyncio.Task[object]] = set()
         self._host, self._other_name = f"{HOST}:{port}", f"localhost:{port}"
@@ -124,7 +124,7 @@ class LoopbackServer(Server):
 
     async def on_startup(self, app: web.Application) -> None:
         """Says the URL once it answers."""
-        self._say(self.url)
+        self._report(self.url)
 
     async def _make_app(self) -> web.Application:
         app = web.Application(middlewares=[self._guard])

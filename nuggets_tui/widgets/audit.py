@@ -19,7 +19,7 @@ from nuggets_tui.messages import EntryOpened, MoreLogWanted
 from nuggets_tui.safe_text import content, cut
 from nuggets_tui.view import View, changed_between
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, say_in_border, sides
+from nuggets_tui.widgets.row_text import MUTED, set_border_text, sides
 
 _EMPTY: Final = Content(
     "The log is empty.\n\nEvery change by you or an agent is listed here, newest first. You can undo "
@@ -47,7 +47,7 @@ class AuditPane(RowList):
             if before.log.loaded and before.log.scope == after.log.scope:
                 self.glow({line.id for line in after.log.lines if line.seq > before.log.newest})
         if changed_between(before, after, "log", "snapshot"):
-            self._say_what_is_shown(after)
+            self._update_title(after)
 
     def _show(self, view: View, same_scope: bool) -> None:
         rows = AuditRows(view)
@@ -61,7 +61,7 @@ class AuditPane(RowList):
         if past is not None and not self.move_to(rows.entry_at_or_before(past.seq)):
             self.action_last()
 
-    def _say_what_is_shown(self, view: View) -> None:
+    def _update_title(self, view: View) -> None:
         log = view.log
         scope = log.scope
         if not log.loaded:
@@ -81,9 +81,9 @@ class AuditPane(RowList):
         note = view.snapshot.by_id.get(scope.note_id)
         about = [content(f"of “{note.title if note else scope.note_id}”")] if scope.note_id else []
         about += [Content("with recalls")] if scope.recalls else []
-        about += [content(scope.told(), "$text-warning")] if scope.filtered else []
+        about += [content(scope.describe(), "$text-warning")] if scope.filtered else []
         title = Content(" · ").join([Content("6 Audit log"), *about])
-        say_in_border(self, title, Content("   ").join(_asides(view)))
+        set_border_text(self, title, Content("   ").join(_title_details(view)))
 
     @property
     def _in_use(self) -> bool:
@@ -126,7 +126,7 @@ def _nothing_listed(view: View) -> Content:
     return Content.assemble(f"The log has no changes {of}yet.\n\n", key, "  shows recalls too")
 
 
-def _asides(view: View) -> list[Content]:
+def _title_details(view: View) -> list[Content]:
     """What stands at the lower edge: what waits, how to let filters go, and that older entries are looked through."""
     log = view.log
     said = [Content(f"{WAITS} {len(log.waiting)} waiting")] if log.waiting else []
@@ -142,7 +142,7 @@ _AUTHOR_STYLES: Final = {"person": "$text-accent", "reflection": "bold $text-sec
 _AUTHOR_WIDTH: Final = 15
 _VERB_WIDTH: Final = 12
 # So many of the newest lines say how wide the column of authors has to be.
-_LOOKED_AT: Final = 400
+_SAMPLED: Final = 400
 # In a narrower pane names are cut sooner.
 _ROOM_FOR_NAMES: Final = 72
 _NARROW_AUTHOR: Final = 11
@@ -160,7 +160,7 @@ class AuditRows:
         self._lines = view.log.lines
         self._places = _places(self._lines, view.now)
         self.count = len(self._places)
-        names = {str(line.author) for line in islice(self._lines, _LOOKED_AT)}
+        names = {str(line.author) for line in islice(self._lines, _SAMPLED)}
         self._author = _widest(names, _AUTHOR_WIDTH)
         self._narrow_author = _widest({name.removeprefix(_ANOTHER) for name in names}, _NARROW_AUTHOR)
 
@@ -215,7 +215,7 @@ def _day_name(day: int, now: datetime | None) -> str:
 
 def _row(line: LogLine, view: View, authors: tuple[int, int]) -> Row:
     past = view.past
-    sign = sign_of(line, view.log)
+    sign = status_icon(line, view.log)
     dull = line.undone or line.state == "settled" or line.kind == "hit"
     if past is not None:
         dull = dull or line.seq > past.seq
@@ -223,14 +223,14 @@ def _row(line: LogLine, view: View, authors: tuple[int, int]) -> Row:
             sign = Content.styled("◀ here", "bold $text-warning")
 
     def shown(width: int) -> Content:
-        said = _said(line, view, authors, width)
+        said = _entry_line(line, view, authors, width)
         return sides(Content.styled(said.plain, MUTED) if dull else said, sign)(width)
 
-    return Row(line.id, (shown,), data=line.told.note_id)
+    return Row(line.id, (shown,), data=line.deed.note_id)
 
 
-def _said(line: LogLine, view: View, authors: tuple[int, int], width: int) -> Content:
-    told = line.told
+def _entry_line(line: LogLine, view: View, authors: tuple[int, int], width: int) -> Content:
+    told = line.deed
     wide = width >= _ROOM_FOR_NAMES
     author, name = authors[0] if wide else authors[1], str(line.author)
     if not wide:
@@ -253,7 +253,7 @@ def _when(line: LogLine, now: datetime | None) -> str:
     return f"{moment.astimezone():%H:%M}  "
 
 
-def sign_of(line: LogLine, log: Log) -> Content:
+def status_icon(line: LogLine, log: Log) -> Content:
     """What became of an entry, with a sign: taken back, waiting, settled; nothing for what simply stands."""
     if line.state == "conflict":
         return Content.styled(f"{WAITS} waits", "bold $text-warning")

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.suggester import Suggester
 
 from nuggets_tui.safe_text import content, plain, safe_line
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.fields import Field
 from nuggets_tui.widgets.row_text import MUTED
 
@@ -76,7 +76,7 @@ class CompletedField(Field):
 
     async def offer(self, typed: str) -> str | None:
         """Looks for what may follow a text; the text with the best of it, None for nothing."""
-        found = await aside(self._offers, typed)
+        found = await run_in_thread(self._offers, typed)
         if typed != self.value or not self.has_focus:
             return None
         self._show(tuple(one for one in found if plain(one.word) == one.word)[:_MOST])
@@ -93,7 +93,7 @@ class CompletedField(Field):
     def _show(self, offered: tuple[Offer, ...]) -> None:
         self.offered = offered
         self.suggestion = self.value + offered[0].rest if offered else ""
-        self.remark(_said(offered) if offered else "")
+        self.remark(_offer_line(offered) if offered else "")
 
 
 class _Offering(Suggester):
@@ -160,7 +160,7 @@ def _goes_on(begun: str, word: str) -> bool:
     return folded.startswith(begun) and len(word) > len(begun) and len(folded) == len(word)
 
 
-def _said(offered: tuple[Offer, ...]) -> Content:
+def _offer_line(offered: tuple[Offer, ...]) -> Content:
     first, *others = offered
     about = f" {first.about}" if first.about else ""
     said = Content.assemble(

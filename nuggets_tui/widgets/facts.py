@@ -61,7 +61,7 @@ class FactsPane(RowList):
             self.glow({key for nugget in rows.nuggets for key in _fresh(known.get(nugget.name), nugget)})
 
     @on(RowList.SelectionChanged)
-    def tell_selection(self, event: RowList.SelectionChanged) -> None:
+    def post_selection(self, event: RowList.SelectionChanged) -> None:
         """A fact is selected by its note; the screen keeps what is selected."""
         event.stop()
         if self.selected is not self.view.selected:

@@ -233,7 +233,7 @@ class GraphPane(Widget, can_focus=True):
         self.post_message(NotePicked(event.note_id, follow=True))
         self.post_message(self.OverviewLeft())
 
-    def on_graph_overview_looked(self, event: GraphOverview.Looked) -> None:
+    def on_graph_overview_view_changed(self, event: GraphOverview.ViewChanged) -> None:
         """Says what is seen."""
         event.stop()
         self._name_it()

@@ -33,7 +33,7 @@ _CLOSEST: Final = 20
 # How near to the rim, in parts of the picture, the cursor comes before the picture moves.
 _RIM: Final = 0.12
 _BREATH: Final = 0.0005
-_LOOK_AGAIN: Final = 0.15
+_REFRESH_EVERY: Final = 0.15
 _BAR: Final = 20
 # About how often a layout of so many notes pauses.
 _NOTES_A_PAUSE: Final = 1000
@@ -101,7 +101,7 @@ class GraphOverview(Widget):
         note_id: str
 
     @dataclass
-    class Looked(Message):
+    class ViewChanged(Message):
         """Another part of the memory is seen, or from another distance."""
 
     @dataclass
@@ -190,7 +190,7 @@ class GraphOverview(Widget):
             exit_on_error=False,
             thread=True,
         )
-        self._tell_progress()
+        self._refresh_progress()
 
     def _work(self, snapshot: Snapshot, former: Overview | None) -> None:
         worker = get_current_worker()
@@ -209,10 +209,10 @@ class GraphOverview(Widget):
         if not worker.is_cancelled:
             self.post_message(self.Placed(found, snapshot))
 
-    def _tell_progress(self) -> None:
+    def _refresh_progress(self) -> None:
         if self._worker is not None and self._overview is None and self.is_attached:
             self.refresh()
-            self.set_timer(_LOOK_AGAIN, self._tell_progress)
+            self.set_timer(_REFRESH_EVERY, self._refresh_progress)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.worker.group != _WORK or not event.worker.is_finished:
@@ -237,7 +237,7 @@ class GraphOverview(Widget):
         if self._cursor not in event.overview.number:
             self._cursor = ""
         self._renew()
-        self.post_message(self.Looked())
+        self.post_message(self.ViewChanged())
 
     # The camera -------------------------------------------------------------------------------------
 
@@ -354,7 +354,7 @@ class GraphOverview(Widget):
         if not wanted:
             self._middle = None
         self._renew()
-        self.post_message(self.Looked())
+        self.post_message(self.ViewChanged())
 
     def toggle_nugget(self) -> None:
         """The nugget of the marked note alone, and the whole memory again."""
@@ -368,7 +368,7 @@ class GraphOverview(Widget):
             self._nugget = None
         self._zoom, self._middle = 0, None
         self._renew()
-        self.post_message(self.Looked())
+        self.post_message(self.ViewChanged())
 
     def watch_show_hidden(self) -> None:
         self._renew()

@@ -274,9 +274,9 @@ class GraphView(Widget, can_focus=True):
             self._wire = self._picture.wire_of.get(ends, self._picture.way_to.get(self._cursor))
         if moved:
             self._corner = Offset()
-        self._look()
+        self._show_cursor()
 
-    def _look(self) -> None:
+    def _show_cursor(self) -> None:
         """Bring the cursor's note into sight, and say why the line to it is there."""
         box = self._picture.box_of.get(self._cursor)
         room = self._room
@@ -284,9 +284,9 @@ class GraphView(Widget, can_focus=True):
         if box is not None:
             x = _along(x, room.width, self._picture.width, box.x, box.width, _BESIDE[0])
             y = _along(y, room.height, self._picture.height, box.y, box.height, _BESIDE[1])
-        self._look_from(Offset(x, y))
+        self._scroll_picture(Offset(x, y))
 
-    def _look_from(self, corner: Offset) -> None:
+    def _scroll_picture(self, corner: Offset) -> None:
         """Show the picture from a cell on, as far as there is something to see."""
         room, size = self._room, Size(self._picture.width, self._picture.height)
         x = min(max(corner.x, 0), max(size.width - room.width, 0))
@@ -338,7 +338,7 @@ class GraphView(Widget, can_focus=True):
         between = frozenset((self._cursor, note_id))
         self._wire = self._picture.wire_of.get(between) or self._picture.way_to.get(note_id)
         self._cursor = note_id
-        self._look()
+        self._show_cursor()
         self.post_message(self.NodeFocused(self, note_id))
 
     def on_click(self, event: events.Click) -> None:
@@ -358,7 +358,7 @@ class GraphView(Widget, can_focus=True):
         if wire is not None and wire.b:
             event.stop()
             self._wire = wire
-            self._look_from(self._corner)
+            self._scroll_picture(self._corner)
 
     def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
         self._scroll(event, Offset(-_WHEEL, 0) if event.shift else Offset(0, -_WHEEL))
@@ -368,7 +368,7 @@ class GraphView(Widget, can_focus=True):
 
     def _scroll(self, event: events.MouseEvent, step: Offset) -> None:
         event.stop()
-        self._look_from(self._corner + step)
+        self._scroll_picture(self._corner + step)
 
     # Painting ---------------------------------------------------------------------------------------
 

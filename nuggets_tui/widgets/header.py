@@ -13,7 +13,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from nuggets_tui.key_map import KeyMap
-from nuggets_tui.pipeline_sign import LIGHTS, NOT_BEGUN, PipelineSign
+from nuggets_tui.pipeline_status import NOT_BEGUN, STATUS_ICONS, PipelineIndicator
 from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View, same_but
 from nuggets_tui.words import plural, time_ago
@@ -48,10 +48,10 @@ class HeaderLine(Widget):
         """The line itself: what does not fit goes, the live sign and what waits for a person last."""
         waits = [_live(self.view), *_waiting(self.view)]
         dues = _dues(self.view)
-        # A calm light leaves the counts and what happened last their room, in fewer words if it must.
-        lights = [*_lights(self.view), []]
+        # A calm status leaves the counts and what happened last their room, in fewer words if it must.
+        statuses = [*_pipeline_status(self.view), []]
         for keeps, more in [
-            *((keeps, [*light, *due]) for keeps in ("event", "counts", "") for due in dues for light in lights),
+            *((keeps, [*status, *due]) for keeps in ("event", "counts", "") for due in dues for status in statuses),
             ("", []),
         ]:  # fmt: skip
             line = self._laid_out(Content(_GAP).join([*waits, *more]), keeps=keeps)
@@ -91,7 +91,7 @@ class HeaderLine(Widget):
     def _left(self, *, full: bool) -> Content:
         view = self.view
         parts = [content(short_path(view.home))] if full else []
-        if view.loaded or view.glanced is not None:
+        if view.loaded or view.quick_counts is not None:
             snapshot = view.snapshot
             visible, hidden = view.counts
             parts += [
@@ -113,7 +113,7 @@ class HeaderLine(Widget):
         if last is None or self.now is None:
             return None
         when = f", {time_ago(last.at, self.now)}"
-        said = Content.styled(safe_line(f"{last.author} {last.told.verb} {last.told.what}"), "$text-muted")
+        said = Content.styled(safe_line(f"{last.author} {last.deed.verb} {last.deed.what}"), "$text-muted")
         return Content.assemble(_shortened(said, limit - len(when)), (when, "$text-muted"))
 
 
@@ -134,7 +134,7 @@ def _live(view: View) -> Content:
         return Content.assemble(("◷ ", "bold $text-secondary"), (said, "bold $text-secondary"))
     if view.snapshot.read_only:
         return Content.assemble(("◌ ", "$text-warning"), ("read only", "$text-warning"))
-    if view.loaded or view.glanced is not None:
+    if view.loaded or view.quick_counts is not None:
         return Content.assemble(("● ", "$text-success"), "live")
     return Content("")
 
@@ -143,7 +143,7 @@ def _waiting(view: View) -> list[Content]:
     """What waits for a person, each with the key that opens it."""
     waits = []
     if not view.pipeline.calm:
-        waits.append(_lit(view.pipeline, view.keys))
+        waits.append(_indicator(view.pipeline, view.keys))
     if view.log.waiting:
         said = plural(len(view.log.waiting), "conflict waits", "conflicts wait")
         waits.append(_badge(f"! {said}", "conflicts", view.keys))
@@ -165,16 +165,16 @@ def _dues(view: View) -> list[list[Content]]:
     return [[_badge(said, "reflect", view.keys)] for said in (*counted, "reflection due")]
 
 
-def _lights(view: View) -> list[list[Content]]:
-    """The pipeline's light while nothing of it waits for a person: in words, and by its sign alone."""
+def _pipeline_status(view: View) -> list[list[Content]]:
+    """The pipeline's status while nothing of it waits for a person: in words, and by its icon alone."""
     if not (view.pipeline.calm and view.loaded) or (view.empty and view.pipeline is NOT_BEGUN):
         return []
-    return [[_lit(view.pipeline, view.keys)], [_lit(view.pipeline, view.keys, shortly=True)]]
+    return [[_indicator(view.pipeline, view.keys)], [_indicator(view.pipeline, view.keys, shortly=True)]]
 
 
-def _lit(sign: PipelineSign, keys: KeyMap, *, shortly: bool = False) -> Content:
-    mark, style = LIGHTS[sign.light]
-    said = ("" if shortly else f"{sign.said}: ", "$text-muted" if sign.calm else style)
+def _indicator(indicator: PipelineIndicator, keys: KeyMap, *, shortly: bool = False) -> Content:
+    mark, style = STATUS_ICONS[indicator.state]
+    said = ("" if shortly else f"{indicator.text}: ", "$text-muted" if indicator.calm else style)
     lit = Content.assemble((f"{mark} ", f"bold {style}"), said, (keys.key("pipeline"), "bold $text-accent"))
     return lit.stylize(Style.from_meta({"does": "screen.command('pipeline')"}))
 

@@ -16,7 +16,7 @@ from core.model.note import Note
 from core.model.snapshot import Snapshot
 from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.messages import FileWanted
-from nuggets_tui.origin import SOURCES, Origin, Trail
+from nuggets_tui.origin import SOURCES, NoteAuthors, Trail
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.view import View, changed_between, own_tags
 from nuggets_tui.widgets.line_view import LineView
@@ -100,7 +100,7 @@ def note_lines(
     *,
     plainly: bool = False,
     keys: KeyMap = DEFAULT,
-    origin: Origin | None = None,
+    origin: NoteAuthors | None = None,
 ) -> Sequence[Content]:
     """A note as lines of at most `width` cells: title, metadata, tags, dates, text (its Markdown read or `plainly`).
 
@@ -198,7 +198,7 @@ def _tags(note: Note) -> Content:
     return Content("  ").join(tags) if tags else Content("")
 
 
-def _dates(note: Note, now: datetime | None, origin: Origin | None, width: int) -> Content:
+def _dates(note: Note, now: datetime | None, origin: NoteAuthors | None, width: int) -> Content:
     if now is None:
         return Content("")
     said = []

@@ -15,7 +15,7 @@ from nuggets_tui.key_map import DEFAULT, KeyMap
 from nuggets_tui.listing import MANY, Listing, filtered, listing, listing_at_hand
 from nuggets_tui.messages import NotePicked, NotesSelected, PaneWanted
 from nuggets_tui.safe_text import content, cut
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import ORDER_NAMES, View, care_reasons, changed_between, own_tags
 from nuggets_tui.widgets.row_list import Row, RowList
 from nuggets_tui.widgets.row_text import (
@@ -23,7 +23,7 @@ from nuggets_tui.widgets.row_text import (
     PINNED,
     empty_words,
     note_marks,
-    say_in_border,
+    set_border_text,
     title_style,
     with_label,
     with_reasons,
@@ -177,7 +177,7 @@ class NotesPane(RowList):
     async def _make_listing(self) -> None:
         try:
             while (view := self._listing_wanted) is not None:
-                made = await aside(_made, view)
+                made = await run_in_thread(_made, view)
                 wanted, now = self._listing_wanted, self.view
                 if view is wanted:
                     self._listing_wanted = None
@@ -243,7 +243,7 @@ class NotesPane(RowList):
                 here = {hit.note.id: hit.rank for hit in found.hits}
             away = len(view.selected) - sum(map(here.__contains__, view.selected))
             said = f" · {len(view.selected):,} selected" + (f" ({away:,} not here)" if away else "")
-            say_in_border(self, Content.assemble(name, (said, "$text-accent")))
+            set_border_text(self, Content.assemble(name, (said, "$text-accent")))
             return
         if not _listed(view):
             order = "best first"
@@ -251,10 +251,10 @@ class NotesPane(RowList):
             order = f"sorting: {ORDER_NAMES[view.order]} …"
         else:
             order = ORDER_NAMES[view.order] + (" · with hidden" if view.show_hidden and found is None else "")
-        say_in_border(self, Content.assemble(name, (f" · {order}", MUTED)))
+        set_border_text(self, Content.assemble(name, (f" · {order}", MUTED)))
 
     @on(RowList.SelectionChanged)
-    def tell_selection(self, event: RowList.SelectionChanged) -> None:
+    def post_selection(self, event: RowList.SelectionChanged) -> None:
         """The screen keeps what is selected."""
         event.stop()
         if self.selected is not self.view.selected:
@@ -264,7 +264,7 @@ class NotesPane(RowList):
         if self._shown.order == "care":
             reasons = care_reasons(note, self._shown.snapshot)
             return Row(note.id, (with_reasons(_title(note), reasons),), data=note.id)
-        words = self._aside(note, self.view.now)
+        words = self._right_side(note, self.view.now)
         # A row that would say the same is the same one, and is not drawn again when others came in above it.
         drawn = self._drawn.get(note.id)
         if drawn is not None and drawn[0] is note and drawn[1] == words:
@@ -275,7 +275,7 @@ class NotesPane(RowList):
         self._drawn[note.id] = note, words, row
         return row
 
-    def _aside(self, note: Note, now: datetime | None) -> tuple[str, str]:
+    def _right_side(self, note: Note, now: datetime | None) -> tuple[str, str]:
         """What stands at the right end: whether the note is new, and its age or how often it was recalled."""
         stamp = max(note.updated_at, note.created_at)
         said = f"×{note.hits}" if self._shown.order == "recalls" else _age(stamp, now) if now else ""
@@ -287,8 +287,8 @@ class NotesPane(RowList):
         since = view.new_since if view.past is None else ""
         return bool(since) and stamp > since and (note.id, note.updated_at) not in view.own
 
-    def _tell_highlight(self) -> None:
-        super()._tell_highlight()
+    def _post_highlight(self) -> None:
+        super()._post_highlight()
         row = self.cursor_row
         self.unheard = row.data if row is not None and isinstance(row.data, str) and self.has_focus else ""
 

@@ -19,12 +19,12 @@ from nuggets_tui.pipeline_words import (
     age,
     author_name,
     counts,
-    handed_in,
     job_state,
     model_state,
     outcomes,
     reason_of,
     stamp,
+    submitted_line,
 )
 from nuggets_tui.safe_text import content, safe_block, safe_line
 from nuggets_tui.widgets.bars import bar
@@ -67,7 +67,7 @@ def _muted(said: str) -> Content:
     return content(safe_line(said, _LINE), MUTED)
 
 
-def said_with_commands(said: str, style: str = MUTED) -> Content:
+def with_commands(said: str, style: str = MUTED) -> Content:
     """A sentence of the pipeline; what it names between back-ticks, to be typed into a shell, stands out."""
     parts = safe_line(said, _LINE).split("`")
     if len(parts) % 2 == 0:
@@ -127,7 +127,7 @@ def proposal_lines(
     if raw is None:
         lines.append(_muted("reading …"))
     else:
-        lines += [*sentence_lines(raw.content, proposal.span), _muted(handed_in(raw, now))]
+        lines += [*sentence_lines(raw.content, proposal.span), _muted(submitted_line(raw, now))]
     decided = f"decided by {_DECIDERS.get(proposal.decided_by, proposal.decided_by or 'nobody')}"
     decided += f" · found by {proposal.model}" if proposal.model else ""
     lines += [*_heading("Why"), _muted(f"“{proposal.told}”" if proposal.told else "—"), _muted(decided)]
@@ -183,7 +183,7 @@ def job_lines(
     elif job.status == "completed" and job.type == "extract":
         lines += [*_heading("Result"), _muted("no facts found in it")]
     if raw is not None:
-        lines += [*_heading("The text"), _muted(handed_in(raw, now)), _block(raw.content)]
+        lines += [*_heading("The text"), _muted(submitted_line(raw, now)), _block(raw.content)]
     return wrapped(lines, width)
 
 
@@ -249,7 +249,7 @@ def _attribute_lines(attribute: EntityAttribute, said_of: dict[int, str]) -> Lin
 
 def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
     """How it stands with everything, in sentences."""
-    lines = [*said_with_commands(status.why, "bold").wrap(width)] if status.why else []
+    lines = [*with_commands(status.why, "bold").wrap(width)] if status.why else []
     lines.append(_muted(MODES.get(str(status.mode), str(status.mode))))
     if status.frozen:
         lines.append(
@@ -280,7 +280,7 @@ def health_lines(status: PipelineStatus, now: datetime, width: int) -> Lines:
         if provider.last_ok_at is not None:
             lines.append(_muted(f"last answer {age(provider.last_ok_at, now)}"))
         if provider.last_error:
-            lines.append(said_with_commands(provider.last_error, "$text-error"))
+            lines.append(with_commands(provider.last_error, "$text-error"))
         lines += _heading("Today")
         spent = f"{provider.calls_today:,} of {provider.budget:,} calls · {provider.tokens_today:,} tokens"
         if provider.median_latency_ms is not None:
@@ -333,7 +333,7 @@ def beginning_lines(status: PipelineStatus, width: int) -> Lines:
     lines: Sequence[Content] = [
         Content.styled("Submit a text; a model extracts facts and writes them as notes.", "bold"),
         Content(""),
-        *([said_with_commands(status.why, "$text-warning"), Content("")] if status.light == "off" else []),
+        *([with_commands(status.why, "$text-warning"), Content("")] if status.light == "off" else []),
         *model,
         Content(""),
         Content.assemble("2  A text to submit: ", ("n", "bold $text-accent"), " here, or"),

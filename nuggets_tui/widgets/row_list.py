@@ -520,7 +520,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         self.set_reactive(RowList.empty_text, empty_text)
         self._source = RowSource.of(rows)
         self._painter = RowPainter(self)
-        self._selection = RowSelection(self._tell_selected)
+        self._selection = RowSelection(self._post_selected)
         # The rows that glow, by their keys, each with the number of the call that lit it.
         self._glowing: dict[str, int] = {}
         self._glow_count = 0
@@ -586,7 +586,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         if self.is_running:
             self._paint_others()
         if told:
-            self._tell_highlight()
+            self._post_highlight()
 
     def _exchange(self, source: RowSource, keep_cursor: bool) -> bool:
         """Puts other rows in the place of the present ones; whether the cursor was taken to another row."""
@@ -651,7 +651,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
             self._refresh_row(index)
         if new >= 0:
             self._show_cursor()
-            self._tell_highlight()
+            self._post_highlight()
 
     def move_to(self, key: str) -> bool:
         """Put the cursor on the row with this key; False when there is none or it is a heading."""
@@ -661,7 +661,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
         self.cursor = found
         return True
 
-    def _tell_highlight(self) -> None:
+    def _post_highlight(self) -> None:
         row = self.cursor_row
         if row is not None:
             self.post_message(self.RowHighlighted(self, row, self.cursor))
@@ -783,7 +783,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
             self.cursor = index
             self._selection.draw_range(self._source, self.cursor)
 
-    def _tell_selected(self, marks: frozenset[str]) -> None:
+    def _post_selected(self, marks: frozenset[str]) -> None:
         self.refresh()
         self.post_message(self.SelectionChanged(self, marks))
 
@@ -823,7 +823,7 @@ class RowList(ScrollView, PromptFrames, can_focus=True):
     def on_mount(self) -> None:
         self._fit_virtual_size()
         if self.cursor >= 0:
-            self._tell_highlight()
+            self._post_highlight()
 
     def on_resize(self) -> None:
         self._fit_virtual_size()

@@ -135,7 +135,7 @@ def title_style(note: Note) -> str:
     return MUTED if note.hidden else ""
 
 
-def say_in_border(widget: Widget, title: Content, subtitle: Content | None = None) -> None:
+def set_border_text(widget: Widget, title: Content, subtitle: Content | None = None) -> None:
     """Puts a title into the upper border; into the lower one another, or what stands there stays."""
     if widget.border_title != title.markup:
         widget.border_title = title

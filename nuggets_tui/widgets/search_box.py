@@ -20,7 +20,7 @@ from nuggets_tui.messages import SearchLeft, SearchTyped
 from nuggets_tui.notices import warn
 from nuggets_tui.safe_text import content, cut, safe_line
 from nuggets_tui.textual_adapter import OfferingInput
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 from nuggets_tui.view import View
 from nuggets_tui.widgets.prompt_frames import PromptFrames
 from nuggets_tui.widgets.row_text import MUTED
@@ -28,7 +28,7 @@ from nuggets_tui.words import plural
 
 if TYPE_CHECKING:
     from core.search.completion import Completion
-    from core.search.language import Clause
+    from core.search.query_syntax import Clause
 
 _MOST: Final = 500
 _NAME: Final = "Search"
@@ -141,7 +141,7 @@ class SearchBox(OfferingInput, PromptFrames):
     def watch_view(self, before: View, after: View) -> None:
         """Says how many hits there are and how long they took."""
         if before.found is not after.found:
-            self.border_subtitle = _said(after)
+            self.border_subtitle = _result_line(after)
             if after.found is not None and not self.offered:
                 self._explain()
 
@@ -196,7 +196,7 @@ class SearchBox(OfferingInput, PromptFrames):
 
         if not self.view.loaded:
             return None
-        offers = await aside(offers_of, self.view.snapshot)
+        offers = await run_in_thread(offers_of, self.view.snapshot)
         if typed != self.value:
             return None
         self.offered = complete(typed, len(typed), offers)
@@ -224,7 +224,7 @@ class SearchBox(OfferingInput, PromptFrames):
         room = self.size.width - _GAPS - len(_NAME)
         fitting = self._fitting()
         in_field = bool(fitting) and self.value[: fitting[0].start].endswith((":", ","))
-        said = _offers_said(fitting) if in_field else _explained(self._clauses(), room)
+        said = _offers_line(fitting) if in_field else _explained(self._clauses(), room)
         if said is not None:
             self.border_title = Content.assemble(_NAME, "  ", said)
 
@@ -233,12 +233,12 @@ class SearchBox(OfferingInput, PromptFrames):
         found = self.view.found
         if found is not None and found.query == self.value and found.clauses:
             return found.clauses
-        from core.search.language import read
+        from core.search.query_syntax import parse_question
 
-        return read(self.value).described()
+        return parse_question(self.value).described()
 
     @on(Input.Changed)
-    def tell(self, event: Input.Changed) -> None:
+    def post_query(self, event: Input.Changed) -> None:
         """Passes on what is typed."""
         event.stop()
         self.offered = ()
@@ -246,7 +246,7 @@ class SearchBox(OfferingInput, PromptFrames):
         self.post_message(SearchTyped(event.value))
 
     @on(Input.Submitted)
-    def keep(self, event: Input.Submitted) -> None:
+    def ignore_submitted(self, event: Input.Submitted) -> None:
         """Enter is spoken for by the binding."""
         event.stop()
 
@@ -288,7 +288,7 @@ def _explained(clauses: tuple[Clause, ...], room: int) -> Content | None:
     return Content.styled(" · ", MUTED).join([*told, *plain])
 
 
-def _offers_said(offered: tuple[Completion, ...]) -> Content:
+def _offers_line(offered: tuple[Completion, ...]) -> Content:
     first, *others = offered
     about = f" {first.about}" if first.about else ""
     said = Content.assemble(("tab ", MUTED), content(first.text, "bold"), content(about, MUTED))
@@ -298,7 +298,7 @@ def _offers_said(offered: tuple[Completion, ...]) -> Content:
     return Content.assemble(said, ("   ↑ ", MUTED), more)
 
 
-def _said(view: View) -> Content:
+def _result_line(view: View) -> Content:
     found = view.found
     if found is None:
         return Content("")

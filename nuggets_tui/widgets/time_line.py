@@ -15,7 +15,7 @@ from textual.style import Style
 from textual.widget import Widget
 
 from core.model.names import parse_iso
-from nuggets_tui.past import LookingBack, bar_signs, told_moment
+from nuggets_tui.past import TimeTravel, bar_signs, describe_moment
 from nuggets_tui.view import View
 
 _NOW: Final = " now"
@@ -59,24 +59,24 @@ class TimeLine(Widget, can_focus=True):
     class Left(Message):
         """The cursor is to go to the panes."""
 
-    def __init__(self, looking: LookingBack) -> None:
+    def __init__(self, time_travel: TimeTravel) -> None:
         super().__init__(id="time")
-        self.looking = looking
+        self.time_travel = time_travel
         self._signs: tuple[int, int, str] = (0, 0, "")
 
     def watch_view(self, before: View, after: View) -> None:
         """Says which moment is shown."""
         if after.past is None:
             return
-        self.border_title = Content.assemble("◷ ", told_moment(after.past, self._now))
-        self._say_keys()
+        self.border_title = Content.assemble("◷ ", describe_moment(after.past, self._now))
+        self._show_keys()
         self.refresh()
 
     def on_resize(self) -> None:
         """As many keys as there is room for."""
-        self._say_keys()
+        self._show_keys()
 
-    def _say_keys(self) -> None:
+    def _show_keys(self) -> None:
         keys, room = self.view.keys, self.size.width - _CORNERS
         said: list[Content] = []
         for key, label in (
@@ -94,7 +94,7 @@ class TimeLine(Widget, can_focus=True):
 
     @property
     def _now(self) -> datetime:
-        return self.view.now or self.looking.now
+        return self.view.now or self.time_travel.now
 
     def render(self) -> Content:
         """The bar between the oldest time and now."""
@@ -102,10 +102,10 @@ class TimeLine(Widget, can_focus=True):
         width, begin, bar = self._parts()
         if past is None or width < _LEAST_BAR:
             return Content("")
-        counts = (width, len(self.looking.timeline))
+        counts = (width, len(self.time_travel.timeline))
         if self._signs[:2] != counts:
-            self._signs = (*counts, bar_signs(self.looking.density(width)))
-        signs, place = self._signs[2], self.looking.cell(past.position, width)
+            self._signs = (*counts, bar_signs(self.time_travel.density(width)))
+        signs, place = self._signs[2], self.time_travel.cell(past.position, width)
         return Content.assemble(
             (begin, "$text-muted"),
             (signs[:place], "$text-secondary"),
@@ -116,12 +116,12 @@ class TimeLine(Widget, can_focus=True):
 
     def _parts(self) -> tuple[int, str, str]:
         """Cells of the bar, and what stands at its two ends."""
-        moment = parse_iso(self.looking.timeline.reach)
+        moment = parse_iso(self.time_travel.timeline.reach)
         begin = ""
         if moment is not None:
             local = moment.astimezone()
             year = "" if local.year == self._now.astimezone().year else f" {local:%y}"
-            more = "… " if self.looking.timeline.goes_on else ""
+            more = "… " if self.time_travel.timeline.goes_on else ""
             begin = f"{more}{local.day} {local:%b}{year} "
         return self.content_size.width - len(begin) - len(_NOW), begin, _NOW
 
@@ -138,7 +138,7 @@ class TimeLine(Widget, can_focus=True):
         event.stop()
         width, begin, _ = self._parts()
         cell = max(0, min(width - 1, offset.x - len(begin)))
-        self.post_message(self.Jump(self.looking.in_cell(cell, width)))
+        self.post_message(self.Jump(self.time_travel.in_cell(cell, width)))
 
     def action_slide(self, by: str, step: int) -> None:
         """Asks for another moment."""

@@ -55,7 +55,7 @@ import sys
 from pathlib import Path
 from core.memory import Memory
 
-memory = Memory.open(Path(sys.argv[1]), settle=False)
+memory = Memory.open(Path(sys.argv[1]), reconcile=False)
 memory.index()
 memory.keep_index()
 """
@@ -205,7 +205,7 @@ class Bench:
         from nuggets_tui.view import listed
         from nuggets_tui.widgets.row_text import note_marks
 
-        notes = listed(Memory.open(home, settle=False).snapshot, "newest", False)[:_ROWS]
+        notes = listed(Memory.open(home, reconcile=False).snapshot, "newest", False)[:_ROWS]
         return [(note_marks(note).plain + note.title).strip()[:_CUT].strip() for note in notes]
 
 

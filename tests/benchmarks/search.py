@@ -29,7 +29,7 @@ import msgspec
 from core.model.note import Note
 from core.model.snapshot import Snapshot
 from core.search import SearchIndex
-from core.search.phases import row_bytes
+from core.search.phase_vectors import row_bytes
 from core.services.search import SearchService
 from core.settings import SearchSettings
 from core.storage.cache.folder import CACHE_VARIABLE

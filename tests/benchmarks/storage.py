@@ -20,7 +20,7 @@ sys.path.insert(0, str(Path(__file__).parents[2]))
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import edit_note, hide_note
-from core.model.basis import settled
+from core.model.basis import normalised_note
 from core.model.note import Link, Note, to_file_dict
 from core.storage.files.atomic import replace_file
 
@@ -72,7 +72,7 @@ def make_note(number: int, count: int) -> Note:
         confidence=0.9,
         stability="durable",
     )
-    return settled(note, lambda _: True)
+    return normalised_note(note, lambda _: True)
 
 
 def make_folder(home: Path, count: int) -> None:

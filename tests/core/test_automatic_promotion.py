@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from kits.memory_files import note_object, write_graph
 
-from core.daily import DailyResult, answer_promotion, run_daily_pass, waiting_promotion
+from core.daily import DailyResult, answer_promotion, pending_promotion, run_daily_pass
 from core.memory import Memory
 from core.model.change import Author
 
@@ -55,7 +55,7 @@ def test_an_answer_is_remembered_and_followed_by_the_next_pass(
     passed(home)
     memory = Memory.open(home)
     answer_promotion(memory, answer, str(goal))
-    assert waiting_promotion(memory) is None
+    assert pending_promotion(memory) is None
     assert f'memory_dir = "{goal.parent}"' in (home / "settings.toml").read_text(encoding="utf-8")
     done = passed(home, day=1)
     assert done.asks is None
@@ -83,7 +83,7 @@ def test_an_answer_is_an_entry_of_the_log_and_undo_asks_again(home: Path, goal: 
     assert memory.log()[0].change_set.author.kind == "person"
     memory.undo()
     assert (home / "settings.toml").read_bytes() == before
-    assert waiting_promotion(memory) is not None
+    assert pending_promotion(memory) is not None
 
 
 def test_never_holds_where_the_pass_promoted_by_an_older_setting(home: Path, goal: Path) -> None:

@@ -73,7 +73,7 @@ def test_a_due_pass_cleans_up_once_and_is_in_the_log(home: Path) -> None:
     assert done.ran
     assert done.reflection is not None
     assert done.reflection.rewritten == 1
-    assert done.told.startswith("checked 1 note: ")
+    assert done.summary.startswith("checked 1 note: ")
     assert done.next_due == MORNING + DAY
     newest = Memory.open(home).log(limit=1)[0].change_set
     assert (newest.kind, newest.author.kind) == ("reflection", "reflection")
@@ -98,7 +98,7 @@ def test_a_pass_with_nothing_to_do_ran_and_moves_nothing(home: Path) -> None:
     before, entries = tree(home), len(Memory.open(home).log())
     done = passed(home, MORNING + DAY)
     assert done.ran
-    assert done.told == "checked 1 note: nothing to do"
+    assert done.summary == "checked 1 note: nothing to do"
     assert tree(home) == before
     assert len(Memory.open(home).log()) == entries
     assert len(runs(home)) >= 2
@@ -132,7 +132,7 @@ def test_a_reflection_that_fails_leaves_the_promotion_and_stays_due(
     assert [Path(promotion.path) for promotion in done.promotions] == [goal]
     assert goal.exists()
     assert [str(problem) for problem in done.problems] == ["somebody keeps it locked"]
-    assert done.told == "the cleanup failed"
+    assert done.summary == "the cleanup failed"
     assert daily_state(home, MORNING, UTC).due
     assert passed(home).ran
 

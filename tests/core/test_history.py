@@ -24,7 +24,7 @@ from core.graph.edits import create_note, delete_note, edit_note, hide_note, lin
 from core.graph.merging import merge_notes
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
-from core.storage.journal import ledger
+from core.storage.journal import journal
 
 AGENT = Author("agent", "claude")
 LATER = "2026-06-01T00:00:00.000Z"
@@ -149,7 +149,7 @@ def test_redo_does_again_what_was_taken_back_last_first(home: Path) -> None:
 def test_each_change_is_taken_back_and_done_again_however_many_there_are(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ledger, "_MINE_AT_ONCE", 2)
+    monkeypatch.setattr(journal, "_MINE_AT_ONCE", 2)
     memory = Memory.open(home)
     texts = [_content(home)]
     for number in range(9):
@@ -319,9 +319,9 @@ def test_a_fact_goes_with_its_note_and_a_link_with_both_its_ends(home: Path) -> 
 
 
 def _parts(done: ChangeSet) -> tuple[ChangeSet, ...]:
-    from core.model.parts import parts
+    from core.model.change_parts import change_parts
 
-    return parts(done)
+    return change_parts(done)
 
 
 # What came later

@@ -161,7 +161,7 @@ def test_only_what_is_named_is_masked(tmp_path: Path) -> None:
 
 def test_what_is_said_to_be_none_is_none_until_it_changes(tmp_path: Path) -> None:
     memory, note_id = a_memory(tmp_path / "m")
-    memory.say_not_secret([one.id for one in memory.secrets()])
+    memory.mark_not_secret([one.id for one in memory.secrets()])
     assert not memory.secrets()
     again = Memory.open(tmp_path / "m")
     assert not again.secrets()
@@ -225,11 +225,11 @@ def _mask_until_killed(home: str, call: int) -> None:
     files.os.replace = counting  # type: ignore[assignment]
     import core.storage.masking.mask as masking
 
-    ledger, write = masking.mask_ledger, masking.Write.carry_out
+    journal, write = masking.mask_journal, masking.Write.carry_out
 
     def before_ledger(*args: object) -> int:
         counting_only()
-        return ledger(*args)  # type: ignore[arg-type]
+        return journal(*args)  # type: ignore[arg-type]
 
     def before_write(self: object) -> object:
         counting_only()
@@ -243,7 +243,7 @@ def _mask_until_killed(home: str, call: int) -> None:
         if count == call:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    masking.mask_ledger = before_ledger  # type: ignore[assignment]
+    masking.mask_journal = before_ledger  # type: ignore[assignment]
     masking.Write.carry_out = before_write  # type: ignore[assignment,method-assign]
     memory.mask_secrets(plan)
 

@@ -26,8 +26,8 @@ from core.errors import NuggetsError
 from core.facts.edits import remember
 from core.graph.edits import create_note, delete_note, edit_note
 from core.memory import Memory
-from core.model.kept import KeptSearch
 from core.model.masks import Masks, is_distinctive
+from core.model.saved_search import SavedSearch
 from core.model.secrets import Held
 from core.pipeline.service import Pipeline
 from core.pipeline.writes import secrets
@@ -252,7 +252,7 @@ def put_everywhere(home: Path, value: str) -> None:
         memory.change("short", lambda d: edit_note(d, note.id, content=quoted))
         gone, _ = memory.change("more", lambda d: create_note(d, "web", "Gone", f"the password is `{value}`"))
         memory.change("less", lambda d: delete_note(d, gone.id))
-        memory.keep_search(KeptSearch("mine", quoted, must_find=note.id, title=quoted, within=3))
+        memory.save_search(SavedSearch("mine", quoted, must_find=note.id, title=quoted, within=3))
         memory.index()
         memory.keep_index()
     graph = (home / "graph/graph.json").read_bytes()

@@ -74,7 +74,7 @@ def test_where_both_were_edited_and_the_copy_bears_no_new_time_both_are_told_wit
     assert (conflict.base, conflict.ours, conflict.theirs) == ("Tuesday", "Thursday", "Wednesday")
     assert memory.snapshot.note(the_note(memory)).content == "Wednesday"
     (entry,) = memory.conflicts()
-    memory.settle_conflict(entry.id, "ours")
+    memory.resolve_conflict(entry.id, "ours")
     assert memory.snapshot.note(the_note(memory)).content == "Thursday"
 
 
@@ -163,7 +163,7 @@ def test_a_fact_changed_on_both_sides_waits_once_and_either_value_can_be_taken(
     assert (conflict.ours, conflict.theirs) == ("theirs", "mine")
     assert facts_of(memory.home, "memory.nugget.json")[0]["value"] == "mine"
     (entry,) = memory.conflicts()
-    memory.settle_conflict(entry.id, take)
+    memory.resolve_conflict(entry.id, take)
     assert facts_of(memory.home, "memory.nugget.json")[0]["value"] == stands
     assert memory.snapshot.note(the_note(memory, "user:k")).content == stands
     assert memory.verify() == ()

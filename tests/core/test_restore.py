@@ -22,8 +22,8 @@ from core.graph.edits import delete_note, edit_note, hide_note, link_notes
 from core.model.change import PERSON, ChangeSet
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Note, replace
+from core.model.revert import at_moment
 from core.model.snapshot import Problem, ProblemKind, Snapshot
-from core.model.unwind import at_moment
 from core.restore import restoration
 
 AT = "2026-05-05T12:00:00.000Z"

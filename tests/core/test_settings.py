@@ -180,7 +180,7 @@ def test_names_that_mean_nothing_are_ignored_and_told(tmp_path: Path) -> None:
     assert settings.promotion.threshold == 4
 
 
-def test_how_much_is_kept_of_backups_and_ledger_can_be_set(tmp_path: Path) -> None:
+def test_how_much_is_kept_of_backups_and_journal_can_be_set(tmp_path: Path) -> None:
     settings = load(tmp_path, "[backups]\nkeep = 10000\n[ledger]\nmax_mb = 1\n")
     assert (settings.backups.keep, settings.ledger.max_mb) == (10_000, 1)
     assert settings.unknown == ()
@@ -225,7 +225,7 @@ def test_keys_that_are_no_table_and_ways_of_another_type_are_told(tmp_path: Path
 
 
 def test_settings_that_change_between_the_opening_and_the_first_look_count(tmp_path: Path) -> None:
-    memory = Memory.open(tmp_path, settle=False)
+    memory = Memory.open(tmp_path, reconcile=False)
     (tmp_path / SETTINGS_FILE).write_text("[app]\nvim = true\n")
     memory.refresh()
     assert memory.settings.app.vim

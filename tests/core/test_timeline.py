@@ -173,10 +173,10 @@ def test_entries_in_the_archive_are_found_when_one_goes_so_far_back(memory: Memo
         )
     whole = memory.timeline()
     states = [state(whole.at(position)) for position in range(len(whole) + 1)]
-    ledger = memory._store.ledger
-    assert ledger is not None
-    sizes = ledger.rows("SELECT sum(size) FROM entry")[0][0]
-    assert archive_oldest(ledger, memory.home, sizes / 2_000_000) is not None
+    journal = memory._store.journal
+    assert journal is not None
+    sizes = journal.rows("SELECT sum(size) FROM entry")[0][0]
+    assert archive_oldest(journal, memory.home, sizes / 2_000_000) is not None
     timeline = memory.timeline()
     assert len(timeline) < len(whole)
     assert timeline.goes_on
@@ -189,9 +189,9 @@ def test_entries_in_the_archive_are_found_when_one_goes_so_far_back(memory: Memo
 
 def test_an_entry_that_cannot_be_read_is_passed_over_and_counted(memory: Memory) -> None:
     memory.change("added", partial(create_note, nugget="project", title="Later", content="x"))
-    ledger = memory._store.ledger
-    assert ledger is not None
-    with ledger.transaction() as connection:
+    journal = memory._store.journal
+    assert journal is not None
+    with journal.transaction() as connection:
         connection.execute("UPDATE entry SET body = x'78ff' WHERE seq = 2")
     timeline = memory.timeline()
     assert "Later" in [note.title for note in timeline.at(1).notes]

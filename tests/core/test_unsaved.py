@@ -120,16 +120,16 @@ def test_what_is_put_aside_is_offered_at_once_and_what_is_ended_never(
     home: Path, state: dict[str, str]
 ) -> None:
     texts = texts_of(home, state)
-    later, done, let_go = texts.keep(), texts.keep(), texts.keep()
-    for kept in (later, done, let_go):
+    later, done, discard = texts.keep(), texts.keep(), texts.keep()
+    for kept in (later, done, discard):
         kept.write(TEXT)
     later.put_aside(TEXT)
     done.end()
     # A write that comes late brings nothing back.
     done.write(TEXT)
     later.write(TEXT)
-    let_go.put_aside(TEXT)
-    texts.let_go(texts.offered()[0])
+    discard.put_aside(TEXT)
+    texts.discard(texts.offered()[0])
     assert offered(texts) == [TEXT]
     assert len(files_of(home, state)) == 1
 

@@ -96,7 +96,7 @@ class Driver:
 
     async def ready(self) -> None:
         """Waits until what the first frame does without is there: files settled, log read."""
-        await self.until(lambda: self.main.settled and self.view.log.loaded, "the log")
+        await self.until(lambda: self.main.reconciled and self.view.log.loaded, "the log")
 
     async def press(self, *keys: str) -> None:
         """Presses keys and lets the app handle them."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from core.model.basis import settled
+from core.model.basis import normalised_note
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
@@ -56,7 +56,7 @@ def _set_right(note: Note) -> Note:
         "stability": "durable",
         "confidence": 0.9,
     }
-    return settled(replace(note, **odd), lambda id: id in (*IDS, "aside"))
+    return normalised_note(replace(note, **odd), lambda id: id in (*IDS, "aside"))
 
 
 @cache
@@ -153,7 +153,7 @@ def _fact_note(
         confidence=0.9,
         stability="durable",
     )
-    return settled(note, lambda _: True)
+    return normalised_note(note, lambda _: True)
 
 
 @cache

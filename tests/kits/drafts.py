@@ -6,7 +6,7 @@ import itertools
 from datetime import UTC, datetime
 from typing import Any
 
-from core.model.basis import settled
+from core.model.basis import normalised_note
 from core.model.draft import Draft
 from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import Link, Note, replace
@@ -34,7 +34,7 @@ def make_note(number: int, **fields: Any) -> Note:
         confidence=0.9,
         stability="durable",
     )
-    return settled(replace(made, **fields), lambda _: True)
+    return normalised_note(replace(made, **fields), lambda _: True)
 
 
 def make_fact_note(number: int, key: str, value: str, **fields: Any) -> Note:

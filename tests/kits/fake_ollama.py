@@ -43,7 +43,7 @@ Line = Reply | str | dict[str, Any] | list[Any]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReceivedRequest:
     """One request that came in. json: its body, None where there is none."""
 
     method: str
@@ -71,7 +71,7 @@ class FakeOllama:
         self.by_prompt = by_prompt
         self.models = models
         self.tags_status = tags_status
-        self.requests: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.closing = threading.Event()
         self._turn = threading.Lock()
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -105,7 +105,7 @@ class FakeOllama:
         assert not read.warnings
         return read.configuration
 
-    def take(self, asked: Asked) -> Reply:
+    def take(self, asked: ReceivedRequest) -> Reply:
         """Puts a request down and gives the reply that is next."""
         with self._turn:
             self.requests.append(asked)
@@ -135,7 +135,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         ollama = self.server.ollama
-        ollama.take(Asked("GET", self.path, None, dict(self.headers)))
+        ollama.take(ReceivedRequest("GET", self.path, None, dict(self.headers)))
         if self.path == "/api/tags":
             listed = [{"name": name, "model": name} for name in ollama.models or ()]
             self._send(ollama.tags_status, json.dumps({"models": listed}).encode())
@@ -145,7 +145,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         ollama = self.server.ollama
         said = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        reply = ollama.take(Asked("POST", self.path, said, dict(self.headers)))
+        reply = ollama.take(ReceivedRequest("POST", self.path, said, dict(self.headers)))
         if self.path != "/api/generate":
             self._send(404, b"404 page not found")
             return

@@ -11,7 +11,7 @@ from core.errors import NotFoundError
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import Author
-from core.pipeline.config import ConfigurationWarning, Mode, Why
+from core.pipeline.config import ConfigurationWarning, Mode, WarningKind
 from core.pipeline.records import (
     Accepted,
     Entity,
@@ -22,8 +22,8 @@ from core.pipeline.records import (
     HistoryRow,
     Ingested,
     Job,
-    Light,
     Origin,
+    PipelineState,
     PipelineStatus,
     ProviderHealth,
     RawMemory,
@@ -99,7 +99,7 @@ class FakePipeline:
     pages: dict[int, EntityPage] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
     provider: ProviderHealth | None = field(default_factory=make_health)
-    light: Light = Light.REVIEW
+    light: PipelineState = PipelineState.REVIEW
     mode: Mode = Mode.SHADOW
     why: str = "2 proposals wait for you."
     notice: str = ""
@@ -123,7 +123,7 @@ class FakePipeline:
         for job in self.work:
             jobs[job.status] = jobs.get(job.status, 0) + 1
         return PipelineStatus(
-            mode=self.mode, frozen=False, light=Light.PAUSED if self.paused else self.light, why=self.why,
+            mode=self.mode, frozen=False, light=PipelineState.PAUSED if self.paused else self.light, why=self.why,
             jobs=jobs, proposals_open=len(self.waiting), raw=len(self.texts), facts=41,
             entities=len(self.pages), last_written_at=AT - 3 * MINUTE,
             running=next((job for job in self.work if job.status == "leased"), None), provider=self.provider,
@@ -204,7 +204,7 @@ class FakePipeline:
         page = self.pages[entity_id]
         self.pages[entity_id] = replace(page, entity=replace(page.entity, pinned=pinned))
 
-    def settle_attribute(self, attribute_id: int, superseded: bool) -> bool:
+    def resolve_attribute(self, attribute_id: int, superseded: bool) -> bool:
         self.calls.append(f"settle {attribute_id} {superseded}")
         for number, page in self.pages.items():
             left = tuple(
@@ -228,7 +228,7 @@ class FakePipeline:
         self.work.append(make_job(100 + len(self.work), preview=text[:60], target=raw.id))
         return Ingested(raw.id, "queued", 1, "", ("PostgreSQL",), False)
 
-    def start(self, say: Callable[[str], None] = print) -> None:
+    def start(self, notify: Callable[[str], None] = print) -> None:
         self._called("start")
         self.running = True
 
@@ -290,6 +290,8 @@ def filled(memory: Memory) -> FakePipeline:
             (EntityMention(raw.id, name, 0.8, AT - 5 * MINUTE, TEXT[:80]),),
         )  # fmt: skip
     fake.warnings = (
-        ConfigurationWarning("worker.pollMs", "5", 100, Why.OUT_OF_RANGE, "100 to 60000", "settings.toml"),
+        ConfigurationWarning(
+            "worker.pollMs", "5", 100, WarningKind.OUT_OF_RANGE, "100 to 60000", "settings.toml"
+        ),
     )
     return fake

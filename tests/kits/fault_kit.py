@@ -398,8 +398,8 @@ class Bench:
             (backup,) = (home / "backups").glob("*-day.zip")
             found["{backup}"] = backup.stem
         if "{conflict}" in command.args:
-            with contextlib.closing(sqlite3.connect(home / "ledger.db")) as ledger:
-                found["{conflict}"] = ledger.execute(
+            with contextlib.closing(sqlite3.connect(home / "ledger.db")) as journal:
+                found["{conflict}"] = journal.execute(
                     "SELECT id FROM entry WHERE state = 'conflict'"
                 ).fetchone()[0]
         if "{proposal}" in command.args:
@@ -508,8 +508,8 @@ def unsound(home: Path) -> list[str]:
     """What verify says."""
     memory = Memory.open(home, tolerant=True)
     found = [f"{one.kind} {one.where}" for one in memory.verify()]
-    ledger = memory._store.ledger
-    if ledger is not None and ledger.pending_count():
+    journal = memory._store.journal
+    if journal is not None and journal.pending_count():
         found.append("pending")
     memory.close()
     return found

@@ -49,10 +49,10 @@ def _run_remembered(
 
 
 def _thread_at_work(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether somebody in the loop waits for a thread; for `nuggets_tui.threads.aside` by the name of its threads."""
+    """Whether somebody in the loop waits for a thread; of `run_in_thread` by the names of its threads."""
     if any(future.get_loop() is loop for future in _in_threads):
         return True
-    return any(thread.name.startswith("aside-") for thread in threading.enumerate())
+    return any(thread.name.startswith("run-in-thread-") for thread in threading.enumerate())
 
 
 def _next_ring(loop: Any) -> float:

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 
-from core.storage.journal import ledger
+from core.storage.journal import journal
 from nuggets_tui.cli.agents import AGENTS
 
 _FOREIGN: Final = ("NUGGETS_", "MEMORY_", "XDG_", "TEXTUAL", "OLLAMA_")
@@ -23,7 +23,7 @@ _FOREIGN_NAMES: Final = frozenset(
 _HOMES: Final = pytest.StashKey[Iterator[Path]]()
 _MEMORY: Final = Path("/dev/shm")
 _ROOM: Final = 4 << 30
-_fsync, _durable, _relaxed = os.fsync, ledger.DURABLE, ledger.RELAXED
+_fsync, _durable, _relaxed = os.fsync, journal.DURABLE, journal.RELAXED
 
 
 def in_memory() -> Path | None:
@@ -84,8 +84,8 @@ def _enter(home: Path) -> None:
 def _wait_for_the_disk(wanted: bool) -> None:
     """Tests write thousands of small files; whether the disk has them is the business of those named "durable"."""
     os.fsync = _fsync if wanted else _no_fsync
-    ledger.DURABLE = _durable if wanted else "OFF"  # type: ignore[misc]
-    ledger.RELAXED = _relaxed if wanted else "OFF"  # type: ignore[misc]
+    journal.DURABLE = _durable if wanted else "OFF"  # type: ignore[misc]
+    journal.RELAXED = _relaxed if wanted else "OFF"  # type: ignore[misc]
 
 
 def _no_fsync(handle: int) -> None:

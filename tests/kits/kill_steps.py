@@ -8,14 +8,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from core.storage.files import exchange
-from core.storage.journal.ledger import Ledger
+from core.storage.journal.journal import Journal
 
 
 def end_before_step(number: int, *transactions: tuple[type, str]) -> None:
     """Ends this process before the step of this number, counted from 0 and from now on.
 
-    Steps are what files and ledger are written by, and the beginning and the end of each transaction. transactions:
-    classes and the names of their methods that open one, besides the ledger's.
+    Steps are what files and journal are written by, and the beginning and the end of each transaction. transactions:
+    classes and the names of their methods that open one, besides the journal's.
     """
     left = number
 
@@ -43,7 +43,7 @@ def end_before_step(number: int, *transactions: tuple[type, str]) -> None:
         return transaction
 
     functions = ((exchange, "_swap"), (os, "fsync"), (os, "replace"), (os, "link"), (os, "unlink"))
-    for holder, name in (*functions, (Ledger, "begin"), (Ledger, "finish")):
+    for holder, name in (*functions, (Journal, "begin"), (Journal, "finish")):
         setattr(holder, name, stepping(getattr(holder, name)))
-    for kind, name in ((Ledger, "transaction"), *transactions):
+    for kind, name in ((Journal, "transaction"), *transactions):
         setattr(kind, name, around(getattr(kind, name)))

@@ -13,12 +13,12 @@ from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
 from core.pipeline.extraction.result import ExtractedRelation
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.knowledge.bringing import BroughtIn, bring_in_due
+from core.pipeline.knowledge.graph_update import GraphUpdate, update_graph
 from core.pipeline.models.provider import Provider
 from core.pipeline.records import EntityPage, Job
 from core.pipeline.workers import classify_job
-from core.pipeline.workers.classify_job import Written
-from core.pipeline.writes.remember import HandedIn, remember
+from core.pipeline.workers.classify_job import ClassifyResult
+from core.pipeline.writes.submit import Submission, store_submission
 
 DAY = 86_400_000
 
@@ -44,9 +44,9 @@ class Knowledge:
     ) -> None:
         self.database.close()
 
-    def hand_in(self, raw_id: str, text: str = "nothing with a name in it", *, at: int = 1) -> str:
+    def submit(self, raw_id: str, text: str = "nothing with a name in it", *, at: int = 1) -> str:
         """A raw memory with what the rules link to it."""
-        remember(self.database, self.configuration, HandedIn(text), raw_id=raw_id, now=at)
+        store_submission(self.database, self.configuration, Submission(text), raw_id=raw_id, now=at)
         return raw_id
 
     def find(
@@ -58,14 +58,14 @@ class Knowledge:
             for number, content in enumerate(said):
                 facts.insert(writer, _fact(f"fact-{raw_id}-{number}", raw_id, content))
 
-    def bring_in(self, now: int = 5) -> BroughtIn:
-        return bring_in_due(self.database, self.configuration, now)
+    def bring_in(self, now: int = 5) -> GraphUpdate:
+        return update_graph(self.database, self.configuration, now)
 
     def learn(
         self, raw_id: str, *relations: ExtractedRelation, said: tuple[str, ...] = (), at: int = 1
-    ) -> BroughtIn:
+    ) -> GraphUpdate:
         """All of it for one memory without names of its own."""
-        self.hand_in(raw_id, f"{raw_id} says something", at=at)
+        self.submit(raw_id, f"{raw_id} says something", at=at)
         self.find(raw_id, *relations, said=said)
         return self.bring_in(at)
 
@@ -79,7 +79,7 @@ class Knowledge:
         kind: str = "attribute",
     ) -> int:
         """A classified attribute of an entity, from a memory of its own."""
-        raw_id = self.hand_in(f"raw-{content}-{at}", f"{content} {at}".lower(), at=at)
+        raw_id = self.submit(f"raw-{content}-{at}", f"{content} {at}".lower(), at=at)
         with self.database.write() as writer:
             entity_id = links.find_or_make_entity(writer, entity, "extracted", at)
             made = links.add_attribute(
@@ -118,7 +118,9 @@ class Knowledge:
                 writer, "structural_classify", now=later, lease_ms=60_000, worker="test", token=f"token-{now}"
             )
 
-    def classify(self, provider: Provider | None, *, now: int = 10, last: bool = False) -> Written | None:
+    def classify(
+        self, provider: Provider | None, *, now: int = 10, last: bool = False
+    ) -> ClassifyResult | None:
         """Leases the next job of this kind and does it; `last` as its last attempt. None when the lease was lost."""
         lease = self.lease(now)
         assert lease is not None
@@ -150,9 +152,9 @@ class Knowledge:
         ]
 
 
-def _fact(fact_id: str, raw_id: str, content: str) -> facts.Fact:
+def _fact(fact_id: str, raw_id: str, content: str) -> facts.StoredFact:
     forms = normalise(content)
-    return facts.Fact(
+    return facts.StoredFact(
         id=fact_id,
         raw_id=raw_id,
         proposal_id=f"proposal of {fact_id}",

@@ -45,16 +45,16 @@ def disk_calls() -> Iterator[list[tuple[str, str]]]:
 
 
 def statements_of(memory: Memory, call: Callable[[], object]) -> list[str]:
-    """The statements that a call has the memory's ledger carry out."""
+    """The statements that a call has the memory's journal carry out."""
     found: list[str] = []
-    ledger = memory._store.ledger
-    assert ledger is not None
-    ledger._connection.set_trace_callback(lambda said: found.append(" ".join(said.split())))
+    journal = memory._store.journal
+    assert journal is not None
+    journal._connection.set_trace_callback(lambda said: found.append(" ".join(said.split())))
     try:
         call()
     finally:
-        ledger._connection.set_trace_callback(None)
-    assert memory._store.ledger is ledger
+        journal._connection.set_trace_callback(None)
+    assert memory._store.journal is journal
     return found
 
 

@@ -71,7 +71,7 @@ def learned(
         _propose(writer, proposal_id, raw_id, "add", text, note_id, nugget, said or text, now, type=type)
         facts.insert(
             writer,
-            facts.Fact(
+            facts.StoredFact(
                 id=fact_id, raw_id=raw_id, proposal_id=proposal_id, nugget=nugget, content=forms.storage_content,
                 normalised_content=forms.normalised_content, content_hash=forms.content_hash,
                 hash_version=forms.hash_version, type=type, confidence=confidence, note_id=note_id, status="active",

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from core.model.basis import settled
+from core.model.basis import normalised_note
 from core.model.change import Author, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, differences, laid_over
 from core.model.draft import Draft
@@ -24,7 +24,7 @@ from core.storage.format.reading import read_folder
 from core.storage.journal.codec import Past
 from core.storage.merge.compare import outside_changes
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.claims import Case, ItemKey, OwnChange, fact_change_in, fact_keys
+from core.storage.reconcile.item_repairs import ItemKey, OutsideSave, OwnChange, fact_change_in, fact_keys
 from core.storage.reconcile.repairs import Repairs, find_repairs
 from core.storage.reconcile.restoring import find_restoration
 from kits.drafts import make_fact_note
@@ -147,7 +147,7 @@ class Scene:
         return Repairs(
             restorations=(*found.restorations, *repairs.restorations),
             conflicts=(*found.conflicts, *repairs.conflicts),
-            owed=found.owed | repairs.owed,
+            pending_restores=found.pending_restores | repairs.pending_restores,
             white_space=repairs.white_space,
             tried=repairs.tried,
         )
@@ -155,18 +155,20 @@ class Scene:
     def _restored_lost(self, seconds: float | dict[str, float], noticed: bool) -> Repairs:
         """What a save took back that its program had not seen."""
         now = self.now()
-        case = Case(self.seen, now, self._owner(seconds), iso(self.clock()), differences(self.seen, now))
-        versions = {("note", change.id): change.after for change in case.found.notes}
+        save = OutsideSave(
+            self.seen, now, self._owner(seconds), iso(self.clock()), differences(self.seen, now)
+        )
+        versions = {("note", change.id): change.after for change in save.found.notes}
         made = find_restoration(
-            case, self._history(seconds), lambda item: WRITTEN_NS,
-            {item: version for item, version in versions.items() if noticed and case.own(item)},
+            save, self._history(seconds), lambda item: WRITTEN_NS,
+            {item: version for item, version in versions.items() if noticed and save.own(item)},
             self._known, self.ids,
         )  # fmt: skip
         if made is None:
             return Repairs()
         told = (*made.wishes, *made.merged)
         self.log += [(change_set, "") for change_set in told]
-        self.log += [(change_set, _STALE) for change_set in made.stale]
+        self.log += [(change_set, _STALE) for change_set in made.overwritten]
         if not made.restoring.empty:
             assert rebase(made.restoring, self.now()) == made.restoring
             self.put(made.restoring, ours=True)
@@ -180,7 +182,7 @@ class Scene:
             ),
         )
         restored = () if made.restoring.empty else (made.restoring,)
-        return Repairs(restorations=restored, conflicts=made.conflicts, owed=made.lost)
+        return Repairs(restorations=restored, conflicts=made.conflicts, pending_restores=made.lost)
 
     def _repaired(self, seconds: float | dict[str, float]) -> Repairs:
         """What a save left to be put right, whatever it had read."""
@@ -276,7 +278,7 @@ def assert_sound(scene: Scene) -> None:
     now = scene.now()
     assert {n.key: n.content for n in now.notes if n.is_fact and not n.hidden} == scene.facts()
     for note in now.notes:
-        assert note == settled(note, now.by_id.__contains__)
+        assert note == normalised_note(note, now.by_id.__contains__)
         for link in note.links:
             assert any(back.to == note.id for back in now.note(link.to).links)
 

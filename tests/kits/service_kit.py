@@ -10,7 +10,7 @@ from pathlib import Path
 
 from core.model.change import PERSON
 from core.pipeline.models.provider import Answer, Provider, Schema
-from core.pipeline.records import Job, Ticked
+from core.pipeline.records import Job, TickResult
 from core.pipeline.service import Pipeline
 from kits.writes_kit import parrot
 
@@ -72,7 +72,7 @@ def open_pipeline(
     )
 
 
-def drain(pipeline: Pipeline, most: int = 1_000) -> list[Ticked]:
+def drain(pipeline: Pipeline, most: int = 1_000) -> list[TickResult]:
     """Ticks until one does nothing."""
     done = []
     for _ in range(most):

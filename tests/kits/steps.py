@@ -22,7 +22,7 @@ from core.graph.edits import (
     unlink_notes,
 )
 from core.graph.merging import merge_notes
-from core.model.basis import settled, sound_links
+from core.model.basis import normalised_note, sound_links
 from core.model.change import ChangeSet
 from core.model.draft import Draft
 from core.model.infer import MetaInput
@@ -112,7 +112,7 @@ def assert_touched_notes_are_sound(snapshot: Snapshot, done: ChangeSet) -> None:
     for change in done.notes:
         found = snapshot.by_id.get(change.id)
         if found is not None:
-            assert found == settled(found, ids.__contains__)
+            assert found == normalised_note(found, ids.__contains__)
             for link in found.links:
                 assert any(back.to == found.id for back in snapshot.note(link.to).links)
     for found in snapshot.notes:

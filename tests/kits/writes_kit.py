@@ -21,9 +21,9 @@ from core.pipeline.records import Accepted, HistoryRow, StoredProposal
 from core.pipeline.workers import extract_job
 from core.pipeline.writes import accept
 from core.pipeline.writes.committing import Committed
-from core.pipeline.writes.outbox import bring_over
+from core.pipeline.writes.outbox import flush_outbox
 from core.pipeline.writes.planned import ExtractPlan
-from core.pipeline.writes.remember import HandedIn, remember
+from core.pipeline.writes.submit import Submission, store_submission
 from kits.scripted_model import Line, ScriptedModel
 
 NOW = 1_790_000_000_000
@@ -86,13 +86,13 @@ class Writes:
         self.database.close()
         self.memory.close()
 
-    def hand_in(self, text: str, nugget: str = "", project: str = "") -> str:
+    def submit(self, text: str, nugget: str = "", project: str = "") -> str:
         """Keeps a text; the id of its raw memory."""
         self._handed += 1
         self.now += 1_000
         raw_id = f"raw-{self._handed:016x}"
-        handed = HandedIn(text, nugget=nugget, project=project)
-        remember(self.database, self.configuration, handed, raw_id=raw_id, now=self.now)
+        handed = Submission(text, nugget=nugget, project=project)
+        store_submission(self.database, self.configuration, handed, raw_id=raw_id, now=self.now)
         return raw_id
 
     def lease(self) -> Lease:
@@ -118,13 +118,13 @@ class Writes:
 
     def learn(self, text: str, *script: Line, nugget: str = "", project: str = "") -> Committed:
         """Hands a text in and extracts from it with a model that answers so."""
-        self.hand_in(text, nugget, project)
+        self.submit(text, nugget, project)
         return self.extract(ScriptedModel(list(script)))
 
     def flush(self) -> None:
         """Brings all that was accepted into the notes."""
         while True:
-            done = bring_over(self.database, self.memory, now=self.now)
+            done = flush_outbox(self.database, self.memory, now=self.now)
             assert done.problem is None
             if not done.waiting:
                 return

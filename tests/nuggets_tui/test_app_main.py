@@ -127,10 +127,10 @@ async def test_enter_on_a_note_opens_its_text_and_backspace_comes_back(home: Pat
 @pytest.mark.slow
 async def test_letters_never_act_while_the_search_box_has_the_cursor(home: Path) -> None:
     async with opened(home) as app:
-        before = app.main.desk.snapshot
+        before = app.main.session.snapshot
         await app.press("slash", *"xXqurlmPynft123")
         assert app.app.screen is app.main
-        assert app.main.desk.snapshot is before
+        assert app.main.session.snapshot is before
         assert app.app.is_running
         assert app.main.query_one("#search").value == "xXqurlmPynft123"  # type: ignore[attr-defined]
 
@@ -300,13 +300,13 @@ async def test_a_large_memory_shows_its_newest_notes_before_it_is_read(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from nuggets_tui.application import NuggetsApp
-    from nuggets_tui.glance import glance
     from nuggets_tui.opening import Opening
+    from nuggets_tui.quick_scan import quick_scan
 
-    look = glance(home, at_least=0)
-    assert look is not None
+    scan = quick_scan(home, at_least=0)
+    assert scan is not None
     opening = Opening(home)
-    opening.first_look.set_result(look)
+    opening.quick_scan.set_result(scan)
     app = NuggetsApp(opening)
     async with app.run_test(size=WIDE) as pilot:
         from kits.app_kit import Driver

@@ -114,7 +114,7 @@ async def test_everything_stands_out_in_every_theme(
     monkeypatch.setattr(
         "nuggets_tui.application.readable", lambda one: one if is_probe(one) else readable(one)
     )
-    monkeypatch.setattr(ThemeController, "keep", lambda *_: None)
+    monkeypatch.setattr(ThemeController, "save", lambda *_: None)
     _more_in(home)
     wrong = set()
     for kind in KINDS:

@@ -37,7 +37,7 @@ class Rig:
             home,
             clock=lambda: self.now,
             wait=self._wait,
-            say=self.said.append,
+            report=self.said.append,
             chat=self.chat.append,
             interval=interval,
             zone=UTC,

@@ -54,7 +54,7 @@ def beside(tmp_path: Path, clock: Clock, said: list[str]) -> Iterator[Beside]:
     def make(model: Provider | None = None) -> PipelineBeside:
         made.append(
             PipelineBeside(
-                tmp_path, clock=clock, say=said.append, provider=model or parrot(), look_seconds=0.01
+                tmp_path, clock=clock, report=said.append, provider=model or parrot(), poll_seconds=0.01
             )
         )
         return made[-1]
@@ -103,11 +103,11 @@ def test_once_looks_anew_for_a_model_that_was_not_there(
     with FakeOllama(by_prompt=answer, models=()) as ollama:  # type: ignore[arg-type]
         configure(tmp_path, f'[pipeline.extraction]\nendpoint = "{ollama.url}"')
         ingest(tmp_path, clock)
-        PipelineBeside(tmp_path, clock=clock, say=said.append).once()
+        PipelineBeside(tmp_path, clock=clock, report=said.append).once()
         assert "ollama pull qwen3:4b" in said[0]
         # The person does as they are told, and tries again at once.
         ollama.models = ("qwen3:4b",)
-        PipelineBeside(tmp_path, clock=clock, say=said.append).once()
+        PipelineBeside(tmp_path, clock=clock, report=said.append).once()
     assert said[1:] == ["pipeline: 1 text read, 1 note written"]
     assert notes(tmp_path) == [TEXT]
 
@@ -134,7 +134,7 @@ def test_once_says_what_keeps_texts_waiting(
 ) -> None:
     configure(tmp_path, '[pipeline.extraction]\nprovider = "none"')
     raw_id = ingest(tmp_path, clock)
-    PipelineBeside(tmp_path, clock=clock, say=said.append).once()
+    PipelineBeside(tmp_path, clock=clock, report=said.append).once()
     assert status_of(tmp_path, clock, raw_id) == "queued"
     assert len(said) == 1
     assert said[0].startswith("pipeline: texts are waiting: no model is configured")
@@ -234,7 +234,7 @@ def test_it_works_for_as_long_as_the_daemon_has_the_folder(tmp_path: Path) -> No
             tmp_path,
             clock=lambda: datetime(2026, 11, 22, 8, 0, tzinfo=UTC),
             wait=over,
-            say=lambda line: None,
+            report=lambda line: None,
             beside=beside,
         )
 

@@ -5,7 +5,7 @@ from pathlib import Path
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.change import FileChange
-from core.model.kept import KeptSearch
+from core.model.saved_search import SavedSearch
 from nuggets_tui.file_deeds import file_deeds
 from nuggets_tui.words import deed
 
@@ -26,12 +26,12 @@ def test_the_log_names_what_was_set_and_kept_and_taken_back(tmp_path: Path) -> N
     assert said().startswith("set 2 settings: ")
     memory.save_settings({"search.link_weight": None})
     assert said() == "set search.link_weight to its default"
-    memory.keep_search(KeptSearch("one", "alpha"))
+    memory.save_search(SavedSearch("one", "alpha"))
     assert said() == "saved the search “one”"
-    memory.keep_search(KeptSearch("one", "beta"), instead_of="one")
+    memory.save_search(SavedSearch("one", "beta"), instead_of="one")
     assert said() == "changed the search “one”"
-    memory.keep_search(KeptSearch("two", "beta"))
-    memory.let_searches_go(["one", "two"])
+    memory.save_search(SavedSearch("two", "beta"))
+    memory.delete_searches(["one", "two"])
     assert said().startswith("deleted 2 searches: ")
 
 

@@ -32,7 +32,7 @@ MOST = 95
 _RUN = """
 import json, os, sys, threading
 from pathlib import Path
-from nuggets_tui.glance import glance
+from nuggets_tui.quick_scan import quick_scan
 from nuggets_tui.opening import Opening
 from nuggets_tui.application import NuggetsApp
 
@@ -45,7 +45,7 @@ class Shown(threading.Event):
 home = Path(sys.argv[1])
 opening = Opening(home)
 opening.frame_shown = Shown()
-opening.first_look.set_result(glance(home, at_least=0))
+opening.quick_scan.set_result(quick_scan(home, at_least=0))
 app = NuggetsApp(opening)
 app.run(headless=True, size=(120, 40))
 """

@@ -233,7 +233,7 @@ def test_a_filter_lists_what_it_asks_for_and_nothing_else(
     named = {id: name for name, id in ids.items()}
     assert {named[line.id] for line in log.lines} == wanted
     assert log.complete
-    assert scope.told()
+    assert scope.describe()
 
 
 def test_a_run_is_listed_with_what_became_of_it(memory: Memory) -> None:
@@ -252,7 +252,7 @@ def test_days_begin_at_midnight_on_the_local_clock() -> None:
     scope = since_days(Scope(), 1, NOW)
     local = datetime.fromisoformat(scope.since).astimezone()
     assert (local.hour, local.minute, local.date()) == (0, 0, NOW.astimezone().date())
-    assert scope.told() == "today"
+    assert scope.describe() == "today"
     assert since_days(scope, 0, NOW) == Scope()
 
 
@@ -274,7 +274,7 @@ def test_the_newest_change_is_known_whatever_the_filter_leaves_out(memory: Memor
 def test_filtered_pages_join_to_the_whole_and_go_on_with_what_is_new(
     memory: Memory, scope: Scope, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, size in (("PAGE", 3), ("_WINDOW", 2), ("_PAGES_LOOKED_AT", 1)):
+    for name, size in (("PAGE", 3), ("_WINDOW", 2), ("_MOST_PAGES", 1)):
         monkeypatch.setattr(log_module, name, size)
     agent = agent_on(memory.home)
     for title in "abcde":

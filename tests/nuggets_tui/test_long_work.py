@@ -21,8 +21,8 @@ def quiet_work(words: str = "counting", *, stops: bool = True, asked_for: bool =
 def test_what_is_said_never_goes_backward(reports: list[tuple[int, int]]) -> None:
     work, before = quiet_work(), 0.0
     for one, other in reports:
-        work.told(min(one, other), max(one, other))
-        found = re.search(r" ([\d,]+) of ([\d,]+)", work.said)
+        work.report_progress(min(one, other), max(one, other))
+        found = re.search(r" ([\d,]+) of ([\d,]+)", work.status)
         done, total = (int(number.replace(",", "")) for number in found.groups()) if found else (0, 1)
         assert done / total >= before
         before = done / total
@@ -30,20 +30,20 @@ def test_what_is_said_never_goes_backward(reports: list[tuple[int, int]]) -> Non
 
 def test_counts_are_grouped_and_the_key_that_stops_is_named() -> None:
     work = quiet_work("indexing")
-    assert work.said == "indexing … esc stops"
-    work.told(12_300, 100_000)
-    assert work.said == "indexing 12,300 of 100,000 … esc stops"
-    assert "esc" not in quiet_work("masking", stops=False).said
+    assert work.status == "indexing … esc stops"
+    work.report_progress(12_300, 100_000)
+    assert work.status == "indexing 12,300 of 100,000 … esc stops"
+    assert "esc" not in quiet_work("masking", stops=False).status
 
 
 def test_stopped_work_ends_at_its_next_report() -> None:
     work = quiet_work()
-    work.told(1, 10)
+    work.report_progress(1, 10)
     work.stop()
     with pytest.raises(StoppedError):
-        work.told(2, 10)
+        work.report_progress(2, 10)
     assert work.was_stopped
-    assert "stopping" in work.said
+    assert "stopping" in work.status
 
 
 async def test_short_work_says_nothing() -> None:
@@ -66,7 +66,7 @@ async def test_long_work_says_how_far_it_is_and_falls_silent(monkeypatch: pytest
         told.set()
 
     work = quiet_work()
-    work.told(3, 10)
+    work.report_progress(3, 10)
 
     async def long() -> str:
         await told.wait()
@@ -85,7 +85,7 @@ async def test_esc_stops_what_may_be_stopped_the_newest_first(monkeypatch: pytes
     async def until_stopped(work: LongWork) -> None:
         while True:
             await asyncio.sleep(0)
-            work.told(1, 2)
+            work.report_progress(1, 2)
 
     running = [
         asyncio.ensure_future(works.run(work, until_stopped(work)))
@@ -119,4 +119,4 @@ async def test_work_that_nobody_waits_for_any_more_is_stopped() -> None:
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
     with pytest.raises(StoppedError):
-        work.told(1, 2)
+        work.report_progress(1, 2)

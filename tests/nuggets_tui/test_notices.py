@@ -29,12 +29,12 @@ from core.errors import (
     as_command,
 )  # fmt: skip
 from nuggets_tui.application import NuggetsApp
-from nuggets_tui.notices import let_all_go, say, say_error, told_error
+from nuggets_tui.notices import describe_error, dismiss_all, notify, notify_error
 from nuggets_tui.opening import Opening
 from nuggets_tui.remedies import in_keys
 
 REMEDIES: list[Remedy] = [
-    Verify(), Verify(mendable=True), Repair(), Repair("or-copy"), Repair("facts"), Repair("again"), Repair("go-on"),
+    Verify(), Verify(repairable=True), Repair(), Repair("or-copy"), Repair("facts"), Repair("again"), Repair("go-on"),
     Restore(), Restore("copy"), ShowLog(), ShowLog(others=True), Undo("0a1b"), Undo("0a1b", go_on=True), Redo(),
     Redo("0a1b"), Resolve("0a1b"), Resolve("0a1b", "once-more"), Resolve(what="go-on"), Resolve(what="join"),
     Resolve(what="list"), Resolve("0a1b", "waits"), ListThings("notes"), ListThings("notes", unread=True),
@@ -49,7 +49,7 @@ REMEDIES: list[Remedy] = [
     [
         (Repair(), "V checks and repairs it"),
         (Repair("or-copy"), "V checks and repairs it, or restore a good copy of it"),
-        (Verify(mendable=True), "V shows whether it can be repaired"),
+        (Verify(repairable=True), "V shows whether it can be repaired"),
         (Restore(), "B lists the backups"),
         (Restore("copy"), "repair it, or restore a good copy with B"),
         (Resolve("0a1b"), "c resolves it"),
@@ -75,19 +75,22 @@ def test_a_text_of_a_person_is_never_taken_for_a_command() -> None:
     error = BrokenFileError(
         "is not JSON", where="nuggets verify --repair", todo="nuggets undo ID takes one back"
     )
-    assert told_error(error) == ("Is not JSON.", "nuggets verify --repair\nNuggets undo ID takes one back.")
+    assert describe_error(error) == (
+        "Is not JSON.",
+        "nuggets verify --repair\nNuggets undo ID takes one back.",
+    )
 
 
 def test_an_error_names_the_key() -> None:
     error = BrokenFileError("is not JSON", where="graph.json", kept="it was left as it is", remedy=Repair())
-    assert told_error(error) == (
+    assert describe_error(error) == (
         "Is not JSON.",
         "graph.json\nIt was left as it is.\nV checks and repairs it.",
     )
-    assert told_error(error, "Not saved.")[1].endswith(
+    assert describe_error(error, "Not saved.")[1].endswith(
         "Not saved.\nIn another terminal, nuggets verify --repair fixes it."
     )
-    assert "\nNot saved.\n" in told_error(ValueError("x"), "Not saved.")[1]
+    assert "\nNot saved.\n" in describe_error(ValueError("x"), "Not saved.")[1]
 
 
 @pytest.mark.parametrize(
@@ -95,7 +98,7 @@ def test_an_error_names_the_key() -> None:
     [(ListThings("secrets"), "nuggets secrets lists them."), (Resolve("x"), "c resolves it.")],
 )
 def test_commands_and_keys_are_not_written_with_a_capital_letter(remedy: Remedy, said: str) -> None:
-    assert told_error(BrokenFileError("x", remedy=remedy))[1] == said
+    assert describe_error(BrokenFileError("x", remedy=remedy))[1] == said
 
 
 SHORT = "Hid “Auth middleware”. u undoes it-that."
@@ -126,17 +129,17 @@ async def test_notices_cover_no_head_of_a_pane(tmp_path: Path, size: tuple[int, 
         top = app.main.query_one("#panes").region.y
         assert top == 4
         for told in ([SHORT], [SHORT, "Copied."], [LONG], [SHORT, LONG], [LONG, SHORT]):
-            let_all_go(app.main)
+            dismiss_all(app.main)
             for text in told:
-                say(app.main, text)
+                notify(app.main, text)
             await app.until(lambda told=told: shown(app, told[-1]))
             regions = [toast.region for toast in app.main.query(Toast)]
             seen = " ".join(app.text.replace("│", " ").split())
             assert told[-1].split()[-1] in seen
             assert all(region.y >= 1 and region.bottom <= top for region in regions), (told, regions)
-        let_all_go(app.main)
-        say_error(app.main, BROKEN)
-        say_error(app.main, ValueError(SHORT))
+        dismiss_all(app.main)
+        notify_error(app.main, BROKEN)
+        notify_error(app.main, ValueError(SHORT))
         await app.until(lambda: shown(app, f"ValueError: {SHORT}"))
         assert min(toast.region.y for toast in app.main.query(Toast)) > top + 3
         assert "was left as it is" in app.text

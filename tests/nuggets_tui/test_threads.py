@@ -9,18 +9,18 @@ import threading
 
 import pytest
 
-from nuggets_tui.threads import aside
+from nuggets_tui.threads import run_in_thread
 
 
 async def test_results_and_errors_come_back_from_another_thread() -> None:
-    assert await aside(threading.get_ident) != threading.get_ident()
+    assert await run_in_thread(threading.get_ident) != threading.get_ident()
     with pytest.raises(ZeroDivisionError):
-        await aside(divmod, 1, 0)
+        await run_in_thread(divmod, 1, 0)
 
 
 async def test_a_result_that_nobody_waits_for_any_more_is_dropped() -> None:
     gate = threading.Event()
-    asked = asyncio.ensure_future(aside(gate.wait, 10))
+    asked = asyncio.ensure_future(run_in_thread(gate.wait, 10))
     await asyncio.sleep(0)
     asked.cancel()
     gate.set()
@@ -32,9 +32,9 @@ async def test_a_result_that_nobody_waits_for_any_more_is_dropped() -> None:
 def test_the_program_ends_without_waiting_for_it() -> None:
     program = (
         "import asyncio, threading\n"
-        "from nuggets_tui.threads import aside\n"
+        "from nuggets_tui.threads import run_in_thread\n"
         "async def main():\n"
-        "    task = asyncio.ensure_future(aside(threading.Event().wait))\n"
+        "    task = asyncio.ensure_future(run_in_thread(threading.Event().wait))\n"
         "    await asyncio.sleep(0)\n"
         "asyncio.run(main())\n"
     )

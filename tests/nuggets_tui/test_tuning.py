@@ -9,7 +9,7 @@ import pytest
 
 from core.memory import Memory
 from core.settings import SearchSettings
-from nuggets_tui.tuning import USUAL, WEIGHTS, Weight, changes, move_sign, moved, moves_said
+from nuggets_tui.tuning import USUAL, WEIGHTS, Weight, changes, describe_moves, move_sign, moved
 
 BY_NAME = {weight.name: weight for weight in WEIGHTS}
 
@@ -58,6 +58,6 @@ def test_moves_are_told_against_the_order_before() -> None:
     found = moved(hits("a", "b", "c", "d"), hits("c", "a", "e", "b"))
     assert dict(found.up) == {"c": 2, "a": -1, "b": -2}
     assert (found.new, found.gone, found.count) == (1, 1, 3)
-    assert moves_said(found) == "3 moved · 1 new · 1 gone"
+    assert describe_moves(found) == "3 moved · 1 new · 1 gone"
     assert [move_sign(places) for places in (2, -1, 0, None)] == ["↑2", "↓1", "", "new"]
-    assert moves_said(moved(hits("a"), hits("a"))) == "unchanged"
+    assert describe_moves(moved(hits("a"), hits("a"))) == "unchanged"

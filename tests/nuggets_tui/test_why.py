@@ -11,10 +11,10 @@ from kits.hostile import HOSTILE, RAW
 
 from core.graph.edits import create_note
 from core.memory import Memory
-from core.search import Breakdown, Explanation, Filters, Hit, Reason
-from core.search.language import read
+from core.search import Breakdown, Explanation, Filters, Hit, ScoreReason
+from core.search.query_syntax import parse_question
 from nuggets_tui.cli.output import render
-from nuggets_tui.why import Asked, Given, Why, neighbours, number, percents, said, why
+from nuggets_tui.why import Given, SearchRequest, Why, neighbours, number, percents, said, why
 
 SHOWN = 10
 
@@ -31,14 +31,14 @@ def ask(memory: Memory, query: str, title: str, filters: Filters | None = None, 
     explanation = memory.explain(query, note.id, filters, shown=shown)
     assert explanation is not None
     hits = memory.search(query, shown, filters)
-    asked = Asked(read(query), datetime.now(UTC), filters=filters, shown=hits)
+    asked = SearchRequest(parse_question(query), datetime.now(UTC), filters=filters, shown=hits)
     return why(explanation, asked, lambda id: memory.snapshot.by_id[id].title)
 
 
 def test_a_hit_is_told_its_rank_and_its_parts_add_up(memory: Memory) -> None:
     answer = ask(memory, "jwt tokens", "JWT token format")
     assert answer.is_hit
-    assert answer.verdict == "Hit 1 of 2."
+    assert answer.outcome == "Hit 1 of 2."
     assert [line.name for line in answer.lines] == ["words", "vector", "boost", "like", "link"]
     assert sum(line.value for line in answer.lines) == pytest.approx(answer.blend)
     for line in answer.lines:
@@ -61,15 +61,15 @@ def test_the_vector_says_whether_it_was_measured(memory: Memory) -> None:
 def test_a_measured_vector_names_its_noise_and_how_far_the_vectors_agree(memory: Memory) -> None:
     note = memory.snapshot.notes[0]
     reasons = (
-        Reason("vector", "word", "redis", "redis", 0.304),
-        Reason("vector", "noise", "", "", -0.004),
+        ScoreReason("vector", "word", "redis", "redis", 0.304),
+        ScoreReason("vector", "noise", "", "", -0.004),
     )
     parts = Breakdown(
         vector=0.3, blend=0.3, raw_vector=0.33, measured=True, coverage=1.0, _reasons=lambda: reasons
     )
     hit = Hit(note=note, score=1.0, rank=1, breakdown=parts)
     explanation = Explanation(hit=hit, total=1, obstacle="", missing=(), floor=0.3, needed=0.0)
-    answer = why(explanation, Asked(read("redis"), NOW, shown=(hit,)), str)
+    answer = why(explanation, SearchRequest(parse_question("redis"), NOW, shown=(hit,)), str)
     vector = next(line for line in answer.lines if line.name == "vector")
     assert vector.about == "measured similarity of query and note: 0.33 of 1"
     assert vector.given[-1] == Given("vector noise", -0.004, quiet=True)
@@ -92,28 +92,31 @@ def test_what_keeps_a_note_out_is_said_in_one_sentence(memory: Memory) -> None:
     ):
         answer = ask(memory, query, title)
         assert not answer.is_hit, query
-        assert words in answer.verdict, query
+        assert words in answer.outcome, query
 
 
 def test_filters_of_a_command_are_named_as_well(memory: Memory) -> None:
     wanted = Filters(nugget="life", type="fact", tag="redis")
     answer = ask(memory, "jwt", "JWT token format", wanted)
-    assert answer.verdict == "It does not meet: nugget life; type fact; tag redis."
+    assert answer.outcome == "It does not meet: nugget life; type fact; tag redis."
 
 
 def test_a_note_that_conditions_alone_admit_has_no_score_to_take_apart(memory: Memory) -> None:
     answer = ask(memory, "tag:redis", "Session store")
     assert answer.is_hit
-    assert "meets every condition" in answer.verdict
+    assert "meets every condition" in answer.outcome
     assert not answer.lines
-    assert not answer.told
+    assert not answer.sentences
 
 
 def test_a_note_that_is_kept_out_is_told_where_it_would_stand(memory: Memory) -> None:
     out = ask(memory, "jwt tokens -rs256", "JWT token format")
-    assert any(told.startswith("With a score of ") and "it would be hit 1 of 2" in told for told in out.told)
+    assert any(
+        sentence.startswith("With a score of ") and "it would be hit 1 of 2" in sentence
+        for sentence in out.sentences
+    )
     only = ask(memory, "redis -hour", "Session store")
-    assert any("it would be the only hit" in told for told in only.told)
+    assert any("it would be the only hit" in sentence for sentence in only.sentences)
 
 
 def test_too_little_in_common_says_how_much_is_covered_and_what_is_lacking(memory: Memory) -> None:
@@ -121,9 +124,9 @@ def test_too_little_in_common_says_how_much_is_covered_and_what_is_lacking(memor
     memory.change("more", lambda draft: create_note(draft, "project", "Thin", "Tuesdays, and so on."))
     answer = ask(memory, query, "Thin")
     assert answer.is_hit
-    assert any(told.startswith("Matches 10% of the query") for told in answer.told)
-    assert any(told.startswith("All hits are less likely") for told in answer.told)
-    assert any(told.startswith("Missing words: “redis”") for told in answer.told)
+    assert any(sentence.startswith("Matches 10% of the query") for sentence in answer.sentences)
+    assert any(sentence.startswith("All hits are less likely") for sentence in answer.sentences)
+    assert any(sentence.startswith("Missing words: “redis”") for sentence in answer.sentences)
 
 
 def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) -> None:
@@ -135,7 +138,7 @@ def test_a_hit_below_the_list_is_told_what_it_would_have_needed(memory: Memory) 
     last = memory.search("kiwi", 10)[-1].note.title
     answer = ask(memory, "kiwi", last, shown=3)
     assert answer.is_hit
-    assert answer.verdict.startswith("Hit 6 of 6. The list shows 3; the last one scores ")
+    assert answer.outcome.startswith("Hit 6 of 6. The list shows 3; the last one scores ")
 
 
 @pytest.mark.parametrize(
@@ -156,19 +159,19 @@ def test_every_kind_of_reason_has_words_of_its_own() -> None:
         "word", "form", "beginning", "spelling", "part", "meaning", "pair", "phrase", "title", "noise", "durable",
         "scope", "confidence", "note", "link",
     )  # fmt: skip
-    words = {said(Reason("text", kind, "asked", "found", 0.1), "own", str.upper) for kind in kinds}  # type: ignore[arg-type]
+    words = {said(ScoreReason("text", kind, "asked", "found", 0.1), "own", str.upper) for kind in kinds}  # type: ignore[arg-type]
     assert len(words) == len(kinds)
-    assert said(Reason("associative", "note", "", "own", 0.1), "own", str.upper).startswith("itself")
-    meant = Reason("text", "meaning", "delete", "remove", 0.1, likeness=0.64)
+    assert said(ScoreReason("associative", "note", "", "own", 0.1), "own", str.upper).startswith("itself")
+    meant = ScoreReason("text", "meaning", "delete", "remove", 0.1, likeness=0.64)
     assert said(meant, "own", str.upper) == "means: remove ~ delete 0.64"
-    assert said(Reason("links", "link", "", "other", 0.1), "own", str.upper) == "link from “OTHER”"
+    assert said(ScoreReason("links", "link", "", "other", 0.1), "own", str.upper) == "link from “OTHER”"
 
 
 def test_neighbours_keep_the_reading_that_gives_most() -> None:
     reasons = [
-        Reason("text", "spelling", "tokn", "token", 0.3),
-        Reason("vector", "form", "tokens", "token", 0.1),
-        Reason("vector", "word", "auth", "auth", 0.4),
+        ScoreReason("text", "spelling", "tokn", "token", 0.3),
+        ScoreReason("vector", "form", "tokens", "token", 0.1),
+        ScoreReason("vector", "word", "auth", "auth", 0.4),
     ]
     assert neighbours(reasons) == {"token": "tokn"}
 
@@ -183,7 +186,11 @@ def test_hostile_titles_and_queries_are_explained_and_harmless_once_rendered(
     for query in (hostile, f"jwt {hostile}", f'"{hostile}" -jwt'):
         explanation = memory.explain(query, made.id)
         assert explanation is not None
-        asked = Asked(read(query), NOW, shown=memory.search(query, 5))
+        asked = SearchRequest(parse_question(query), NOW, shown=memory.search(query, 5))
         answer = why(explanation, asked, lambda id: memory.snapshot.by_id[id].title)
-        told = [answer.verdict, *answer.told, *(given.text for line in answer.lines for given in line.given)]
-        assert not any(RAW.search(render(text, colour=False)) for text in told)
+        sentence = [
+            answer.outcome,
+            *answer.sentences,
+            *(given.text for line in answer.lines for given in line.given),
+        ]
+        assert not any(RAW.search(render(text, colour=False)) for text in sentence)

@@ -18,7 +18,7 @@ from core.graph.bulk import move_to_scope
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unhide_note
 from core.graph.merging import merge_notes
 from core.memory import Memory
-from core.model.change import OURSELVES, PERSON, ChangeSet, FactChange, FileMend, NoteChange
+from core.model.change import OURSELVES, PERSON, ChangeSet, FactChange, FileRepair, NoteChange
 from core.model.draft import Draft
 from core.model.fact import Fact
 from core.model.names import iso
@@ -256,7 +256,7 @@ def test_a_time_in_full_is_that_of_the_local_clock() -> None:
 
 
 def test_a_repair_of_a_file_alone_says_what_it_did() -> None:
-    mend = FileMend(path="graph/graph.json", kept="kept", before="0", after="1")
+    mend = FileRepair(path="graph/graph.json", kept="kept", before="0", after="1")
     change_set = ChangeSet(id="a", at="", author=PERSON, reason="why", kind="repair", mends=(mend,))
     assert said(change_set) == "repaired graph/graph.json"
     taken_back = msgspec.structs.replace(change_set, kind="undo", about="a")

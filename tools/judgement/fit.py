@@ -24,7 +24,7 @@ from memories import SmallMemory, all_memories, drawn
 from numpy.typing import NDArray
 
 from core.search import SearchIndex
-from core.search.query import read_query
+from core.search.query import parse_query
 from core.search.ranking import by_size, features, rank
 from core.search.results import Filters
 from core.settings import SearchSettings
@@ -71,7 +71,7 @@ def cases(memory: SmallMemory) -> list[Case]:
 def _case(memory: SmallMemory, index: SearchIndex, kind: str, text: str, answers: frozenset[str]) -> Case:
     state = index._state
     assert state is not None
-    ranking = rank(state, read_query(text, state.languages), Filters(), SearchSettings(), index.vectors())
+    ranking = rank(state, parse_query(text, state.languages), Filters(), SearchSettings(), index.vectors())
     hits = () if ranking is None else ranking.result(1).hits
     if ranking is None or not hits:
         return Case(memory, kind, False, False, ())

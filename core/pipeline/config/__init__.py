@@ -3,8 +3,8 @@
 from core.pipeline.config.keys import Key, all_keys, key_named
 from core.pipeline.config.modes import Destructive, Intake, Mode, intake, mode, mode_of
 from core.pipeline.config.parts import PipelineConfiguration
-from core.pipeline.config.reading import Reading, read_configuration, read_toml
-from core.pipeline.config.warnings import ConfigurationWarning, Why
+from core.pipeline.config.reading import ParsedConfiguration, read_configuration, read_toml
+from core.pipeline.config.warnings import ConfigurationWarning, WarningKind
 from core.pipeline.config.writing import as_original, as_table, as_toml
 
 __all__ = [
@@ -13,9 +13,9 @@ __all__ = [
     "Intake",
     "Key",
     "Mode",
+    "ParsedConfiguration",
     "PipelineConfiguration",
-    "Reading",
-    "Why",
+    "WarningKind",
     "all_keys",
     "as_original",
     "as_table",

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from core.pipeline.config.keys import key_named
 from core.pipeline.config.parts import PipelineConfiguration
-from core.pipeline.config.warnings import ConfigurationWarning, Why, shown
+from core.pipeline.config.warnings import ConfigurationWarning, WarningKind, shown
 
 # Calls to a model that are made while a job is leased.
 _TIMEOUTS = ("extraction.timeout", "hints.timeout", "semanticContradictionTimeoutMs")
@@ -46,7 +46,7 @@ def cross_checked(
         nonlocal configuration
         before = value_of(configuration, name)
         if value != before:
-            found.append(ConfigurationWarning(name, shown(before), value, Why.CROSS_CHECK, hint))
+            found.append(ConfigurationWarning(name, shown(before), value, WarningKind.CROSS_CHECK, hint))
             configuration = with_value(configuration, name, value)
 
     half = configuration.documents.chunk_size // 2

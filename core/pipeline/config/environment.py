@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from core.pipeline.config.parts import DEFAULT_ENDPOINT
 from core.pipeline.config.values import LONGEST_TEXT, web_address
-from core.pipeline.config.warnings import ConfigurationWarning, Why, shown
+from core.pipeline.config.warnings import ConfigurationWarning, WarningKind, shown
 
 VARIABLE = "OLLAMA_HOST"
 _PORT = 11434
@@ -27,7 +27,7 @@ def ollama_endpoint(environ: Mapping[str, str]) -> tuple[str, ConfigurationWarni
     if address:
         return address, None
     warning = ConfigurationWarning(
-        "extraction.endpoint", shown(text), DEFAULT_ENDPOINT, Why.UNFIT_TEXT, "host:port", VARIABLE
+        "extraction.endpoint", shown(text), DEFAULT_ENDPOINT, WarningKind.UNFIT_TEXT, "host:port", VARIABLE
     )
     return "", warning
 

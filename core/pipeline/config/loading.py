@@ -10,20 +10,20 @@ from typing import Any, Final, NamedTuple
 from msgspec.structs import replace
 
 from core.folder import user_configuration_folder
-from core.pipeline.config.candidates import Table, without_effect
+from core.pipeline.config.given_values import Table, without_effect
 from core.pipeline.config.parts import PipelineConfiguration
 from core.pipeline.config.reading import read_tables, tables_of
-from core.pipeline.config.warnings import ConfigurationWarning, Why
+from core.pipeline.config.warnings import ConfigurationWarning, WarningKind
 from core.pipeline.extra import install_command
 from core.settings import SETTINGS_FILE
 
 ORIGINAL_FILE: Final = "agent.yaml"
 _LARGEST: Final = 1_000_000
 # What tells one version of a file from another; None for no file.
-Seen = tuple[tuple[Path, tuple[int, ...] | None], ...]
+FileVersions = tuple[tuple[Path, tuple[int, ...] | None], ...]
 
 
-class Loaded(NamedTuple):
+class LoadedConfiguration(NamedTuple):
     """A configuration that can be used, what was not taken as given, and the files as they were when it was read.
 
     last_good: the last configuration for which every file could be read; None when there was none yet. without_effect:
@@ -32,12 +32,12 @@ class Loaded(NamedTuple):
 
     configuration: PipelineConfiguration
     warnings: tuple[ConfigurationWarning, ...]
-    seen: Seen
+    versions: FileVersions
     last_good: PipelineConfiguration | None
     without_effect: tuple[ConfigurationWarning, ...] = ()
 
     @property
-    def told(self) -> tuple[ConfigurationWarning, ...]:
+    def all_warnings(self) -> tuple[ConfigurationWarning, ...]:
         """All that a person is told of it."""
         return (*self.warnings, *self.without_effect)
 
@@ -52,7 +52,7 @@ def load_configuration(
     *,
     user_folder: Path | None = None,
     in_force: PipelineConfiguration | None = None,
-) -> Loaded:
+) -> LoadedConfiguration:
     """The configuration of the memory in `home`. Never fails: no value that is mistyped stops anything.
 
     Read are settings.toml of the memory, that of the user's configuration folder, then an agent.yaml of the original
@@ -63,7 +63,7 @@ def load_configuration(
     environ = os.environ if environ is None else environ
     files = _files(home, user_folder)
     # Before they are read: a file that changes in between is read once more.
-    seen = _seen(files)
+    versions = _file_versions(files)
     tables: list[Table] = []
     warnings: list[ConfigurationWarning] = []
     good = True
@@ -78,23 +78,27 @@ def load_configuration(
             good = False
             warnings.append(_unreadable(path, str(error), in_force))
             continue
-        found, told = tables_of(document, str(path), original=path.name == ORIGINAL_FILE)
+        found, more = tables_of(document, str(path), original=path.name == ORIGINAL_FILE)
         tables += found
-        warnings += told
+        warnings += more
     read = read_tables(*tables, environ=environ)
     configuration = read.configuration
     if not good:
         configuration = replace(configuration, enabled=False) if in_force is None else in_force
     last_good = configuration if good else in_force
     idle = tuple(without_effect(tuple(tables)))
-    return Loaded(configuration, (*warnings, *read.warnings), seen, last_good, idle)
+    return LoadedConfiguration(configuration, (*warnings, *read.warnings), versions, last_good, idle)
 
 
 def newer(
-    loaded: Loaded, home: Path, environ: Mapping[str, str] | None = None, *, user_folder: Path | None = None
-) -> Loaded | None:
+    loaded: LoadedConfiguration,
+    home: Path,
+    environ: Mapping[str, str] | None = None,
+    *,
+    user_folder: Path | None = None,
+) -> LoadedConfiguration | None:
     """The configuration read again when one of its files is another than it was; None when none is."""
-    if _seen(_files(home, user_folder)) == loaded.seen:
+    if _file_versions(_files(home, user_folder)) == loaded.versions:
         return None
     return load_configuration(home, environ, user_folder=user_folder, in_force=loaded.last_good)
 
@@ -106,7 +110,7 @@ def _files(home: Path, user_folder: Path | None) -> list[tuple[Path, Callable[[P
     ]
 
 
-def _seen(files: list[tuple[Path, Callable[[Path], Any]]]) -> Seen:
+def _file_versions(files: list[tuple[Path, Callable[[Path], Any]]]) -> FileVersions:
     return tuple((path, _version(path)) for path, _ in files)
 
 
@@ -165,4 +169,4 @@ def _yaml(path: Path) -> Any:
 
 def _unreadable(path: Path, why: str, in_force: PipelineConfiguration | None) -> ConfigurationWarning:
     counts = "the pipeline is off until you fix it" if in_force is None else "the current settings stay"
-    return ConfigurationWarning(path.name, counts, None, Why.UNREADABLE, why, str(path))
+    return ConfigurationWarning(path.name, counts, None, WarningKind.UNREADABLE, why, str(path))

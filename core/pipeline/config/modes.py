@@ -17,7 +17,7 @@ class Mode(StrEnum):
 
 
 class Intake(StrEnum):
-    """What happens to a raw memory that is handed in; it is stored verbatim in every mode."""
+    """What happens to a raw memory that is submitted; it is stored verbatim in every mode."""
 
     QUEUED = "queued"  # its job waits for a worker
     HELD = "held"  # the pipeline is frozen: it waits until that ends

@@ -50,7 +50,7 @@ class WorkerPart(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class SearchPart(msgspec.Struct, frozen=True, rename="camel"):
-    """The search for candidates of a decision: share of the vector leg, least score."""
+    """The search for candidates of a decision: share of the vector score, least score."""
 
     alpha: Fraction = 0.7
     min_score: Fraction = 0.1

@@ -6,20 +6,20 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from core.errors import BrokenFileError, InvalidInputError
-from core.pipeline.config.candidates import Candidate, Table, candidates, unknown_names
 from core.pipeline.config.cross_checks import cross_checked, with_value
 from core.pipeline.config.environment import ollama_endpoint
+from core.pipeline.config.given_values import GivenValue, Table, given_values, unknown_names
 from core.pipeline.config.keys import Key, all_keys, key_named
 from core.pipeline.config.parts import COMMAND_TIMEOUT, DEFAULT_MODELS, PipelineConfiguration
 from core.pipeline.config.values import Fitted, fitted
-from core.pipeline.config.warnings import ConfigurationWarning, Why, printable, shown
+from core.pipeline.config.warnings import ConfigurationWarning, WarningKind, printable, shown
 
-# The reference asks more of a candidate as soon as the share of the vector leg was chosen.
+# The reference asks more of a candidate as soon as the share of the vector score was chosen.
 _MIN_SCORE_WITH_ALPHA = 0.3
 _ORIGINAL_SEARCH = ("alpha", "min_score", "minScore")
 
 
-class Reading(NamedTuple):
+class ParsedConfiguration(NamedTuple):
     """A configuration whose every value is within its range, and what was not taken as given."""
 
     configuration: PipelineConfiguration
@@ -28,9 +28,9 @@ class Reading(NamedTuple):
 
 class _Chosen(NamedTuple):
     value: Any
-    given: Candidate | None
+    given: GivenValue | None
     warnings: list[ConfigurationWarning]
-    refused: list[Candidate]
+    refused: list[GivenValue]
 
 
 def read_configuration(
@@ -40,7 +40,7 @@ def read_configuration(
     environ: Mapping[str, str] | None = None,
     settings_name: str = "settings.toml",
     original_name: str = "agent.yaml",
-) -> Reading:
+) -> ParsedConfiguration:
     """The configuration that parsed files give.
 
     settings: settings.toml as plain data; its table [pipeline] counts, then [memory.pipelineV2]. original: the
@@ -52,11 +52,11 @@ def read_configuration(
     warnings: list[ConfigurationWarning] = []
     for document, name in ((settings, settings_name), (original, original_name)):
         if document is not None:
-            found, told = tables_of(_mapping(document, name), name, original=document is original)
+            found, more = tables_of(_mapping(document, name), name, original=document is original)
             tables += found
-            warnings += told
+            warnings += more
     read = read_tables(*tables, environ=environ)
-    return Reading(read.configuration, (*warnings, *read.warnings))
+    return ParsedConfiguration(read.configuration, (*warnings, *read.warnings))
 
 
 def tables_of(
@@ -75,7 +75,9 @@ def tables_of(
     return tables, warnings
 
 
-def read_toml(text: str, *, environ: Mapping[str, str] | None = None, name: str = "settings.toml") -> Reading:
+def read_toml(
+    text: str, *, environ: Mapping[str, str] | None = None, name: str = "settings.toml"
+) -> ParsedConfiguration:
     """The configuration in a text of TOML, as `read_configuration`. Raises BrokenFileError for what is no TOML."""
     import tomllib
 
@@ -92,19 +94,21 @@ def read_toml(text: str, *, environ: Mapping[str, str] | None = None, name: str 
     return read_configuration(document, environ=environ, settings_name=name)
 
 
-def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> Reading:
+def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> ParsedConfiguration:
     """The configuration that the pipeline's tables of several files give; the earlier table counts. Never raises."""
     values: dict[str, Any] = {}
     warnings: list[ConfigurationWarning] = []
     given: set[str] = set()
-    provider = _chosen(key_named("extraction.provider"), candidates(key_named("extraction.provider"), tables))
+    provider = _chosen(
+        key_named("extraction.provider"), given_values(key_named("extraction.provider"), tables)
+    )
     for key in all_keys():
         if key.name == "extraction.provider":
             chosen = provider
         elif key.name == "extraction.model":
-            chosen = _model(key, candidates(key, tables), provider)
+            chosen = _model(key, given_values(key, tables), provider)
         else:
-            chosen = _chosen(key, candidates(key, tables))
+            chosen = _chosen(key, given_values(key, tables))
         values[key.name] = chosen.value
         warnings += chosen.warnings
         if chosen.given is not None:
@@ -125,7 +129,7 @@ def read_tables(*tables: Table, environ: Mapping[str, str] | None = None) -> Rea
     warnings += conflicts
     for table in tables:
         warnings += unknown_names(table)
-    return Reading(configuration, tuple(warnings))
+    return ParsedConfiguration(configuration, tuple(warnings))
 
 
 def _mapping(document: Any, where: str) -> Mapping[Any, Any]:
@@ -155,17 +159,19 @@ def _add(
         if not isinstance(inner, Mapping):
             told = ".".join(path[:depth])
             warnings.append(
-                ConfigurationWarning(told, shown(inner), None, Why.WRONG_TYPE, "must be a table", where)
+                ConfigurationWarning(
+                    told, shown(inner), None, WarningKind.WRONG_TYPE, "must be a table", where
+                )
             )
             return
     tables.append(Table(where, inner))
 
 
-def _chosen(key: Key, found: list[Candidate]) -> _Chosen:
+def _chosen(key: Key, found: list[GivenValue]) -> _Chosen:
     """The first value that the key can have, else the default."""
-    first: tuple[Candidate, Fitted] | None = None
-    told: list[tuple[Candidate, Why, str]] = []
-    refused: list[Candidate] = []
+    first: tuple[GivenValue, Fitted] | None = None
+    told: list[tuple[GivenValue, WarningKind, str]] = []
+    refused: list[GivenValue] = []
     for candidate in found:
         fit = fitted(key, candidate.value)
         if first is None:
@@ -176,13 +182,13 @@ def _chosen(key: Key, found: list[Candidate]) -> _Chosen:
             else:
                 refused.append(candidate)
         elif candidate.place == first[0].place and fit.value is not None and fit.value != first[1].value:
-            told.append((candidate, Why.OVERRIDDEN, f"as {first[0].spelt} and {candidate.spelt}"))
+            told.append((candidate, WarningKind.OVERRIDDEN, f"as {first[0].spelt} and {candidate.spelt}"))
     value = key.default if first is None else first[1].value
     warnings = [_warning(key, candidate, value, why, hint) for candidate, why, hint in told]
     return _Chosen(value, first[0] if first else None, warnings, refused)
 
 
-def _model(key: Key, found: list[Candidate], provider: _Chosen) -> _Chosen:
+def _model(key: Key, found: list[GivenValue], provider: _Chosen) -> _Chosen:
     """The model, which belongs to its provider: one named beside another provider is not taken.
 
     A model in a file that counts more than the provider's was meant for it too. "" stands for the provider's own.
@@ -201,7 +207,7 @@ def _model(key: Key, found: list[Candidate], provider: _Chosen) -> _Chosen:
     warnings = [_replaced(warning, value) for warning in chosen.warnings]
     if provider.given is None and beside is not None:
         warnings += [
-            _warning(key, candidate, value, Why.CROSS_CHECK, "its provider cannot be used")
+            _warning(key, candidate, value, WarningKind.CROSS_CHECK, "its provider cannot be used")
             for candidate in found
             if candidate not in usable
         ]
@@ -213,9 +219,9 @@ def _replaced(warning: ConfigurationWarning, used: Any) -> ConfigurationWarning:
     return ConfigurationWarning(warning.name, warning.given, used, warning.why, warning.hint, warning.where)
 
 
-def _warning(key: Key, candidate: Candidate, used: Any, why: Why, hint: str) -> ConfigurationWarning:
+def _warning(key: Key, candidate: GivenValue, used: Any, why: WarningKind, hint: str) -> ConfigurationWarning:
     given = "a text" if _may_be_secret(key, candidate.value) else shown(candidate.value)
-    if key.section and why is not Why.OVERRIDDEN and candidate.flat:
+    if key.section and why is not WarningKind.OVERRIDDEN and candidate.flat:
         hint = "; ".join(part for part in (hint, f"written as {printable(candidate.spelt)}") if part)
     return ConfigurationWarning(key.name, given, used, why, hint, candidate.where)
 

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 
 from core.pipeline.config.keys import Key
-from core.pipeline.config.warnings import Why
+from core.pipeline.config.warnings import WarningKind
 
 LONGEST_TEXT: Final = 500
 
@@ -16,7 +16,7 @@ class Fitted(NamedTuple):
     """A value that the key can have, or None with why it cannot; `why` and `hint` also for one that was changed."""
 
     value: bool | int | float | str | None
-    why: Why | None = None
+    why: WarningKind | None = None
     hint: str = ""
 
 
@@ -27,12 +27,12 @@ def fitted(key: Key, given: Any) -> Fitted:
     choices are refused.
     """
     if given is None:
-        return Fitted(None, Why.NO_VALUE)
+        return Fitted(None, WarningKind.NO_VALUE)
     if key.kind == "switch":
         return (
             Fitted(given)
             if isinstance(given, bool)
-            else Fitted(None, Why.WRONG_TYPE, "must be true or false")
+            else Fitted(None, WarningKind.WRONG_TYPE, "must be true or false")
         )
     if key.kind == "choice":
         return _choice(key, given)
@@ -43,9 +43,9 @@ def fitted(key: Key, given: Any) -> Fitted:
 
 def _number(key: Key, given: Any) -> Fitted:
     if isinstance(given, bool) or not isinstance(given, int | float):
-        return Fitted(None, Why.WRONG_TYPE, f"must be a number {_range(key)}")
+        return Fitted(None, WarningKind.WRONG_TYPE, f"must be a number {_range(key)}")
     if isinstance(given, float) and not math.isfinite(given):
-        return Fitted(None, Why.NOT_FINITE, _range(key))
+        return Fitted(None, WarningKind.NOT_FINITE, _range(key))
     # Clamped as it was given: an int may be too large for a float.
     clamped = key.low if given < key.low else key.high if given > key.high else given
     if key.kind == "number":
@@ -54,9 +54,9 @@ def _number(key: Key, given: Any) -> Fitted:
     else:
         value = int(clamped) if isinstance(clamped, int) else math.floor(clamped + 0.5)
     if clamped != given:
-        return Fitted(value, Why.OUT_OF_RANGE, _range(key))
+        return Fitted(value, WarningKind.OUT_OF_RANGE, _range(key))
     if value != given:
-        return Fitted(value, Why.ROUNDED, _range(key))
+        return Fitted(value, WarningKind.ROUNDED, _range(key))
     return Fitted(value)
 
 
@@ -70,35 +70,35 @@ def _plain(number: float) -> str:
 
 def _choice(key: Key, given: Any) -> Fitted:
     if not isinstance(given, str):
-        return Fitted(None, Why.WRONG_TYPE, f"must be one of {', '.join(key.choices)}")
+        return Fitted(None, WarningKind.WRONG_TYPE, f"must be one of {', '.join(key.choices)}")
     if given in key.choices:
         return Fitted(str(given))
     from rapidfuzz import process
 
     near = process.extractOne(given[:LONGEST_TEXT].lower(), key.choices, score_cutoff=60)
     meant = f"; did you mean {near[0]}?" if near else ""
-    return Fitted(None, Why.UNKNOWN_CHOICE, f"must be one of {', '.join(key.choices)}{meant}")
+    return Fitted(None, WarningKind.UNKNOWN_CHOICE, f"must be one of {', '.join(key.choices)}{meant}")
 
 
 def _text(key: Key, given: Any) -> Fitted:
     if not isinstance(given, str):
-        return Fitted(None, Why.WRONG_TYPE, "must be a text")
+        return Fitted(None, WarningKind.WRONG_TYPE, "must be a text")
     text = str(given).strip()
     if len(text) > LONGEST_TEXT:
-        return Fitted(None, Why.UNFIT_TEXT, f"must have at most {LONGEST_TEXT} characters")
+        return Fitted(None, WarningKind.UNFIT_TEXT, f"must have at most {LONGEST_TEXT} characters")
     if not text.isprintable():
-        return Fitted(None, Why.UNFIT_TEXT, "must be printable characters on one line")
+        return Fitted(None, WarningKind.UNFIT_TEXT, "must be printable characters on one line")
     if key.field == "model" and text.startswith("-"):
         # It stands on a command line, where it would be an option.
-        return Fitted(None, Why.UNFIT_TEXT, "must not begin with a dash")
+        return Fitted(None, WarningKind.UNFIT_TEXT, "must not begin with a dash")
     if key.field == "endpoint":
         if not text:
-            return Fitted(None, Why.NO_VALUE)
+            return Fitted(None, WarningKind.NO_VALUE)
         address = web_address(text)
         return (
             Fitted(address)
             if address
-            else Fitted(None, Why.UNFIT_TEXT, "must be an address such as http://localhost:11434")
+            else Fitted(None, WarningKind.UNFIT_TEXT, "must be an address such as http://localhost:11434")
         )
     return Fitted(text)
 

@@ -12,7 +12,7 @@ import msgspec
 SHOWN_LENGTH: Final = 60
 
 
-class Why(StrEnum):
+class WarningKind(StrEnum):
     """Why a value was not taken as it was given."""
 
     OUT_OF_RANGE = "out of range"
@@ -42,7 +42,7 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
     name: str
     given: str
     used: bool | int | float | str | None
-    why: Why
+    why: WarningKind
     hint: str = ""
     where: str = ""
 
@@ -51,18 +51,18 @@ class ConfigurationWarning(msgspec.Struct, frozen=True):
         """The warning as one line for a person."""
         head = f"{self.where}: " if self.where else ""
         hint = f" ({self.hint})" if self.hint else ""
-        if self.why is Why.WITHOUT_EFFECT:
+        if self.why is WarningKind.WITHOUT_EFFECT:
             return f"{head}{self.name} has no effect yet{hint}"
-        if self.why in (Why.UNKNOWN_KEY, Why.NOT_USED):
+        if self.why in (WarningKind.UNKNOWN_KEY, WarningKind.NOT_USED):
             return f"{head}{self.name}: {self.why}{hint}"
-        if self.why is Why.OVERRIDDEN:
+        if self.why is WarningKind.OVERRIDDEN:
             return f"{head}{self.name} is {self.why}{hint}; {shown(self.used)} is used, not {self.given}"
-        if self.why is Why.UNREADABLE:
+        if self.why is WarningKind.UNREADABLE:
             return f"{head}the pipeline's configuration cannot be read{hint}; {self.given}"
-        given = "" if self.why is Why.NO_VALUE else f" {self.given} is"
-        has = " has" if self.why is Why.NO_VALUE else ""
+        given = "" if self.why is WarningKind.NO_VALUE else f" {self.given} is"
+        has = " has" if self.why is WarningKind.NO_VALUE else ""
         used = "nothing" if self.used is None else shown(self.used)
-        colon = "" if self.why is Why.NO_VALUE else ":"
+        colon = "" if self.why is WarningKind.NO_VALUE else ":"
         return f"{head}{self.name}{colon}{has}{given} {self.why}{hint}; {used} is used"
 
 

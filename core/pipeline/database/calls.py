@@ -139,7 +139,7 @@ def failed(
     )
 
 
-def claim_look(writer: sqlite3.Connection, provider: str, now: int, until: int) -> bool:
+def claim_check(writer: sqlite3.Connection, provider: str, now: int, until: int) -> bool:
     """Takes the turn to look whether a provider is there, until a moment; False when it is open or another looks."""
     if is_open(breaker_of(writer, provider).open_until, now):
         return False

@@ -21,9 +21,9 @@ from core.errors import (
     Update,
     remedy_for,
 )
+from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.database.schema import TABLES, VERSION
-from core.pipeline.database.turn import turn
-from core.pipeline.guard import holding_a_transaction
+from core.pipeline.transaction_guard import holding_a_transaction
 from core.storage.files.atomic import identity, make_folder, write_target, wrong_kind
 from core.storage.files.sqlite import (
     BUSY_SECONDS,
@@ -142,9 +142,9 @@ class Database:
             reader.close()
 
     @contextmanager
-    def looking(self) -> Iterator[sqlite3.Connection]:
+    def checked_reading(self) -> Iterator[sqlite3.Connection]:
         """The connection for reading, for whom errors of the database are to be errors of ours."""
-        with self._told():
+        with self._all_errors():
             yield self.reading
 
     @contextmanager
@@ -156,7 +156,7 @@ class Database:
         raises. Raises LockTimeoutError when another process writes for too long, StorageError when the system
         refuses.
         """
-        with self._turn, self._told():
+        with self._turn, self._all_errors():
             self._follow_file()
             writer = self._opened_to_write()
             if lasting is not self._lasting:
@@ -185,7 +185,7 @@ class Database:
 
     def make_anew(self) -> None:
         """Writes the file anew, without the pages and parts of pages that nothing stands in any more."""
-        with self._turn, self._told():
+        with self._turn, self._all_errors():
             self._opened_to_write().execute("VACUUM")
 
     def empty_log(self) -> None:
@@ -193,7 +193,7 @@ class Database:
 
         Raises StorageError when another program is reading just now.
         """
-        with self._turn, self._told():
+        with self._turn, self._all_errors():
             busy = self._opened_to_write().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         if busy:
             raise StorageError(
@@ -210,7 +210,7 @@ class Database:
         return connection
 
     def _connect(self) -> None:
-        with self._told():
+        with self._all_errors():
             begin_file(self.path)
             writer = self._new_connection()
             try:
@@ -234,7 +234,7 @@ class Database:
                 kept="nothing was written",
             )
         log_beside(writer)
-        # What was handed in must be there after a power cut as well.
+        # What was submitted must be there after a power cut as well.
         writer.execute("PRAGMA synchronous = FULL")
         if version == VERSION:
             writer.execute("SELECT id FROM jobs ORDER BY id DESC LIMIT 1").fetchone()
@@ -271,22 +271,22 @@ class Database:
             with in_one_step(writer):
                 writer.execute("INSERT OR IGNORE INTO meta (name, value) VALUES (?, ?)", (ID_NAME, folder.id))
 
-    def telling(self) -> AbstractContextManager[None]:
+    def database_errors(self) -> AbstractContextManager[None]:
         """Errors of the database as errors of ours."""
-        return telling(self.path)
+        return database_errors(self.path)
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def _all_errors(self) -> Iterator[None]:
         """Errors of the database and the system as errors of ours."""
         try:
-            with self.telling():
+            with self.database_errors():
                 yield
         except OSError as error:
-            raise told(self.path, error) from error
+            raise as_nuggets_error(self.path, error) from error
 
     def _begin_anew(self, home: Path) -> None:
         """Sets what cannot be read aside; one process at a time, since another one may have begun anew already."""
-        with turn(home, _SET_ASIDE_SECONDS) as mine:
+        with outbox_lock(home, _SET_ASIDE_SECONDS) as mine:
             if not mine:
                 raise LockTimeoutError(
                     "another process is using the pipeline's database, which cannot be read", remedy=TryAgain(),
@@ -307,7 +307,7 @@ class Database:
         try:
             move_away(self.path, folder, stamp)
         except OSError as error:
-            raise told(self.path, error) from error
+            raise as_nuggets_error(self.path, error) from error
         self.notice = f"{self.path}: {why}; the file is now in {folder}, and a new one is started"
 
 
@@ -317,7 +317,7 @@ def check_kind(home: Path) -> None:
     try:
         wrong = wrong_kind(write_target(home, path))
     except OSError as error:
-        raise told(path, error) from error
+        raise as_nuggets_error(path, error) from error
     if wrong:
         raise StorageError(
             f"{wrong}: the pipeline's database belongs there",
@@ -329,7 +329,7 @@ def check_kind(home: Path) -> None:
 
 
 @contextmanager
-def telling(path: Path) -> Iterator[None]:
+def database_errors(path: Path) -> Iterator[None]:
     """Errors of the database at a path as errors of ours."""
     try:
         yield
@@ -338,15 +338,15 @@ def telling(path: Path) -> Iterator[None]:
     except DATABASE_ERRORS as error:
         # A rule of the tables that was met is for whoever wrote the statement.
         if not isinstance(error, sqlite3.IntegrityError):
-            raise told(path, error) from error
-        _look_over(path, error)
+            raise as_nuggets_error(path, error) from error
+        _check_damage(path, error)
         raise
     except Exception as error:
-        _look_over(path, error)
+        _check_damage(path, error)
         raise
 
 
-def _look_over(path: Path, stumbled: Exception) -> None:
+def _check_damage(path: Path, stumbled: Exception) -> None:
     """Raises BrokenFileError when the database is damaged: values that are none of ours make any code stumble, while a
     fault of our own stays one.
     """
@@ -355,7 +355,7 @@ def _look_over(path: Path, stumbled: Exception) -> None:
         raise unreadable(path, said) from stumbled
 
 
-def told(path: Path, error: Exception) -> NuggetsError:
+def as_nuggets_error(path: Path, error: Exception) -> NuggetsError:
     """An error of SQLite or the system as what it means: broken for good, busy, or refused."""
     code = code_of(error)
     if shows_damage(path, error):

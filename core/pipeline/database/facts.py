@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from typing import Final, Literal, NamedTuple
 
-from core.pipeline.decision.candidates import telling
+from core.pipeline.decision.candidates import distinctive_terms
 
 _COLUMNS: Final = (
     "id, raw_id, proposal_id, nugget, content, normalised_content, content_hash, hash_version, type, confidence, "
@@ -27,7 +27,7 @@ Counted = dict[str, tuple[int, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class StoredFact:
     """An accepted fact. content: as it was stored in its note; it may be reworded there by a person.
 
     status: retracted when a person hid or removed its note, denied when a later memory said that it is no longer so.
@@ -50,15 +50,15 @@ class Fact:
     created_at: int
 
 
-class Match(NamedTuple):
+class FactMatch(NamedTuple):
     """A fact that a text finds. score: of bm25(), negative, less is better. waits: its note is still to be written."""
 
-    fact: Fact
+    fact: StoredFact
     score: float
     waits: bool
 
 
-def same(reader: sqlite3.Connection, nugget: str, content_hash: str) -> Fact | None:
+def same(reader: sqlite3.Connection, nugget: str, content_hash: str) -> StoredFact | None:
     """The fact of a nugget that says the same, also when a person took it back since; None for none.
 
     Looks at exactly what the unique index holds.
@@ -70,14 +70,14 @@ def same(reader: sqlite3.Connection, nugget: str, content_hash: str) -> Fact | N
     return _fact(row)
 
 
-def insert(writer: sqlite3.Connection, fact: Fact) -> None:
+def insert(writer: sqlite3.Connection, fact: StoredFact) -> None:
     """Stores a fact. Whoever calls has looked for the same one in this very transaction: two cannot be stored."""
     writer.execute(
         f"INSERT INTO facts ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", astuple(fact)
     )
 
 
-def reword(writer: sqlite3.Connection, fact: Fact) -> None:
+def reword(writer: sqlite3.Connection, fact: StoredFact) -> None:
     """Gives the row of this id other words, with the proposal that they come from."""
     writer.execute(
         "UPDATE facts SET raw_id = ?, proposal_id = ?, content = ?, normalised_content = ?, content_hash = ?,"
@@ -94,7 +94,7 @@ def deny(writer: sqlite3.Connection, fact_id: str) -> None:
     writer.execute("UPDATE facts SET status = 'denied' WHERE id = ?", (fact_id,))
 
 
-def of_note(reader: sqlite3.Connection, note_id: str) -> Fact | None:
+def of_note(reader: sqlite3.Connection, note_id: str) -> StoredFact | None:
     """The fact that became a note, None when the note is no fact's."""
     return _fact(reader.execute(f"SELECT {_COLUMNS} FROM facts WHERE note_id = ?", (note_id,)).fetchone())
 
@@ -115,7 +115,7 @@ def matching(
     words: Sequence[str],
     most: int,
     counted: Counted | None = None,
-) -> list[Match]:
+) -> list[FactMatch]:
     """Facts of a nugget that share words, best first by bm25(); those that are denied are left out.
 
     The rarest words decide: once these lead to some hundred facts, no commoner one is asked for; where one alone leads
@@ -132,7 +132,7 @@ def matching(
         " WHERE nugget = ? AND facts.status <> 'denied' LIMIT ?",
         (query, _LOOKED_AT * most, nugget, most),
     )
-    found = [Match(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
+    found = [FactMatch(_whole(row), float(row["score"]), bool(row["waits"])) for row in rows]
     return sorted(found, key=lambda match: (match.score, match.fact.id))
 
 
@@ -140,7 +140,7 @@ def _query(reader: sqlite3.Connection, words: Sequence[str], counted: Counted) -
     """A query for the words that stand in fewest facts, which leads to about so many facts in all; "" for no fact."""
     total = newest(reader)
     # To count a word costs as much as it is common.
-    held_by = {word: _held_by(reader, word, total, counted) for word in telling(words, _COUNTED)}
+    held_by = {word: _held_by(reader, word, total, counted) for word in distinctive_terms(words, _COUNTED)}
     rarest = sorted((held, word) for word, held in held_by.items() if held)
     if not rarest:
         return ""
@@ -182,9 +182,9 @@ def count(reader: sqlite3.Connection) -> int:
     return int(reader.execute("SELECT count(*) FROM facts WHERE status = 'active'").fetchone()[0])
 
 
-def _fact(row: sqlite3.Row | None) -> Fact | None:
+def _fact(row: sqlite3.Row | None) -> StoredFact | None:
     return None if row is None else _whole(row)
 
 
-def _whole(row: sqlite3.Row) -> Fact:
-    return Fact(**{name: row[name] for name in Fact.__slots__})
+def _whole(row: sqlite3.Row) -> StoredFact:
+    return StoredFact(**{name: row[name] for name in StoredFact.__slots__})

@@ -36,7 +36,7 @@ _ONLY: Final = {
 }  # fmt: skip
 
 
-class Kept(NamedTuple):
+class StoredText(NamedTuple):
     """A text that is kept and may hold a credential."""
 
     id: str
@@ -55,28 +55,30 @@ class Masked(NamedTuple):
 # What may hold one
 
 
-def texts(reader: sqlite3.Connection) -> Iterator[Kept]:
-    """Everything that people handed in or models said, the texts as they were handed in first."""
-    yield from _kept(reader, "SELECT id, nugget, content FROM raw_memories ORDER BY created_at, rowid")
-    yield from _kept(reader, "SELECT id, nugget, content FROM facts ORDER BY created_at, id")
+def texts(reader: sqlite3.Connection) -> Iterator[StoredText]:
+    """Everything that people submitted or models said, the texts as they were handed in first."""
+    yield from _stored_texts(
+        reader, "SELECT id, nugget, content FROM raw_memories ORDER BY created_at, rowid"
+    )
+    yield from _stored_texts(reader, "SELECT id, nugget, content FROM facts ORDER BY created_at, id")
     said = "content || char(10) || target_content || char(10) || told"
-    yield from _kept(reader, f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id")
+    yield from _stored_texts(reader, f"SELECT id, nugget, {said} FROM proposals ORDER BY created_at, id")
     found = reader.execute("SELECT session_key, content FROM transcripts ORDER BY session_key, revision")
     for session, content in found:
-        yield Kept(f"session {session}", "", _unpacked(content))
+        yield StoredText(f"session {session}", "", _unpacked(content))
 
 
-def _kept(reader: sqlite3.Connection, query: str) -> Iterator[Kept]:
-    return (Kept(*row) for row in reader.execute(query))
+def _stored_texts(reader: sqlite3.Connection, query: str) -> Iterator[StoredText]:
+    return (StoredText(*row) for row in reader.execute(query))
 
 
-def said_no_secrets(reader: sqlite3.Connection) -> frozenset[str]:
+def load_not_secrets(reader: sqlite3.Connection) -> frozenset[str]:
     """The marks of the values that a person has said are no secrets."""
     rows = reader.execute("SELECT name FROM meta WHERE substr(name, 1, ?) = ?", (len(_NO_SECRET), _NO_SECRET))
     return frozenset(row[0][len(_NO_SECRET) :] for row in rows)
 
 
-def say_no_secret(writer: sqlite3.Connection, value: str) -> None:
+def store_not_secret(writer: sqlite3.Connection, value: str) -> None:
     """Remembers that a value is no secret."""
     meta.put(writer, _NO_SECRET + mark_of(value), 1)
 
@@ -118,19 +120,19 @@ def _changes(table: str, row: Mapping[str, Any], masks: Masks) -> dict[str, Any]
     for name, value in row.items():
         if name in _STAYS or (table == "meta" and name == "name"):
             continue
-        told = _told(table, name, value, masks)
-        if told != value:
-            changes[name] = told
+        masked = _masked_value(table, name, value, masks)
+        if masked != value:
+            changes[name] = masked
     return changes | _derived(table, row, changes)
 
 
-def _told(table: str, column: str, value: Any, masks: Masks) -> Any:
+def _masked_value(table: str, column: str, value: Any, masks: Masks) -> Any:
     if isinstance(value, bytes):
         if table != "transcripts":
             return masks.data(value)
         text = _unpacked(value)
-        told = masks.text(text)
-        return value if told == text else zlib.compress(told.encode())
+        masked = masks.text(text)
+        return value if masked == text else zlib.compress(masked.encode())
     if not isinstance(value, str):
         return value
     return _masked_json(value, masks, tight=column == "payload") if column in _JSON else masks.text(value)
@@ -141,30 +143,30 @@ def _masked_json(text: str, masks: Masks, *, tight: bool) -> str:
         found = json.loads(text)
     except ValueError:
         return masks.text(text)
-    told = masks.value(found)
-    if told == found:
+    masked = masks.value(found)
+    if masked == found:
         return text
     if tight:
-        return json.dumps(told, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
-    return json.dumps(told, ensure_ascii=False)
+        return json.dumps(masked, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+    return json.dumps(masked, ensure_ascii=False)
 
 
 def _derived(table: str, row: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, Any]:
     """What follows from columns that change: other forms of a text, and hashes, which could be guessed at."""
-    told: dict[str, Any] = {}
+    masked: dict[str, Any] = {}
     if "content" in changes and table == "transcripts":
-        told["length"] = len(_unpacked(changes["content"]))
+        masked["length"] = len(_unpacked(changes["content"]))
     elif "content" in changes:
         forms = normalise(changes["content"])
         if "normalised_content" in row:
-            told["normalised_content"] = forms.normalised_content
+            masked["normalised_content"] = forms.normalised_content
         if row.get("content_hash") == normalise(row["content"]).content_hash:
-            told["content_hash"] = forms.content_hash
+            masked["content_hash"] = forms.content_hash
     if "name" in changes and "canonical_name" in row:
-        told["canonical_name"] = canonical_name(changes["name"])
+        masked["canonical_name"] = canonical_name(changes["name"])
     if "payload" in changes and "payload_hash" in row:
-        told["payload_hash"] = _digest(changes["payload"])
-    return told
+        masked["payload_hash"] = _digest(changes["payload"])
+    return masked
 
 
 def _span(row: Mapping[str, Any], former: str, now: str, masks: Masks) -> dict[str, int]:
@@ -220,8 +222,8 @@ def _rewrite(writer: sqlite3.Connection, row: Masked) -> None:
         if only is None or only not in row.changes:
             raise
         apart = " ".join((row.changes[only], _digest(json.dumps(dict(row.key)))[:16]))
-        told = _digest(apart) if only == "content_hash" else apart
-        _update(writer, row._replace(changes={**row.changes, only: told}))
+        masked = _digest(apart) if only == "content_hash" else apart
+        _update(writer, row._replace(changes={**row.changes, only: masked}))
 
 
 def _update(writer: sqlite3.Connection, row: Masked) -> None:

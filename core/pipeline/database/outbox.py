@@ -94,7 +94,7 @@ def ready(
     return tuple(map(_as_row, rows))
 
 
-def waiting(reader: sqlite3.Connection, proposals: Collection[str] | None = None) -> int:
+def count_waiting(reader: sqlite3.Connection, proposals: Collection[str] | None = None) -> int:
     """How many rows still wait. proposals: for these alone; None: for all."""
     which = "" if proposals is None else f" AND {_NAMED}"
     found = reader.execute(
@@ -146,7 +146,7 @@ def put_off(writer: sqlite3.Connection, rows: Collection[OutboxRow], error: str)
     )
 
 
-def try_failed_again(writer: sqlite3.Connection) -> int:
+def retry_failed(writer: sqlite3.Connection) -> int:
     """Lets the rows that failed wait once more; how many."""
     return writer.execute("UPDATE graph_outbox SET status = 'pending' WHERE status = 'failed'").rowcount
 

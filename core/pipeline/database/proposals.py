@@ -68,7 +68,7 @@ def by_id(reader: sqlite3.Connection, proposal_id: str) -> StoredProposal | None
     return None if row is None else _stored(row)
 
 
-def meant(reader: sqlite3.Connection, said: str) -> str:
+def resolve_id(reader: sqlite3.Connection, said: str) -> str:
     """The id that an unambiguous beginning of an id means, with or without its first word, or the exact text of a
     proposal that waits; what means none comes back as it is. Raises AmbiguousError, and InvalidInputError for "".
     """

@@ -1,4 +1,4 @@
-"""Rows of raw memories: what was handed in, to the letter, and what became of it."""
+"""Rows of raw memories: what was submitted, to the letter, and what became of it."""
 
 from __future__ import annotations
 

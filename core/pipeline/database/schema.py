@@ -8,7 +8,7 @@ VERSION: Final = 1
 
 _MEMORIES: Final = """
 CREATE TABLE meta (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
--- What was handed in, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.
+-- What was submitted, to the letter. duplicate_of: an earlier raw memory that says the same; it has the job.
 CREATE TABLE raw_memories (
     id TEXT PRIMARY KEY, content TEXT NOT NULL, content_hash TEXT NOT NULL, hash_version INTEGER NOT NULL,
     source_type TEXT NOT NULL, source_id TEXT NOT NULL, project TEXT NOT NULL, nugget TEXT NOT NULL,

@@ -1,4 +1,4 @@
-"""How the two legs of the search for candidates become one score, and the query that a fact makes."""
+"""How the two scorers of the search for candidates become one score, and the query that a fact makes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def match_terms(text: str) -> list[str]:
     return list(terms)[:_MOST_TERMS]
 
 
-def telling(terms: Sequence[str], most: int) -> list[str]:
+def distinctive_terms(terms: Sequence[str], most: int) -> list[str]:
     """So many of the words as tell a text from others, in their order: numbers and long words are mostly rare."""
     if len(terms) <= most:
         return list(terms)
@@ -41,7 +41,7 @@ def normalised_bm25(raw: float, best: float) -> float:
 
 
 def hybrid_score(bm25: float, vector: float, alpha: float = ALPHA) -> float:
-    """alpha * vector + (1 - alpha) * bm25 where both legs found it, otherwise the one that did; all in [0, 1]."""
+    """alpha * vector + (1 - alpha) * bm25 where both scorers found it, otherwise the one that did; all in [0, 1]."""
     if bm25 > 0 and vector > 0:
         return alpha * vector + (1 - alpha) * bm25
     return max(bm25, vector)
@@ -55,7 +55,7 @@ def ranked(
     min_score: float = MIN_SCORE,
     most: int = MOST_CANDIDATES,
 ) -> list[tuple[str, float]]:
-    """The best ids of both legs with their scores, best first, equal ones by id.
+    """The best ids of both scorers with their scores, best first, equal ones by id.
 
     bm25: scores as FTS5 gives them, by id. vector: cosine similarities in [0, 1], by id; empty without vectors.
     """

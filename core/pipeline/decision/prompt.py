@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.decision.result import ACTIONS, Candidate
+from core.pipeline.decision.result import ACTIONS, StoredCandidate
 from core.pipeline.extraction.result import ExtractedFact
 from core.pipeline.intake.normalisation import encodable
 from core.pipeline.intake.redaction import redact
@@ -39,16 +39,16 @@ _MANY: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FactQuestion:
     """A fact that a model has to decide about: its index in the batch, the fact, and its candidates."""
 
     place: int
     fact: ExtractedFact
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[StoredCandidate, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class DecisionPrompt:
     """A prompt with its schema, and what its labels stand for.
 
     labels: "C1" and so on, for each distinct candidate. facts: "F1" and so on, for each question.
@@ -56,11 +56,11 @@ class Asked:
 
     prompt: str
     schema: Schema
-    labels: dict[str, Candidate]
-    facts: dict[str, Question]
+    labels: dict[str, StoredCandidate]
+    facts: dict[str, FactQuestion]
 
 
-def ask(questions: Sequence[Question]) -> Asked:
+def decision_prompt(questions: Sequence[FactQuestion]) -> DecisionPrompt:
     """The prompt for one question or for several at once, whose answers then come as a list of decisions."""
     distinct = dict.fromkeys(candidate for question in questions for candidate in question.candidates)
     labels = {f"C{number}": candidate for number, candidate in enumerate(distinct, 1)}
@@ -77,7 +77,9 @@ def ask(questions: Sequence[Question]) -> Asked:
         )
     several = len(questions) > 1
     lines.append("\n" + (_MANY if several else _ONE))
-    return Asked("\n".join(lines), _schema(list(labels), list(facts) if several else []), labels, facts)
+    return DecisionPrompt(
+        "\n".join(lines), _schema(list(labels), list(facts) if several else []), labels, facts
+    )
 
 
 def _shown(content: str, **more: object) -> str:

@@ -13,7 +13,7 @@ DecidedBy = Literal["rule", "model"]
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class StoredCandidate:
     """A stored memory that a fact may repeat or change, or an earlier fact of the same batch.
 
     content_hash: its hash as intake makes it; "" where there is none. score: relevance in [0, 1]. fact: the index of
@@ -38,7 +38,7 @@ class Proposal:
 
     fact: int
     action: Action
-    target: Candidate | None
+    target: StoredCandidate | None
     confidence: float
     reason: str
     decided_by: DecidedBy

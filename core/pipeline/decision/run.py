@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from core.pipeline.decision.prompt import Asked, Question, ask
-from core.pipeline.decision.result import Candidate, Decisions, Proposal
+from core.pipeline.decision.prompt import DecisionPrompt, FactQuestion, decision_prompt
+from core.pipeline.decision.result import Decisions, Proposal, StoredCandidate
 from core.pipeline.decision.short_cuts import Saying, related, repeated, saying
 from core.pipeline.decision.validation import read_many, read_one
 from core.pipeline.extraction.result import ExtractedFact
@@ -20,7 +20,7 @@ _GIVES_UP_AFTER: Final = 2
 
 
 @dataclass(slots=True)
-class _Course:
+class _DecisionBatch:
     """A batch on its way: outcomes by the index of the fact."""
 
     provider: Provider
@@ -30,7 +30,7 @@ class _Course:
     errors: dict[int, ModelError] = field(default_factory=dict)
     calls: int = 0
 
-    def call(self, asked: Asked) -> Answer:
+    def call(self, asked: DecisionPrompt) -> Answer:
         if self.calls:
             self.between()
         self.calls += 1
@@ -39,7 +39,7 @@ class _Course:
 
 def decide(
     facts: Sequence[ExtractedFact],
-    candidates: Sequence[Sequence[Candidate]],
+    candidates: Sequence[Sequence[StoredCandidate]],
     provider: Provider,
     *,
     deadline: float,
@@ -53,38 +53,38 @@ def decide(
 
     An answer that cannot be used drops its fact with a warning. Raises the ModelError when every fact ended in one.
     """
-    course = _Course(provider, deadline, between)
-    questions = _by_rules(facts, candidates, course.outcomes)
+    batch = _DecisionBatch(provider, deadline, between)
+    questions = _by_rules(facts, candidates, batch.outcomes)
     if len(questions) > 1:
-        questions = _all_at_once(questions, course)
-    _one_by_one(questions, course)
-    _follow_dropped(course)
-    if course.errors and len(course.errors) == len(facts):
-        raise next(iter(course.errors.values())).during(_STAGE)
-    told = {place: outcome for place, outcome in course.outcomes.items() if isinstance(outcome, str)}
-    told |= {place: error.during(_STAGE).what for place, error in course.errors.items()}
+        questions = _all_at_once(questions, batch)
+    _one_by_one(questions, batch)
+    _follow_dropped(batch)
+    if batch.errors and len(batch.errors) == len(facts):
+        raise next(iter(batch.errors.values())).during(_STAGE)
+    told = {place: outcome for place, outcome in batch.outcomes.items() if isinstance(outcome, str)}
+    told |= {place: error.during(_STAGE).what for place, error in batch.errors.items()}
     return Decisions(
-        tuple(outcome for _, outcome in sorted(course.outcomes.items()) if isinstance(outcome, Proposal)),
+        tuple(outcome for _, outcome in sorted(batch.outcomes.items()) if isinstance(outcome, Proposal)),
         tuple(f"Fact {place + 1}: {told[place]}" for place in sorted(told)),
-        tuple(sorted(course.errors.items())),
-        course.calls,
+        tuple(sorted(batch.errors.items())),
+        batch.calls,
     )
 
 
 def _by_rules(
     facts: Sequence[ExtractedFact],
-    candidates: Sequence[Sequence[Candidate]],
+    candidates: Sequence[Sequence[StoredCandidate]],
     outcomes: dict[int, Proposal | str],
-) -> list[Question]:
+) -> list[FactQuestion]:
     """Decides what needs no model, into the outcomes; the questions that are left, in order."""
     sayings = [saying(fact.content) for fact in facts]
     own = [
-        Candidate("", fact.content, fact.type, content_hash=said.content_hash, fact=place)
+        StoredCandidate("", fact.content, fact.type, content_hash=said.content_hash, fact=place)
         for place, (fact, said) in enumerate(zip(facts, sayings, strict=True))
     ]
-    known: dict[Candidate, Saying] = {}
+    known: dict[StoredCandidate, Saying] = {}
     distinct: list[int] = []
-    questions: list[Question] = []
+    questions: list[FactQuestion] = []
     for place, (fact, stored) in enumerate(zip(facts, candidates, strict=True)):
         for candidate in stored:
             if candidate not in known:
@@ -99,52 +99,52 @@ def _by_rules(
         near = (*stored, *(own[other] for other in related(place, sayings, distinct)))
         distinct.append(place)
         if near:
-            questions.append(Question(place, fact, near))
+            questions.append(FactQuestion(place, fact, near))
         else:
             outcomes[place] = Proposal(place, "add", None, fact.confidence, ADD_REASON, "rule")
     return questions
 
 
-def _all_at_once(questions: list[Question], course: _Course) -> list[Question]:
+def _all_at_once(questions: list[FactQuestion], batch: _DecisionBatch) -> list[FactQuestion]:
     """Asks for all in one call; the questions that it left open."""
-    asked = ask(questions)
+    asked = decision_prompt(questions)
     try:
-        course.outcomes |= read_many(course.call(asked), asked)
+        batch.outcomes |= read_many(batch.call(asked), asked)
     except (ModelHttpError, CallRefusedError) as error:
         # Nobody is there: asking for each fact alone would be the same call again and again.
-        course.errors |= {question.place: error for question in questions}
+        batch.errors |= {question.place: error for question in questions}
         return []
     except ModelError:
         return questions
-    return [question for question in questions if question.place not in course.outcomes]
+    return [question for question in questions if question.place not in batch.outcomes]
 
 
-def _one_by_one(questions: list[Question], course: _Course) -> None:
+def _one_by_one(questions: list[FactQuestion], batch: _DecisionBatch) -> None:
     unreached = 0
     last: ModelError | None = None
     for question in questions:
         if last is not None and unreached >= _GIVES_UP_AFTER:
-            course.errors[question.place] = last
+            batch.errors[question.place] = last
             continue
-        asked = ask([question])
+        asked = decision_prompt([question])
         try:
-            course.outcomes[question.place] = read_one(course.call(asked), asked)
+            batch.outcomes[question.place] = read_one(batch.call(asked), asked)
             unreached = 0
         except ModelError as error:
-            course.errors[question.place] = last = error
+            batch.errors[question.place] = last = error
             unreached = unreached + 1 if error.kind in ("http", "timeout") else 0
 
 
-def _follow_dropped(course: _Course) -> None:
+def _follow_dropped(batch: _DecisionBatch) -> None:
     """A fact that repeats or changes an earlier one shares its fate: where that is dropped, so is this."""
-    for place, outcome in sorted(course.outcomes.items()):
+    for place, outcome in sorted(batch.outcomes.items()):
         if not isinstance(outcome, Proposal) or outcome.target is None:
             continue
         earlier = outcome.target.fact
-        if earlier is None or isinstance(course.outcomes.get(earlier), Proposal):
+        if earlier is None or isinstance(batch.outcomes.get(earlier), Proposal):
             continue
-        if earlier in course.errors:
-            course.errors[place] = course.errors[earlier]
-            del course.outcomes[place]
+        if earlier in batch.errors:
+            batch.errors[place] = batch.errors[earlier]
+            del batch.outcomes[place]
         else:
-            course.outcomes[place] = f"depends on fact {earlier + 1}, which was dropped"
+            batch.outcomes[place] = f"depends on fact {earlier + 1}, which was dropped"

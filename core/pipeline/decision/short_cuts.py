@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final
 
 from core.pipeline.contradiction import polarity_difference
-from core.pipeline.decision.result import Candidate
+from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.intake.normalisation import compose, encodable, normalise
 from core.text.tokens import STOP_WORDS, stem, words
 
@@ -76,7 +76,9 @@ def says_the_same(fact: Saying, stored: Saying) -> str:
     return "nearly the same words are already stored"
 
 
-def repeated(fact: Saying, candidates: Iterable[tuple[Candidate, Saying]]) -> tuple[Candidate, str] | None:
+def repeated(
+    fact: Saying, candidates: Iterable[tuple[StoredCandidate, Saying]]
+) -> tuple[StoredCandidate, str] | None:
     """The first candidate that says what a fact says, and why; None when none does."""
     for candidate, stored in candidates:
         reason = says_the_same(fact, stored)

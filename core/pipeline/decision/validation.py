@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from core.pipeline.decision.prompt import PROMPT_VERSION, Asked, Question
-from core.pipeline.decision.result import ACTIONS, Action, Candidate, Proposal
-from core.pipeline.models.answers import clamped, excerpt, last_object
+from core.pipeline.decision.prompt import PROMPT_VERSION, DecisionPrompt, FactQuestion
+from core.pipeline.decision.result import ACTIONS, Action, Proposal, StoredCandidate
+from core.pipeline.models.answer_parsing import clamped, excerpt, last_object
 from core.pipeline.models.lenient_json import Json, JsonObject
 from core.pipeline.models.provider import Answer
 
@@ -16,14 +16,14 @@ _ACTIONS: Final[dict[str, Action]] = {action: action for action in ACTIONS}
 _TARGET_KEYS: Final = ("targetId", "target_id", "target")
 
 
-def read_one(answer: Answer, asked: Asked) -> Proposal | str:
+def read_one(answer: Answer, asked: DecisionPrompt) -> Proposal | str:
     """The proposal for the only question that was asked, or why there is none. Raises a ModelError when the answer
     cannot be read."""
     question = next(iter(asked.facts.values()))
     return _proposal(last_object(answer, ("action",)), question, asked.labels, answer.model)
 
 
-def read_many(answer: Answer, asked: Asked) -> dict[int, Proposal | str]:
+def read_many(answer: Answer, asked: DecisionPrompt) -> dict[int, Proposal | str]:
     """For each fact that the answer speaks of, by its index: the proposal or why there is none; the first counts.
 
     Raises a ModelError when the answer cannot be read.
@@ -41,7 +41,7 @@ def read_many(answer: Answer, asked: Asked) -> dict[int, Proposal | str]:
 
 
 def _proposal(
-    item: JsonObject, question: Question, labels: Mapping[str, Candidate], model: str
+    item: JsonObject, question: FactQuestion, labels: Mapping[str, StoredCandidate], model: str
 ) -> Proposal | str:
     named = item.get("action")
     action = _ACTIONS.get(named.strip().lower()) if isinstance(named, str) else None
@@ -68,7 +68,9 @@ def _proposal(
     )
 
 
-def _target(said: Json, question: Question, labels: Mapping[str, Candidate]) -> Candidate | None:
+def _target(
+    said: Json, question: FactQuestion, labels: Mapping[str, StoredCandidate]
+) -> StoredCandidate | None:
     """The candidate that a label or an id names, when it is one of the question's own."""
     if not isinstance(said, str):
         return None

@@ -14,7 +14,7 @@ from core.pipeline.extraction.prompt import (
 from core.pipeline.extraction.result import Extraction, Limits
 from core.pipeline.extraction.validation import Warnings, valid_facts, valid_relations
 from core.pipeline.intake.redaction import MARK
-from core.pipeline.models.answers import last_object, says_nothing
+from core.pipeline.models.answer_parsing import last_object, says_nothing
 from core.pipeline.models.lenient_json import JsonObject
 from core.pipeline.models.provider import Answer, ModelError, Provider
 

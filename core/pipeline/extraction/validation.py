@@ -14,7 +14,7 @@ from core.pipeline.extraction.result import (
     Limits,
 )
 from core.pipeline.intake.redaction import MARK, redact
-from core.pipeline.models.answers import clamped, excerpt
+from core.pipeline.models.answer_parsing import clamped, excerpt
 from core.pipeline.models.lenient_json import Json, JsonObject
 from core.text.tokens import stems
 

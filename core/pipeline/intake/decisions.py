@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Final, NamedTuple
 
-from core.pipeline.intake.sentences import Segment, Span, clauses
+from core.pipeline.intake.sentences import TextSegment, TextSpan, clauses
 
 # No more of a text than this is looked at, and no more than that between a verb and what it was chosen over.
 SCANNED: Final = 20_000
@@ -66,7 +66,7 @@ class Decision(NamedTuple):
     """A decision in a text. form: 1 to 14, the number of the form of words; span: from its verb to its last word."""
 
     form: int
-    span: Span
+    span: TextSpan
 
 
 class _Token(NamedTuple):
@@ -88,12 +88,12 @@ def find_decisions(text: str) -> tuple[Decision, ...]:
     return decisions_in(scanned, clauses(scanned))
 
 
-def decisions_in(text: str, segments: Iterable[Segment]) -> tuple[Decision, ...]:
+def decisions_in(text: str, segments: Iterable[TextSegment]) -> tuple[Decision, ...]:
     """The decisions in some clauses of a text, in their order."""
     return tuple(found for clause in segments for found in _in_clause(text, clause))
 
 
-def _in_clause(text: str, clause: Segment) -> list[Decision]:
+def _in_clause(text: str, clause: TextSegment) -> list[Decision]:
     if clause.question or not _may_decide(text[clause.start : clause.end].lower()):
         return []
     tokens = [
@@ -107,7 +107,7 @@ def _in_clause(text: str, clause: Segment) -> list[Decision]:
         for form, test in _FORMS.get(token.word, ()):
             last = test(tokens, place)
             if last >= 0 and not _is_negated(text, tokens, place):
-                found.append(Decision(form, Span(token.start, tokens[last].end)))
+                found.append(Decision(form, TextSpan(token.start, tokens[last].end)))
     return found
 
 

@@ -13,7 +13,7 @@ from core.pipeline.intake.aspects import aspect_of
 from core.pipeline.intake.decisions import Decision, decisions_in
 from core.pipeline.intake.names import SCANNED, Name, find_names
 from core.pipeline.intake.normalisation import collapse_white_space, normalise
-from core.pipeline.intake.sentences import Segment, Span, clauses
+from core.pipeline.intake.sentences import TextSegment, TextSpan, clauses
 
 AttributeKind = Literal["attribute", "constraint"]
 
@@ -51,7 +51,7 @@ class Attribute:
     kind: AttributeKind
     confidence: float
     importance: float
-    span: Span
+    span: TextSpan
 
 
 class Pair(NamedTuple):
@@ -92,7 +92,7 @@ def link(text: str, known: Container[str] = frozenset()) -> Links:
 
 
 def _attributes(
-    text: str, segments: tuple[Segment, ...], entities: tuple[Name, ...], decisions: tuple[Decision, ...]
+    text: str, segments: tuple[TextSegment, ...], entities: tuple[Name, ...], decisions: tuple[Decision, ...]
 ) -> tuple[Attribute, ...]:
     """One attribute a clause at most, and none twice: of the first name in it behind which a predicate stands."""
     places = sorted((span, entity) for entity in entities for span in entity.spans) if entities else []
@@ -129,7 +129,7 @@ def _attributes(
     return tuple(found.values())
 
 
-def _predicate(text: str, start: int, end: int) -> Span | None:
+def _predicate(text: str, start: int, end: int) -> TextSpan | None:
     """What a clause says behind a name, or None where that is shorter than 5 characters; 200 of it at most."""
     leading = _LEADING.match(text, start, end)
     start = leading.end() if leading else start
@@ -141,10 +141,10 @@ def _predicate(text: str, start: int, end: int) -> Span | None:
         whole = said.rfind(" ", _LONGEST_PREDICATE - _LONGEST_CUT_WORD, _LONGEST_PREDICATE + 1)
         said = said[: whole if whole > 0 else _LONGEST_PREDICATE].rstrip()
     length = len(said.rstrip(",;:").rstrip())
-    return Span(start, start + length) if length >= _SHORTEST_PREDICATE else None
+    return TextSpan(start, start + length) if length >= _SHORTEST_PREDICATE else None
 
 
-def _pairs(segments: tuple[Segment, ...], entities: tuple[Name, ...]) -> tuple[Pair, ...]:
+def _pairs(segments: tuple[TextSegment, ...], entities: tuple[Name, ...]) -> tuple[Pair, ...]:
     """The closest pairs: those that share a clause first, then by how far apart the two first stand."""
     ends = [segment.end for segment in segments]
     shared = {

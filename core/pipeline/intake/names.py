@@ -20,7 +20,7 @@ from core.pipeline.intake.name_words import (
     may_be_several,
 )
 from core.pipeline.intake.normalisation import collapse_white_space, compose
-from core.pipeline.intake.sentences import Span, sentences
+from core.pipeline.intake.sentences import TextSpan, sentences
 from core.text.file_references import file_references
 
 NameKind = Literal["name", "identifier", "package", "path"]
@@ -48,7 +48,7 @@ _HUMP: Final = re.compile(r"[a-z\d][A-Z]")
 class Mention(NamedTuple):
     """A name where it stands. sentence_start: a single plain word that opens a sentence, not yet known to be a name."""
 
-    span: Span
+    span: TextSpan
     name: str
     kind: NameKind
     sentence_start: bool = False
@@ -61,7 +61,7 @@ class Name:
     name: str
     canonical_name: str
     kind: NameKind
-    spans: tuple[Span, ...]
+    spans: tuple[TextSpan, ...]
 
 
 class _Word(NamedTuple):
@@ -70,7 +70,7 @@ class _Word(NamedTuple):
     ends_run, begins_run: signs behind or before it that part it. comma: one of them is a comma or semicolon.
     """
 
-    span: Span
+    span: TextSpan
     text: str
     ends_run: bool
     begins_run: bool
@@ -148,7 +148,7 @@ def _coded(text: str) -> Iterator[Mention]:
             if SHORTEST_NAME <= len(said) <= _LONGEST_IDENTIFIER and _is_identifier(said):
                 name = said.removesuffix("()")
                 kind: NameKind = "package" if _PACKAGE.fullmatch(said) else "identifier"
-                yield Mention(Span(opened + 1, opened + 1 + len(name)), name, kind)
+                yield Mention(TextSpan(opened + 1, opened + 1 + len(name)), name, kind)
             opened = -1
     for word in _words(text, 0, len(text)) if "@" in text else ():
         if _PACKAGE.fullmatch(word.text):
@@ -157,7 +157,7 @@ def _coded(text: str) -> Iterator[Mention]:
         for reference in file_references(found[0]) if _has_slash(found[0]) else ():
             if _has_slash(reference.path):
                 start = found.start() + reference.start
-                yield Mention(Span(start, start + len(reference.path)), reference.path, "path")
+                yield Mention(TextSpan(start, start + len(reference.path)), reference.path, "path")
 
 
 def _has_slash(text: str) -> bool:
@@ -184,7 +184,7 @@ def _words(text: str, start: int, end: int) -> Iterator[_Word]:
     for found in _WORD.finditer(text, start, end):
         raw = found[0]
         if raw.isalnum():
-            yield _Word(Span(*found.span()), raw, False, False, False, False)
+            yield _Word(TextSpan(*found.span()), raw, False, False, False, False)
             continue
         inner = raw.lstrip(_OPENING)
         begin = found.start() + len(raw) - len(inner)
@@ -194,7 +194,7 @@ def _words(text: str, start: int, end: int) -> Iterator[_Word]:
         if possessive:
             inner = inner[: possessive.start()]
         yield _Word(
-            Span(begin, begin + len(inner)),
+            TextSpan(begin, begin + len(inner)),
             inner,
             possessive is not None or not _ENDS_RUN.isdisjoint(behind),
             begin > found.start(),
@@ -224,7 +224,7 @@ def _runs(text: str, words: tuple[_Word, ...]) -> Iterator[tuple[Mention, bool]]
 def _named(
     text: str, run: list[_Word], first: _Word | None, after: _Word | None, words: tuple[_Word, ...]
 ) -> Iterator[tuple[Mention, bool]]:
-    span = Span(run[0].span.start, run[-1].span.end)
+    span = TextSpan(run[0].span.start, run[-1].span.end)
     name = collapse_white_space(compose(span.of(text)))
     if len(name) < SHORTEST_NAME:
         return

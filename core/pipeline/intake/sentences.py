@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """A part of a text: from start up to, but not including, end; in characters."""
 
     start: int
@@ -18,7 +18,7 @@ class Span(NamedTuple):
         return text[self.start : self.end]
 
 
-class Segment(NamedTuple):
+class TextSegment(NamedTuple):
     """A sentence or clause without the sign that ends it; question: that sign is a question mark."""
 
     start: int
@@ -38,26 +38,26 @@ _LONGEST_ABBREVIATION: Final = 6
 _LAST_WORD: Final = re.compile(r"(?:^|[\s(\"'])([A-Za-z.]{1,6})$")
 
 
-def sentences(text: str) -> Iterator[Segment]:
+def sentences(text: str) -> Iterator[TextSegment]:
     """The sentences of a text in order, cut at `. ! ?`, their wide forms and line ends; none is blank."""
     return _cut(text, _SENTENCE_END)
 
 
-def clauses(text: str) -> Iterator[Segment]:
+def clauses(text: str) -> Iterator[TextSegment]:
     """The clauses of a text in order, cut where sentences are and at dashes between spaces and bullets."""
     return _cut(text, _CLAUSE_END)
 
 
-def _cut(text: str, pattern: re.Pattern[str]) -> Iterator[Segment]:
+def _cut(text: str, pattern: re.Pattern[str]) -> Iterator[TextSegment]:
     place = 0
     for found in pattern.finditer(text):
         if found[0] == "." and _is_abbreviation(text, found.start()):
             continue
         if text[place : found.start()].strip():
-            yield Segment(place, found.start(), "?" in found[0] or "？" in found[0])
+            yield TextSegment(place, found.start(), "?" in found[0] or "？" in found[0])
         place = found.end()
     if text[place:].strip():
-        yield Segment(place, len(text))
+        yield TextSegment(place, len(text))
 
 
 def _is_abbreviation(text: str, place: int) -> bool:

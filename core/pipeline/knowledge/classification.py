@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from core.pipeline.database.attributes import Waiting
+from core.pipeline.database.attributes import UnclassifiedAttribute
 from core.pipeline.database.entities import UNDETERMINED, Kind
 from core.pipeline.extraction.result import ENTITY_TYPES
 from core.pipeline.intake.linker import AttributeKind
 from core.pipeline.intake.normalisation import collapse_white_space, compose, encodable
 from core.pipeline.intake.redaction import redact
-from core.pipeline.models.answers import last_object
+from core.pipeline.models.answer_parsing import last_object
 from core.pipeline.models.lenient_json import Json, JsonObject
 from core.pipeline.models.provider import Answer, Schema, UnreadableAnswerError
 
@@ -56,7 +56,7 @@ Answer:"""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClassificationPrompt:
     """A prompt with its schema. labels: "A" and the id of the attribute that each stands for."""
 
     prompt: str
@@ -82,7 +82,9 @@ class Classified:
     entity_type: str = ""
 
 
-def ask(entity: Kind, aspects: Sequence[str], items: Sequence[Waiting], *, longest: int) -> Asked:
+def classification_prompt(
+    entity: Kind, aspects: Sequence[str], items: Sequence[UnclassifiedAttribute], *, longest: int
+) -> ClassificationPrompt:
     """The question about some statements of one entity, without credentials. aspects: those it has. longest: characters
     of each shown.
     """
@@ -100,10 +102,10 @@ def ask(entity: Kind, aspects: Sequence[str], items: Sequence[Waiting], *, longe
     ]
     lines += [f"A{item.id}: {_shown(redact(item.content).text[:longest])}" for item in items]
     lines.append(_ANSWER.format('"entity_type", ' if asks_type else ""))
-    return Asked("\n".join(lines), _schema(list(labels), asks_type), labels, asks_type)
+    return ClassificationPrompt("\n".join(lines), _schema(list(labels), asks_type), labels, asks_type)
 
 
-def read(answer: Answer, asked: Asked) -> Classified:
+def read_classification(answer: Answer, asked: ClassificationPrompt) -> Classified:
     """What an answer says of the statements that were asked about; of several items for one the first counts.
 
     A kind that is none is an attribute. An item with a label that was not given or an aspect that is no name is passed

@@ -34,7 +34,7 @@ def merge_entities(
         kept, other = _known(writer, keep_id), _known(writer, other_id)
         entity_merging.merge(writer, keep_id, other_id, now)
         entities.determine(writer, keep_id, other.type, now)
-        if attributes.waiting(writer, keep_id, 1):
+        if attributes.unclassified(writer, keep_id, 1):
             jobs.enqueue(
                 writer, type="structural_classify", target=str(keep_id), max_attempts=max_attempts, now=now
             )

@@ -7,13 +7,13 @@ from typing import Final
 
 from core.pipeline.contradiction import Supersession, shared_words, supersedes
 from core.pipeline.database import attributes, history
-from core.pipeline.database.attributes import SaidOf
+from core.pipeline.database.attributes import StoredAttribute
 from core.pipeline.database.connection import Database
 
 _DAY_MS: Final = 86_400_000
 
 
-def flag_outdated(writer: sqlite3.Connection, said: SaidOf, now: int) -> int:
+def flag_outdated(writer: sqlite3.Connection, said: StoredAttribute, now: int) -> int:
     """Holds an attribute against what other memories say of the same aspect; how many flags came of it.
 
     Of two the one is outdated whose memory was handed in before the other's, whichever was read first. It stands until
@@ -24,7 +24,7 @@ def flag_outdated(writer: sqlite3.Connection, said: SaidOf, now: int) -> int:
         # Every sign needs a word in common; most siblings have none.
         if not shared_words(said.content, other.content):
             continue
-        newer, older = sorted((said, other), key=lambda one: (one.said_at, one.id), reverse=True)
+        newer, older = sorted((said, other), key=lambda one: (one.submitted_at, one.id), reverse=True)
         found = outdates(newer, older)
         if found is not None and older.superseded_by != newer.id:
             why = f"{found.signal} {found.confidence:.2f}"
@@ -33,18 +33,18 @@ def flag_outdated(writer: sqlite3.Connection, said: SaidOf, now: int) -> int:
     return flags
 
 
-def outdates(newer: SaidOf, older: SaidOf) -> Supersession | None:
+def outdates(newer: StoredAttribute, older: StoredAttribute) -> Supersession | None:
     """Whether a newer attribute seems to take an older one's place."""
-    days = (newer.said_at - older.said_at) / _DAY_MS
+    days = (newer.submitted_at - older.submitted_at) / _DAY_MS
     return supersedes(
         newer.content, older.content, gap_days=days, old_is_constraint=older.kind == "constraint"
     )
 
 
-def settle(database: Database, attribute_id: int, *, superseded: bool, by: str, now: int) -> bool:
+def resolve_flag(database: Database, attribute_id: int, *, superseded: bool, by: str, now: int) -> bool:
     """A person's word on a flagged attribute: it is outdated, or it stays. False when it is not flagged (any more)."""
     with database.write() as writer:
-        flagged = attributes.settle(writer, attribute_id, superseded=superseded, now=now)
+        flagged = attributes.resolve_flag(writer, attribute_id, superseded=superseded, now=now)
         if flagged is None:
             return False
         history.append(

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from core.pipeline.config.parts import DEFAULT_MODELS
-from core.pipeline.guard import assert_outside_transaction
-from core.pipeline.models.commands import GRACE_SECONDS, Said, answered, run, version_of
+from core.pipeline.models.commands import GRACE_SECONDS, CommandOutput, answer_text, run, version_of
 from core.pipeline.models.provider import AVAILABLE, Answer, Availability, Schema
+from core.pipeline.transaction_guard import assert_outside_transaction
 
 # Longer prompts stand on no command line, where everybody on the machine can read them.
 SHORT: Final = 200
@@ -48,7 +48,7 @@ class ClaudeCode:
         said = self._run(prompt, is_short(prompt), deadline)
         if said.code != 0 and not is_short(prompt) and _refuses_input(said) and _is_argument(prompt):
             said = self._run(prompt, True, deadline)
-        return Answer(answered(self.name, said), self.model)
+        return Answer(answer_text(self.name, said), self.model)
 
     def arguments(self, prompt: str | None) -> list[str]:
         """The command line. prompt: None when it comes on standard input."""
@@ -76,7 +76,7 @@ class ClaudeCode:
         why = f"{said} cannot run without its tools; update it to {oldest} or newer"
         return Availability(False, "no_command", why)
 
-    def _run(self, prompt: str, as_argument: bool, deadline: float) -> Said:
+    def _run(self, prompt: str, as_argument: bool, deadline: float) -> CommandOutput:
         arguments = self.arguments(prompt if as_argument else None)
         text = None if as_argument else prompt
         environ = own_environ(self.environ)
@@ -110,7 +110,7 @@ def _is_argument(prompt: str) -> bool:
     return len(prompt) <= _LONGEST_ARGUMENT and not prompt.startswith("-") and "\0" not in prompt
 
 
-def _refuses_input(said: Said) -> bool:
+def _refuses_input(said: CommandOutput) -> bool:
     """Whether an old version asks for the prompt on its command line."""
     told = said.error.lower()
     return "prompt" in told and ("argument" in told or "stdin" in told)

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from core.pipeline.models.answers import excerpt
+from core.pipeline.models.answer_parsing import excerpt
 from core.pipeline.models.provider import (
     Availability,
     EmptyAnswerError,
@@ -41,7 +41,7 @@ class _TooMuchError(Exception):
     """A command says more than any answer is long."""
 
 
-class Said(NamedTuple):
+class CommandOutput(NamedTuple):
     """What a command said, and how it ended."""
 
     code: int
@@ -57,7 +57,7 @@ def run(
     *,
     environ: Mapping[str, str],
     grace: float = GRACE_SECONDS,
-) -> Said:
+) -> CommandOutput:
     """What a command says to a text on its standard input; None gives it none.
 
     name: of the provider, as errors tell it. seconds: for waiting for a turn and the command together; then it is
@@ -85,12 +85,12 @@ def run(
                 raise UnreadableAnswerError(f"{name} sent more than {LARGEST_OUTPUT:,} bytes") from None
             finally:
                 _end(process, grace)
-            return Said(process.returncode, _plain(output), _plain(error))
+            return CommandOutput(process.returncode, _plain(output), _plain(error))
     finally:
         _turns.release()
 
 
-def answered(name: str, said: Said) -> str:
+def answer_text(name: str, said: CommandOutput) -> str:
     """The text of a command that ended well. Raises ModelHttpError when it did not, EmptyAnswerError for no text."""
     if said.code != 0:
         told = excerpt((said.error.strip() or said.output.strip())[:SHOWN_ERROR], SHOWN_ERROR)

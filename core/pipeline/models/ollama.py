@@ -10,8 +10,7 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from core.pipeline.config.parts import DEFAULT_ENDPOINT, DEFAULT_MODELS
-from core.pipeline.guard import assert_outside_transaction
-from core.pipeline.models.answers import excerpt
+from core.pipeline.models.answer_parsing import excerpt
 from core.pipeline.models.http import Reply, request, within
 from core.pipeline.models.provider import (
     AVAILABLE,
@@ -26,6 +25,7 @@ from core.pipeline.models.provider import (
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
+from core.pipeline.transaction_guard import assert_outside_transaction
 
 AVAILABLE_SECONDS: Final = 3.0
 _SHOWN: Final = 200

@@ -34,11 +34,11 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Availability:
-    """Whether a provider could answer now. told: why not, in words, with what to do; "" when it could."""
+    """Whether a provider could answer now. message: why not, in words, with what to do; "" when it could."""
 
     ok: bool
     reason: Literal["", "unreachable", "model_missing", "no_command", "no_library", "off"] = ""
-    told: str = ""
+    message: str = ""
 
 
 AVAILABLE = Availability(True)
@@ -93,10 +93,10 @@ class ModelError(NuggetsError):
 
     def during(self, stage: str) -> Self:
         """The same error, saying during what it came: "LLM extraction failed: connection refused"."""
-        told = copy(self)
-        told.what = f"{stage}: {self.what}"
-        told.args = (told.message,)
-        return told
+        error = copy(self)
+        error.what = f"{stage}: {self.what}"
+        error.args = (error.message,)
+        return error
 
 
 class ModelTimeoutError(ModelError):

@@ -1,4 +1,4 @@
-"""When a worker looks again, and when a failed job may be tried again; the chance is handed in."""
+"""When a worker looks again, and when a failed job may be tried again; the chance is submitted."""
 
 from __future__ import annotations
 

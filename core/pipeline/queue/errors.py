@@ -53,7 +53,7 @@ class Failure:
     """
 
     error_class: str
-    told: str
+    message: str
     permanent: bool = False
     counts: bool = True
     refused: bool = False

@@ -9,10 +9,17 @@ from typing import Final
 from core.errors import ErrorCode, NuggetsError
 from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import attributes, entities, jobs, links
-from core.pipeline.database.attributes import Waiting
+from core.pipeline.database.attributes import UnclassifiedAttribute
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import Kind
-from core.pipeline.knowledge.classification import MOST_ASPECTS, PROMPT_VERSION, Classified, Placed, ask, read
+from core.pipeline.knowledge.classification import (
+    MOST_ASPECTS,
+    PROMPT_VERSION,
+    Classified,
+    Placed,
+    classification_prompt,
+    read_classification,
+)
 from core.pipeline.knowledge.rules import aspect_by_rules
 from core.pipeline.knowledge.superseding import flag_outdated
 from core.pipeline.models.provider import CallRefusedError, ModelError, Provider
@@ -37,7 +44,7 @@ class ClassifyWork:
     job: Job
     entity: Kind
     aspects: tuple[str, ...]
-    items: tuple[Waiting, ...]
+    items: tuple[UnclassifiedAttribute, ...]
     last_attempt: bool
 
 
@@ -55,7 +62,7 @@ class ClassifyPlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ClassifyResult:
     """What the job left: statements with an aspect now, and how many others these seem to outdate."""
 
     placed: int
@@ -68,7 +75,9 @@ def prepare(database: Database, job: Job, configuration: PipelineConfiguration) 
     reader = database.reading
     entity = _entity(reader, job)
     items = (
-        attributes.waiting(reader, entity.id, configuration.structural.classify_batch_size) if entity else ()
+        attributes.unclassified(reader, entity.id, configuration.structural.classify_batch_size)
+        if entity
+        else ()
     )
     if entity is None or not items:
         return None
@@ -91,10 +100,12 @@ def think(
     """
     if provider is None:
         return _by_rules(work, Classified(()), "")
-    asked = ask(work.entity, work.aspects, work.items, longest=configuration.guardrails.max_content_chars)
+    asked = classification_prompt(
+        work.entity, work.aspects, work.items, longest=configuration.guardrails.max_content_chars
+    )
     try:
         answer = provider.generate(asked.prompt, asked.schema, configuration.extraction.timeout / 1_000)
-        found = read(answer, asked)
+        found = read_classification(answer, asked)
     except CallRefusedError:
         raise
     except ModelError as error:
@@ -108,7 +119,7 @@ def think(
     return ClassifyPlan(work, found.placed, found.entity_type, dropped=dropped, model=answer.model)
 
 
-def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -> Written | None:
+def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -> ClassifyResult | None:
     """Writes the plan and completes the job in one transaction; None when the lease was lost, and nothing is written.
 
     Aspects are made where they are new, statements get theirs, an entity of no known type gets one, and what seems
@@ -127,7 +138,7 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
                 "model": plan.model, "prompt_version": PROMPT_VERSION, "warnings": list(plan.warnings),
             }  # fmt: skip
             jobs.complete(writer, job.id, lease_token, now=now, result=result)
-            if attributes.waiting(writer, plan.work.entity.id, 1):
+            if attributes.unclassified(writer, plan.work.entity.id, 1):
                 jobs.enqueue(
                     writer,
                     type="structural_classify",
@@ -144,10 +155,10 @@ def commit(database: Database, plan: ClassifyPlan, lease_token: str, now: int) -
     return written
 
 
-def _write(writer: sqlite3.Connection, plan: ClassifyPlan, now: int) -> Written:
+def _write(writer: sqlite3.Connection, plan: ClassifyPlan, now: int) -> ClassifyResult:
     entity_id = plan.work.entity.id
     if entities.kind_of(writer, entity_id) is None:
-        return Written(0, 0, plan.warnings)
+        return ClassifyResult(0, 0, plan.warnings)
     if plan.entity_type:
         entities.determine(writer, entity_id, plan.entity_type, now)
     placed = flagged = 0
@@ -157,11 +168,11 @@ def _write(writer: sqlite3.Connection, plan: ClassifyPlan, now: int) -> Written:
         if said is None or said.entity_id != entity_id or said.aspect_id is not None:
             continue
         aspect = links.find_or_make_aspect(writer, entity_id, one.aspect, now)
-        if attributes.place(writer, one.id, aspect, one.kind, now):
+        if attributes.assign_aspect(writer, one.id, aspect, one.kind, now):
             placed += 1
             now_said = attributes.attribute(writer, one.id)
             flagged += flag_outdated(writer, now_said, now) if now_said else 0
-    return Written(placed, flagged, plan.warnings)
+    return ClassifyResult(placed, flagged, plan.warnings)
 
 
 def _by_rules(work: ClassifyWork, found: Classified, model: str, *warnings: str) -> ClassifyPlan:

@@ -17,17 +17,17 @@ from core.pipeline.decision.result import Decisions, Proposal
 from core.pipeline.decision.run import decide
 from core.pipeline.extraction.result import Extraction, Limits
 from core.pipeline.extraction.run import extract
-from core.pipeline.intake.bearing import bearing, source_of
+from core.pipeline.intake.entailment import entailment, source_of
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.redaction import redact
 from core.pipeline.knowledge.contradictions import check
-from core.pipeline.models.making import deadline_of
+from core.pipeline.models.factory import deadline_of
 from core.pipeline.models.provider import ModelError, Provider
 from core.pipeline.records import Job, RawMemory
-from core.pipeline.workers.asking import Asking
-from core.pipeline.writes.acting import Graph
-from core.pipeline.writes.candidates import Sought
+from core.pipeline.workers.model_calls import ModelCaller
+from core.pipeline.writes.candidates import CandidateSearch
 from core.pipeline.writes.committing import Committed, write_plan
+from core.pipeline.writes.execution import Graph
 from core.pipeline.writes.planned import ExtractPlan, PlannedFact
 from core.pipeline.writes.source_sentence import source_spans
 
@@ -82,12 +82,12 @@ def think(
         memory.refresh(patient=False)
     graph = Graph(memory.snapshot)
     newest = facts.newest(database.reading)
-    sought = Sought(database, memory, work.raw.nugget, work.configuration.search)
+    sought = CandidateSearch(database, memory, work.raw.nugget, work.configuration.search)
     candidates = sought.of(extraction.facts)
     if any(candidates):
         between()
-    asking = _about(provider, "decide", work)
-    decisions = decide(extraction.facts, candidates, asking, deadline=deadline, between=between)
+    caller = _about(provider, "decide", work)
+    decisions = decide(extraction.facts, candidates, caller, deadline=deadline, between=between)
     _raise_for_another_try(decisions, work.job)
     contradictions = _contradictions(extraction, decisions, work, provider, between)
     return ExtractPlan(
@@ -135,7 +135,7 @@ def commit(
 
 
 def _about(provider: Provider, purpose: str, work: ExtractWork) -> Provider:
-    return provider.about(purpose, work.raw.id) if isinstance(provider, Asking) else provider
+    return provider.about(purpose, work.raw.id) if isinstance(provider, ModelCaller) else provider
 
 
 def _raise_for_another_try(decisions: Decisions, job: Job) -> None:
@@ -154,13 +154,13 @@ def _contradictions(
 ) -> dict[int, str]:
     """By the index of the fact, how it contradicts what it would change."""
     found: dict[int, str] = {}
-    asking = _about(provider, "contradiction", work)
+    caller = _about(provider, "contradiction", work)
     for proposal in decisions.proposals:
         if proposal.target is None or proposal.action not in ("update", "delete"):
             continue
         between()
         fact = extraction.facts[proposal.fact].content
-        verdict = check(proposal.action, fact, proposal.target.content, asking, work.configuration)
+        verdict = check(proposal.action, fact, proposal.target.content, caller, work.configuration)
         if verdict:
             found[proposal.fact] = verdict.said
     return found
@@ -192,7 +192,7 @@ def _planned(
             contradiction=contradictions.get(place, ""),
             pinned=_pinned(graph, proposals.get(place)),
             span=spans[place],
-            bearing=bearing(source, fact.content, preference=fact.type == "preference"),
+            entailment=entailment(source, fact.content, preference=fact.type == "preference"),
         )
         for place, fact in enumerate(extraction.facts)
     ]

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from core.errors import Notice, NuggetsError
 from core.pipeline.queue.backoff import poll_delay_ms
 from core.pipeline.queue.errors import failure_of
-from core.pipeline.records import Ticked
+from core.pipeline.records import TickResult
 
 # How soon an end is noticed that no nudge came with.
 _SLICE_SECONDS: Final = 0.5
@@ -19,14 +19,14 @@ Work = TypeVar("Work", bound=tuple[object, ...])
 
 
 def run(
-    tick: Callable[[], Ticked],
+    tick: Callable[[], TickResult],
     stop: threading.Event,
     nudged: threading.Event,
-    say: Callable[[str], None],
+    notify: Callable[[str], None],
     *,
     chance: Callable[[], float] = lambda: 0.0,
 ) -> None:
-    """Ticks until `stop` is set. say: takes what goes wrong, once until it is over or something else does."""
+    """Ticks until `stop` is set. notify: takes what goes wrong, once until it is over or something else does."""
     failures, last = 0, ""
     while not stop.is_set():
         # Before the tick: what is put in while it runs makes another one follow.
@@ -36,10 +36,12 @@ def run(
             told, delay, failures = "; ".join(ticked.warnings), ticked.delay_ms, 0
         except Exception as error:
             failures += 1
-            told = Notice.of(error, error.kept) if isinstance(error, NuggetsError) else failure_of(error).told
+            told = (
+                Notice.of(error, error.kept) if isinstance(error, NuggetsError) else failure_of(error).message
+            )
             delay = poll_delay_ms(failures, poll_ms=0, chance=chance())
         if told and told != last:
-            say(told)
+            notify(told)
         last = told
         _rest(delay / 1000, stop, nudged)
 

@@ -13,17 +13,17 @@ from core.pipeline.database import jobs, meta
 from core.pipeline.database.connection import Database
 from core.pipeline.database.found_relations import due
 from core.pipeline.database.jobs import Lease, LostLeaseError
-from core.pipeline.knowledge.bringing import TOGETHER, BroughtIn, bring_in_due
+from core.pipeline.knowledge.graph_update import BATCH_SIZE, GraphUpdate, update_graph
 from core.pipeline.queue.backoff import longest_jitter_ms, poll_delay_ms
 from core.pipeline.queue.errors import Failure, failure_of
-from core.pipeline.records import Job, JobType, Ticked
-from core.pipeline.workers.kinds import TYPES, Bench, needs_model, work_off
-from core.pipeline.workers.notes import LONGEST_WAIT_MS, NoteBringer
-from core.pipeline.workers.rounds import Rounds
+from core.pipeline.records import Job, JobType, TickResult
+from core.pipeline.workers.job_types import TYPES, JobContext, needs_model, run_job
+from core.pipeline.workers.outbox_flush import LONGEST_WAIT_MS, OutboxFlusher
+from core.pipeline.workers.round_robin import RoundRobin
 
 if TYPE_CHECKING:
     from core.memory import Memory
-    from core.pipeline.workers.asking import Asking
+    from core.pipeline.workers.model_calls import ModelCaller
 
 # A model and its fallback may both take their whole time between two renewals.
 _TIMEOUTS_IN_A_LEASE: Final = 3
@@ -49,14 +49,14 @@ class Worker:
         name: str,
     ) -> None:
         self.nudged = threading.Event()
-        self.notes = NoteBringer(database, memory, now)
+        self.notes = OutboxFlusher(database, memory, now)
         self._database = database
         self._memory = memory
         self._now = now
         self._ids = ids
         self._chance = chance
         self._name = name
-        self._rounds = Rounds(TYPES)
+        self._rounds = RoundRobin(TYPES)
         self._turn = threading.Lock()
         self._current: Lease | None = None
         self._failures = 0
@@ -64,7 +64,7 @@ class Worker:
         self._kept_by = ""
         self._gathers_since: int | None = None
 
-    def tick(self, configuration: PipelineConfiguration, asking: Asking) -> Ticked:
+    def tick(self, configuration: PipelineConfiguration, caller: ModelCaller) -> TickResult:
         """Lets held texts go, takes back lost jobs, runs one job, brings notes over when it is time.
 
         What a job raises becomes its outcome; errors of the database are raised.
@@ -73,33 +73,33 @@ class Worker:
             began, current = self._now(), mode(configuration)
             released = self._release(configuration)
             reaped = self._reap()
-            job, warnings = self._one_job(configuration, asking) if self._may_lease(current) else (None, ())
-            known = self._bring_in(configuration, began, idle=job is None)
+            job, warnings = self._one_job(configuration, caller) if self._may_lease(current) else (None, ())
+            known = self._update_graph(configuration, began, idle=job is None)
             brought = self.notes.when_due(everything=writes_notes(current), idle=job is None)
-            done = Ticked(
+            done = TickResult(
                 released, reaped, job, brought.flushed, len(known.raws),
                 warnings=(*warnings, *known.warnings, *brought.warnings),
             )  # fmt: skip
             return replace(done, delay_ms=self._delay_ms(done, configuration))
 
-    def _bring_in(self, configuration: PipelineConfiguration, began: int, *, idle: bool) -> BroughtIn:
+    def _update_graph(self, configuration: PipelineConfiguration, began: int, *, idle: bool) -> GraphUpdate:
         """Brings in what is known by now: of several memories at once, but none of it waits for long.
 
         began: when this tick did, epoch ms.
         """
         gathers = self._gathers_since = began if self._gathers_since is None else self._gathers_since
         waits = not idle and 0 <= self._now() - gathers < LONGEST_WAIT_MS
-        if waits and len(due(self._database.reading, TOGETHER)) < TOGETHER:
-            return BroughtIn()
+        if waits and len(due(self._database.reading, BATCH_SIZE)) < BATCH_SIZE:
+            return GraphUpdate()
         self._gathers_since = None
-        return bring_in_due(self._database, configuration, self._now(), most=TOGETHER)
+        return update_graph(self._database, configuration, self._now(), most=BATCH_SIZE)
 
-    def _delay_ms(self, done: Ticked, configuration: PipelineConfiguration) -> int:
+    def _delay_ms(self, done: TickResult, configuration: PipelineConfiguration) -> int:
         if self._rests:
             return poll_delay_ms(self._failures, poll_ms=0, chance=self._chance())
         return 0 if done.did_something else configuration.worker.poll_ms
 
-    def let_go(self) -> None:
+    def release_job(self) -> None:
         """Gives the job in flight back for another worker; what this one still finds out is not written."""
         lease = self._current
         if lease is not None:
@@ -124,17 +124,17 @@ class Worker:
         return processes_jobs(current) and meta.number(self._database.reading, meta.PAUSED) is None
 
     def _one_job(
-        self, configuration: PipelineConfiguration, asking: Asking
+        self, configuration: PipelineConfiguration, caller: ModelCaller
     ) -> tuple[Job | None, tuple[str, ...]]:
         """Leases a job and does it; the job as it is afterwards, None when there was none to be had."""
         self._rests = False
-        lease = self._lease(configuration, asking)
+        lease = self._lease(configuration, caller)
         if lease is None:
             return None, (f"texts are waiting: {self._kept_by}",) if self._kept_by else ()
         self._current = lease
         lease_ms, renewed = _lease_ms(configuration), self._now()
 
-        def beat() -> None:
+        def heartbeat() -> None:
             nonlocal renewed
             if 0 <= self._now() - renewed < lease_ms // _BEATS_IN_A_LEASE:
                 return
@@ -143,31 +143,31 @@ class Worker:
                 if not jobs.heartbeat(writer, lease.job.id, lease.token, now=self._now(), lease_ms=lease_ms):
                     raise LostLeaseError(lease.job.id)
 
-        asking = asking.for_a_job()
-        bench = Bench(self._database, configuration, asking, self._memory, self._now, beat)
+        caller = caller.for_a_job()
+        context = JobContext(self._database, configuration, caller, self._memory, self._now, heartbeat)
         try:
-            with self._database.telling():
-                warnings = work_off(bench, lease)
+            with self._database.database_errors():
+                warnings = run_job(context, lease)
             self._failures = 0
         except LostLeaseError as error:
             warnings = (error.message,)
         except Exception as error:
-            warnings = self._failed(lease, failure_of(error), asking)
+            warnings = self._failed(lease, failure_of(error), caller)
         except BaseException:
-            self.let_go()
+            self.release_job()
             raise
         finally:
             self._current = None
-            asking.finish()
+            caller.finish()
         return jobs.job(self._database.reading, lease.job.id), warnings
 
-    def _lease(self, configuration: PipelineConfiguration, asking: Asking) -> Lease | None:
+    def _lease(self, configuration: PipelineConfiguration, caller: ModelCaller) -> Lease | None:
         turns = self._rounds.turns(jobs.ready(self._database.reading, self._now()))
-        waits = self._what_waits(turns, asking)
+        waits = self._model_obstacle(turns, caller)
         # The first reason stays until it is over: how often it was tried since is no news.
         self._kept_by = (self._kept_by or waits) if waits else ""
         for type in turns:
-            if waits and (asking.provider is not None or needs_model(type)):
+            if waits and (caller.provider is not None or needs_model(type)):
                 continue
             lease = self._lease_of(type, configuration)
             if lease is not None:
@@ -176,11 +176,11 @@ class Worker:
         return None
 
     @staticmethod
-    def _what_waits(turns: tuple[JobType, ...], asking: Asking) -> str:
+    def _model_obstacle(turns: tuple[JobType, ...], caller: ModelCaller) -> str:
         """What keeps the model from being asked, so that no job burns an attempt on it; "" for nothing."""
-        if not turns or (asking.provider is None and not any(map(needs_model, turns))):
+        if not turns or (caller.provider is None and not any(map(needs_model, turns))):
             return ""
-        readiness = asking.ready()
+        readiness = caller.ready()
         return "" if readiness.ok else readiness.why
 
     def _lease_of(self, type: JobType, configuration: PipelineConfiguration) -> Lease | None:
@@ -195,10 +195,10 @@ class Worker:
                 token=self._ids(),
             )
 
-    def _failed(self, lease: Lease, failure: Failure, asking: Asking) -> tuple[str, ...]:
+    def _failed(self, lease: Lease, failure: Failure, caller: ModelCaller) -> tuple[str, ...]:
         """Ends an attempt badly, and what there is to say of it."""
         # Asked before the transaction: it may take seconds.
-        counts = failure.counts and not (failure.unreached and self._provider_is_away(asking))
+        counts = failure.counts and not (failure.unreached and self._provider_is_away(caller))
         self._failures += failure.spreads
         self._rests = failure.spreads
         job_id, now = lease.job.id, self._now()
@@ -211,17 +211,17 @@ class Worker:
                 job_id,
                 lease.token,
                 now=now,
-                error=failure.told,
+                error=failure.message,
                 error_class=failure.error_class,
                 permanent=failure.permanent,
                 counts=counts,
                 jitter_ms=longest_jitter_ms(1, self._chance()),
             )
-        return (f"job {job_id} failed for good: {failure.told}",) if status == "dead" else ()
+        return (f"job {job_id} failed for good: {failure.message}",) if status == "dead" else ()
 
     @staticmethod
-    def _provider_is_away(asking: Asking) -> bool:
-        provider = asking.provider
+    def _provider_is_away(caller: ModelCaller) -> bool:
+        provider = caller.provider
         return provider is None or not provider.available().ok
 
 

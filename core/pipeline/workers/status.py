@@ -1,16 +1,16 @@
-"""Everything in counts, with the light and what it means."""
+"""Everything in counts, with the status and what it means."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from core.pipeline.config import PipelineConfiguration, mode
-from core.pipeline.config.warnings import ConfigurationWarning, Why
+from core.pipeline.config.warnings import ConfigurationWarning, WarningKind
 from core.pipeline.database import jobs, meta
 from core.pipeline.database.connection import Database
-from core.pipeline.database.overview import overview
-from core.pipeline.queue.light import Standing, light_of
-from core.pipeline.records import Light, PipelineStatus, ProviderHealth
+from core.pipeline.database.counts import count_all
+from core.pipeline.queue.state import StateInputs, pipeline_state
+from core.pipeline.records import PipelineState, PipelineStatus, ProviderHealth
 
 
 def _named(configuration: PipelineConfiguration) -> tuple[str, str, str]:
@@ -20,7 +20,7 @@ def _named(configuration: PipelineConfiguration) -> tuple[str, str, str]:
 
 
 def _unreadable(warnings: tuple[ConfigurationWarning, ...]) -> str:
-    return next((one.message for one in warnings if one.why is Why.UNREADABLE), "")
+    return next((one.message for one in warnings if one.why is WarningKind.UNREADABLE), "")
 
 
 _USUAL: Final = _named(PipelineConfiguration())
@@ -35,27 +35,27 @@ def status_of(
 ) -> PipelineStatus:
     """How the pipeline of a memory stands. Reads only."""
     reader = database.reading
-    seen = overview(reader)
+    totals = count_all(reader)
     running = jobs.running(reader)
-    light, why = light_of(
-        Standing(
+    state, why = pipeline_state(
+        StateInputs(
             mode=mode(configuration),
             frozen=configuration.mutations_frozen,
             paused=meta.number(reader, meta.PAUSED) is not None,
             provider=provider,
             now=now,
-            waiting=seen.jobs.get("pending", 0),
-            held=seen.jobs.get("held", 0),
-            running=seen.jobs.get("leased", 0),
-            dead=seen.jobs.get("dead", 0),
-            outbox=seen.outbox_pending,
-            proposals_open=seen.proposals_open,
-            read=seen.read,
-            facts=seen.facts + seen.outcomes,
-            since=seen.since,
-            progress=seen.progress,
-            died=seen.died,
-            died_of=seen.died_of,
+            waiting=totals.jobs.get("pending", 0),
+            held=totals.jobs.get("held", 0),
+            running=totals.jobs.get("leased", 0),
+            dead=totals.jobs.get("dead", 0),
+            outbox=totals.outbox_pending,
+            proposals_open=totals.proposals_open,
+            read=totals.read,
+            facts=totals.facts + totals.outcomes,
+            since=totals.since,
+            progress=totals.progress,
+            died=totals.died,
+            died_of=totals.died_of,
             unreadable=_unreadable(warnings),
             model_named=provider.name != _USUAL[0] or _named(configuration) != _USUAL,
         )
@@ -63,16 +63,16 @@ def status_of(
     return PipelineStatus(
         mode=mode(configuration),
         frozen=configuration.mutations_frozen,
-        light=light,
+        light=state,
         why=why,
-        jobs=seen.jobs,
-        proposals_open=seen.proposals_open,
-        raw=seen.raw,
-        facts=seen.facts,
-        entities=seen.entities,
-        outbox_pending=seen.outbox_pending,
-        outbox_conflicts=seen.outbox_conflicts,
-        last_written_at=seen.last_written_at,
+        jobs=totals.jobs,
+        proposals_open=totals.proposals_open,
+        raw=totals.raw,
+        facts=totals.facts,
+        entities=totals.entities,
+        outbox_pending=totals.outbox_pending,
+        outbox_conflicts=totals.outbox_conflicts,
+        last_written_at=totals.last_written_at,
         running=running[0] if running else None,
         provider=provider,
         warnings=warnings,
@@ -82,18 +82,18 @@ def status_of(
 def status_without_database(
     configuration: PipelineConfiguration, warnings: tuple[ConfigurationWarning, ...]
 ) -> PipelineStatus:
-    """How it stands where nothing was ever handed in."""
+    """How it stands where nothing was ever submitted."""
     name, budget = configuration.extraction.provider, configuration.extraction.daily_call_budget
     health = ProviderHealth(
         name, configuration.extraction.model, "off" if name == "none" else "unknown", 0, 0, None, "", 0, budget,
         None, 0,
     )  # fmt: skip
-    standing = Standing(
+    inputs = StateInputs(
         mode(configuration), configuration.mutations_frozen, False, health, now=0, unreadable=_unreadable(warnings)
     )  # fmt: skip
-    light, why = light_of(standing)
-    if light is Light.IDLE:
+    state, why = pipeline_state(inputs)
+    if state is PipelineState.IDLE:
         why = "no text is submitted yet: use `nuggets ingest FILE` or `nuggets ingest -`"
     return PipelineStatus(
-        mode(configuration), configuration.mutations_frozen, light, why, provider=health, warnings=warnings
+        mode(configuration), configuration.mutations_frozen, state, why, provider=health, warnings=warnings
     )

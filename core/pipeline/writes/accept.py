@@ -10,9 +10,9 @@ from core.errors import NuggetsError
 from core.pipeline.database import proposals, raw
 from core.pipeline.database.found_relations import want_knowledge
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.records import Accepted, Reason
+from core.pipeline.records import Accepted, ProposalReason
 from core.pipeline.writes import audit
-from core.pipeline.writes.acting import Graph, Order, Outcome, carry_out
+from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, Graph, carry_out
 
 if TYPE_CHECKING:
     import sqlite3
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from core.pipeline.records import StoredProposal
 
 TOLD: Final = {
-    Reason.EMPTY: "the text is empty",
-    Reason.TARGET_GONE: "the note to change is hidden or deleted",
-    Reason.TARGET_CHANGED: "the note to change has changed since",
+    ProposalReason.EMPTY: "the text is empty",
+    ProposalReason.TARGET_GONE: "the note to change is hidden or deleted",
+    ProposalReason.TARGET_CHANGED: "the note to change has changed since",
 }
 
 
@@ -65,12 +65,12 @@ def accept(database: Database, memory: Memory, ids: Iterable[str], *, by: str, n
 
 def _accept_one(
     writer: sqlite3.Connection, proposal: StoredProposal, graph: Graph, by: str, now: int
-) -> Outcome:
+) -> ExecutionResult:
     version = proposals.prompt_version(writer, proposal.id)
     memory = raw.raw_of(writer, proposal.raw_id)
-    order = Order(proposal, version, memory.project if memory else "", by)
+    order = ExecutionRequest(proposal, version, memory.project if memory else "", by)
     if proposal.action != "delete" and not normalise(proposal.content).normalised_content:
-        outcome = Outcome("skipped", Reason.EMPTY)
+        outcome = ExecutionResult("skipped", ProposalReason.EMPTY)
     else:
         outcome = carry_out(writer, order, graph, now)
     proposals.resolve(
@@ -83,13 +83,13 @@ def _accept_one(
         note_id=outcome.note_id if outcome.status == "applied" else "",
         repeated=outcome.note_id if outcome.status == "deduped" else "",
     )
-    audit.settled(writer, proposal, outcome, accepted=True, by=by, prompt_version=version, now=now)
+    audit.record_resolution(writer, proposal, outcome, accepted=True, by=by, prompt_version=version, now=now)
     return outcome
 
 
 def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
     """Settles open proposals without doing what they say; how many. Their facts are not proposed again."""
-    outcome = Outcome("rejected", Reason.REFUSED)
+    outcome = ExecutionResult("rejected", ProposalReason.REFUSED)
     refused = 0
     with database.write() as writer:
         for proposal_id in dict.fromkeys(ids):
@@ -98,6 +98,8 @@ def refuse(database: Database, ids: Iterable[str], *, by: str, now: int) -> int:
                 continue
             proposals.resolve(writer, proposal_id, outcome.status, reason=outcome.reason, by=by, now=now)
             version = proposals.prompt_version(writer, proposal_id)
-            audit.settled(writer, proposal, outcome, accepted=False, by=by, prompt_version=version, now=now)
+            audit.record_resolution(
+                writer, proposal, outcome, accepted=False, by=by, prompt_version=version, now=now
+            )
             refused += 1
     return refused

@@ -14,11 +14,11 @@ from core.model.draft import Draft
 from core.model.note import Note
 from core.pipeline.database.outbox import OutboxRow
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.records import Reason
+from core.pipeline.records import ProposalReason
 from core.pipeline.writes.note_of import fact_of, note_ids, note_of, title_of
 from core.text.normalise import normalise_content
 
-Outcome = Literal["written", "unchanged", "conflict", "failed"]
+RowOutcome = Literal["written", "unchanged", "conflict", "failed"]
 _MOST_IDS: Final = 64
 TAKEN_OUT: Final = "the note was deleted"
 _REWORDED: Final = "the note has changed since"
@@ -27,17 +27,17 @@ _HIDDEN: Final = "the note has been hidden since"
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What became of a row. note_id: of the note, another than the row's where that one was taken. told: why not.
+class AppliedRow:
+    """What became of a row. note_id: of the note, another than the row's where that one was taken. error: why not.
 
     former, now: the note's text before and after, where it was written.
     """
 
     row: OutboxRow
-    outcome: Outcome
+    outcome: RowOutcome
     note_id: str
-    reason: Reason = Reason.WRITTEN
-    told: str = ""
+    reason: ProposalReason = ProposalReason.WRITTEN
+    error: str = ""
     former: str = ""
     now: str = ""
 
@@ -54,25 +54,25 @@ class Known:
     stood: Callable[[str, str], bool]
 
 
-def apply_row(draft: Draft, row: OutboxRow, known: Known) -> Brought:
+def apply_row(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
     """Lays a row over the draft; what it cannot do it leaves as it is, and says why.
 
     Doing it again changes nothing: a note that is there already, or was there and was taken out since, is not made
     again, and a text that is there already is not written again.
     """
     if row.op != "hide" and not normalise_content(row.text("content")):
-        return Brought(row, "failed", row.note_id, told="the text is empty")
+        return AppliedRow(row, "failed", row.note_id, error="the text is empty")
     try:
         if row.op == "add":
             return _add(draft, row, known)
         return _update(draft, row) if row.op == "update" else _hide(draft, row)
     except ConflictError as error:
-        return Brought(row, "conflict", row.note_id, Reason.TARGET_CHANGED, error.what)
+        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_CHANGED, error.what)
     except NuggetsError as error:
-        return Brought(row, "failed", row.note_id, told=error.message)
+        return AppliedRow(row, "failed", row.note_id, error=error.message)
 
 
-def _add(draft: Draft, row: OutboxRow, known: Known) -> Brought:
+def _add(draft: Draft, row: OutboxRow, known: Known) -> AppliedRow:
     content = row.text("content")
     further = note_ids(row.text("nugget"), normalise(content).content_hash)
     # Whoever accepted it chose; the others are for when somebody made a note of that id meanwhile.
@@ -81,43 +81,43 @@ def _add(draft: Draft, row: OutboxRow, known: Known) -> Brought:
         if there is not None and fact_of(there) == row.fact_id != "":
             return _found(row, there, content)
         if there is None and known.stood(id, row.fact_id):
-            return Brought(row, "conflict", id, told=TAKEN_OUT)
+            return AppliedRow(row, "conflict", id, error=TAKEN_OUT)
         if there is None and not draft.exists(id) and not known.others(id, row.fact_id):
             made = draft.put(note_of(draft, row, id))
-            return Brought(row, "written", id, now=made.content)
-    return Brought(row, "failed", row.note_id, told="no id is free for the note")
+            return AppliedRow(row, "written", id, now=made.content)
+    return AppliedRow(row, "failed", row.note_id, error="no id is free for the note")
 
 
-def _found(row: OutboxRow, note: Note, content: str) -> Brought:
+def _found(row: OutboxRow, note: Note, content: str) -> AppliedRow:
     if alike(note.content, normalise_content(content)):
-        return Brought(row, "unchanged", note.id)
-    return Brought(row, "conflict", note.id, told=_REWORDED)
+        return AppliedRow(row, "unchanged", note.id)
+    return AppliedRow(row, "conflict", note.id, error=_REWORDED)
 
 
-def _update(draft: Draft, row: OutboxRow) -> Brought:
+def _update(draft: Draft, row: OutboxRow) -> AppliedRow:
     content = normalise_content(row.text("content"))
     note = draft.note(row.note_id)
     if note is None:
-        return Brought(row, "conflict", row.note_id, Reason.TARGET_GONE, _GONE)
+        return AppliedRow(row, "conflict", row.note_id, ProposalReason.TARGET_GONE, _GONE)
     if alike(note.content, content):
-        return Brought(row, "unchanged", note.id)
+        return AppliedRow(row, "unchanged", note.id)
     if note.hidden:
-        return Brought(row, "conflict", note.id, Reason.TARGET_GONE, _HIDDEN)
+        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_GONE, _HIDDEN)
     if not _is_as_expected(note, row):
-        return Brought(row, "conflict", note.id, Reason.TARGET_CHANGED, _REWORDED)
+        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED)
     named_so = not note.is_fact and note.title == title_of(note.content)
     edit_note(draft, note.id, content=content, title=title_of(content) if named_so else None)
-    return Brought(row, "written", note.id, former=note.content, now=content)
+    return AppliedRow(row, "written", note.id, former=note.content, now=content)
 
 
-def _hide(draft: Draft, row: OutboxRow) -> Brought:
+def _hide(draft: Draft, row: OutboxRow) -> AppliedRow:
     note = draft.note(row.note_id)
     if note is None or note.hidden:
-        return Brought(row, "unchanged", row.note_id)
+        return AppliedRow(row, "unchanged", row.note_id)
     if not _is_as_expected(note, row):
-        return Brought(row, "conflict", note.id, Reason.TARGET_CHANGED, _REWORDED)
+        return AppliedRow(row, "conflict", note.id, ProposalReason.TARGET_CHANGED, _REWORDED)
     hide_note(draft, note.id)
-    return Brought(row, "written", note.id, former=note.content)
+    return AppliedRow(row, "written", note.id, former=note.content)
 
 
 def _is_as_expected(note: Note, row: OutboxRow) -> bool:

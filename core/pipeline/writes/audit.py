@@ -8,7 +8,7 @@ from typing import Final
 
 from core.pipeline.database import history
 from core.pipeline.records import ProposalStatus, StoredProposal
-from core.pipeline.writes.acting import Outcome
+from core.pipeline.writes.execution import ExecutionResult
 
 # Who makes facts, and why, as the reference names it.
 WRITER: Final = "pipeline-v2"
@@ -18,7 +18,7 @@ _DONE: Final = {"add": "createdMemoryId", "update": "updatedMemoryId", "hide": "
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class AuditContext:
     """What all rows of one extraction share. latency_ms: of the model's calls, None when nobody measured."""
 
     job_id: int
@@ -29,11 +29,11 @@ class Context:
     latency_ms: int | None = None
 
 
-def decided(
+def record_decision(
     writer: sqlite3.Connection,
     proposal: StoredProposal,
-    outcome: Outcome,
-    context: Context,
+    outcome: ExecutionResult,
+    context: AuditContext,
     prompt_version: str,
     now: int,
 ) -> None:
@@ -44,29 +44,33 @@ def decided(
         "factCount": context.fact_count,
         "entityCount": context.entity_count,
     }
-    _put_down(
+    _append(
         writer, proposal, outcome, prompt_version, now, event="none", changed_by=context.changed_by,
         reason=outcome.reason, old_content=proposal.target_content, latency_ms=context.latency_ms,
         metadata=_metadata(proposal, outcome) | common,
     )  # fmt: skip
     if outcome.done == "add":
-        created(writer, proposal, outcome, prompt_version, now)
+        record_created(writer, proposal, outcome, prompt_version, now)
 
 
-def created(
-    writer: sqlite3.Connection, proposal: StoredProposal, outcome: Outcome, prompt_version: str, now: int
+def record_created(
+    writer: sqlite3.Connection,
+    proposal: StoredProposal,
+    outcome: ExecutionResult,
+    prompt_version: str,
+    now: int,
 ) -> None:
     """The row of a fact that was made."""
-    _put_down(
+    _append(
         writer, proposal, outcome, prompt_version, now, event="created", changed_by=WRITER, reason=CREATED,
         metadata={"type": proposal.type, "confidence": proposal.fact_confidence},
     )  # fmt: skip
 
 
-def settled(
+def record_resolution(
     writer: sqlite3.Connection,
     proposal: StoredProposal,
-    outcome: Outcome,
+    outcome: ExecutionResult,
     *,
     accepted: bool,
     by: str,
@@ -74,19 +78,19 @@ def settled(
     now: int,
 ) -> None:
     """The row of what a person said, and one more where a fact was made by that."""
-    _put_down(
+    _append(
         writer, proposal, outcome, prompt_version, now, event="accepted" if accepted else "refused", changed_by=by,
         reason=outcome.reason, old_content=outcome.former or proposal.target_content,
         metadata=_metadata(proposal, outcome),
     )  # fmt: skip
     if outcome.done == "add":
-        created(writer, proposal, outcome, prompt_version, now)
+        record_created(writer, proposal, outcome, prompt_version, now)
 
 
-def _put_down(
+def _append(
     writer: sqlite3.Connection,
     proposal: StoredProposal,
-    outcome: Outcome,
+    outcome: ExecutionResult,
     prompt_version: str,
     now: int,
     *,
@@ -117,7 +121,7 @@ def _put_down(
     )
 
 
-def _metadata(proposal: StoredProposal, outcome: Outcome) -> dict[str, object]:
+def _metadata(proposal: StoredProposal, outcome: ExecutionResult) -> dict[str, object]:
     """The context of a decision under the names of the reference; those that do not apply are left out."""
     found: dict[str, object] = {
         "proposedAction": proposal.action,

@@ -13,12 +13,12 @@ from core.pipeline.database import facts
 from core.pipeline.database.connection import Database
 from core.pipeline.decision.candidates import (
     MOST_CANDIDATES,
+    distinctive_terms,
     hybrid_score,
     match_terms,
     normalised_bm25,
-    telling,
 )
-from core.pipeline.decision.result import Candidate
+from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.decision.short_cuts import saying, says_the_same
 from core.pipeline.extraction.result import ExtractedFact
 from core.pipeline.intake.normalisation import normalise
@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     from core.search import Hit
     from core.settings import SearchSettings
 
-_MOST_OF_A_LEG: Final = 10
+_MOST_PER_SCORER: Final = 10
 _LONGEST_READ: Final = 2_000
 _MOST_WORDS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class CandidateSearch:
     """Where candidates are looked for: one nugget of a memory, and its facts that are not among the notes yet."""
 
     database: Database
@@ -43,22 +43,22 @@ class Sought:
     nugget: str
     search: SearchPart
 
-    def of(self, batch: Sequence[ExtractedFact]) -> list[tuple[Candidate, ...]]:
+    def of(self, batch: Sequence[ExtractedFact]) -> list[tuple[StoredCandidate, ...]]:
         """For each fact its candidates, best first: at most five of a score of at least `search.min_score`."""
         return [self._of(fact.content) for fact in batch]
 
-    def _of(self, content: str) -> tuple[Candidate, ...]:
+    def _of(self, content: str) -> tuple[StoredCandidate, ...]:
         there = facts.same(self.database.reading, self.nugget, normalise(content).content_hash)
         if there is not None:
             # The rules need no other, and a model will not be asked.
-            return (Candidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
+            return (StoredCandidate(there.note_id, there.content, there.type, 1.0, there.content_hash),)
         found = self._among_notes(content)
-        taken_back: list[Candidate] = []
+        taken_back: list[StoredCandidate] = []
         matches = facts.matching(
             self.database.reading,
             self.nugget,
             match_terms(content),
-            _MOST_OF_A_LEG,
+            _MOST_PER_SCORER,
             self.database.counted_words,
         )
         best = max((abs(match.score) for match in matches), default=0.0)
@@ -68,7 +68,7 @@ class Sought:
             note = self.memory.snapshot.by_id.get(fact.note_id)
             seen = note is not None and not note.hidden
             text = note.content if note is not None and seen else fact.content
-            candidate = Candidate(fact.note_id, text, fact.type, normalised_bm25(score, best))
+            candidate = StoredCandidate(fact.note_id, text, fact.type, normalised_bm25(score, best))
             if seen or waits:
                 found[fact.note_id] = candidate
             elif says_the_same(saying(content), saying(text)):
@@ -78,7 +78,7 @@ class Sought:
         kept.sort(key=lambda one: (-one.score, one.id))
         return (*kept[:MOST_CANDIDATES], *taken_back[:1])
 
-    def _among_notes(self, content: str) -> dict[str, Candidate]:
+    def _among_notes(self, content: str) -> dict[str, StoredCandidate]:
         from core.search import Filters
 
         query = plain_query(content)
@@ -87,7 +87,7 @@ class Sought:
         names, nugget = self.memory.snapshot.nugget_names, self._spelled()
         # Looking at the nugget of each note costs as much as the search where there is but one.
         wanted = None if names == (nugget,) else Filters(nugget=nugget)
-        hits = self.memory.search(query, _MOST_OF_A_LEG, wanted, settings=self._weights())
+        hits = self.memory.search(query, _MOST_PER_SCORER, wanted, settings=self._weights())
         floor = self.memory.settings.search.relevance_floor
         # What shares next to nothing with a fact is nothing to hold it against.
         return {hit.note.id: self._candidate(hit) for hit in hits if hit.breakdown.coverage >= floor}
@@ -100,7 +100,7 @@ class Sought:
         return next((name for name in sorted(names) if name.lower() == self.nugget.lower()), self.nugget)
 
     def _weights(self) -> SearchSettings:
-        """The search of the memory, by what the note itself says and nothing else: its two legs."""
+        """The search of the memory, by what the note itself says and nothing else: its two scorers."""
         return msgspec.structs.replace(
             self.memory.settings.search,
             vector_weight=self.search.alpha,
@@ -111,14 +111,14 @@ class Sought:
             associative_weight=0.0,
             link_weight=0.0,
             meaning_weight=0.0,
-            # Of each hit only the scores of the two legs are read.
+            # Of each hit only the scores of the two scorers are read.
             softmax_over=1,
         )
 
-    def _candidate(self, hit: Hit) -> Candidate:
+    def _candidate(self, hit: Hit) -> StoredCandidate:
         parts = hit.breakdown
         score = hybrid_score(parts.text_score, parts.vector_score, self.search.alpha)
-        return Candidate(hit.note.id, hit.note.content, hit.note.type or "note", score)
+        return StoredCandidate(hit.note.id, hit.note.content, hit.note.type or "note", score)
 
 
 def plain_query(content: str) -> str:
@@ -127,4 +127,4 @@ def plain_query(content: str) -> str:
     A fact may hold quotes, colons and hyphens: 'use "uv", not pip' must not ask for notes without pip.
     """
     found = dict.fromkeys(word for word in words(content[:_LONGEST_READ]) if word not in STOP_WORDS)
-    return " ".join(telling(list(found), _MOST_WORDS))
+    return " ".join(distinctive_terms(list(found), _MOST_WORDS))

@@ -12,10 +12,10 @@ from core.pipeline.config.modes import changed_by, result_mode, writes_notes
 from core.pipeline.database import facts, proposals, raw
 from core.pipeline.database.found_relations import keep_found
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.records import RawStatus, Reason, StoredProposal
+from core.pipeline.records import ProposalReason, RawStatus, StoredProposal
 from core.pipeline.writes import audit
-from core.pipeline.writes.acting import Order, Outcome, carry_out
-from core.pipeline.writes.gates import Case, Ruling, ruling
+from core.pipeline.writes.execution import ExecutionRequest, ExecutionResult, carry_out
+from core.pipeline.writes.gates import GateInput, Ruling, ruling
 from core.pipeline.writes.planned import ExtractPlan, PlannedFact
 
 _DIGITS: Final = 16
@@ -27,12 +27,12 @@ _STATISTICS: Final = (
 
 
 @dataclass(slots=True)
-class _Course:
+class _PlanWrite:
     """A plan being written. made: by the place of a fact, the note that says it now."""
 
     writer: sqlite3.Connection
     plan: ExtractPlan
-    context: audit.Context
+    context: audit.AuditContext
     now: int
     fresh: bool
     made: dict[int, str] = field(default_factory=dict)
@@ -55,7 +55,7 @@ def write_plan(
     writer: sqlite3.Connection, plan: ExtractPlan, *, latency_ms: int | None, now: int
 ) -> Committed:
     """Puts down every fact of a plan, with what became of it and why. now: epoch ms."""
-    context = audit.Context(
+    context = audit.AuditContext(
         plan.job_id,
         changed_by(plan.mode),
         not writes_notes(plan.mode),
@@ -64,14 +64,14 @@ def write_plan(
         latency_ms,
     )
     # Whatever the facts of this very memory repeat of one another was decided with them.
-    course = _Course(writer, plan, context, now, fresh=facts.newest(writer) == plan.newest)
+    write = _PlanWrite(writer, plan, context, now, fresh=facts.newest(writer) == plan.newest)
     for planned in plan.facts:
-        _write_fact(course, planned)
+        _write_fact(write, planned)
     due = plan.knowledge and writes_notes(plan.mode)
     keep_found(writer, plan.raw.id, plan.relations, due=due)
     status = raw_status(plan)
     raw.set_status(writer, plan.raw.id, status, now=now, model=plan.model, prompt_version=plan.prompt_version)
-    return Committed(_result(course), course.counts["applied"], course.counts["open"])
+    return Committed(_result(write), write.counts["applied"], write.counts["open"])
 
 
 def raw_status(plan: ExtractPlan) -> RawStatus:
@@ -79,17 +79,17 @@ def raw_status(plan: ExtractPlan) -> RawStatus:
     return "extracted" if plan.calls else "skipped"
 
 
-def _write_fact(course: _Course, planned: PlannedFact) -> None:
-    plan, writer = course.plan, course.writer
-    proposal = _proposed(course, planned)
-    rule = _ruled(course, planned, proposal)
+def _write_fact(write: _PlanWrite, planned: PlannedFact) -> None:
+    plan, writer = write.plan, write.writer
+    proposal = _proposed(write, planned)
+    rule = _ruled(write, planned, proposal)
     version = _version(plan, planned)
-    outcome = Outcome(rule.status, rule.reason)
+    outcome = ExecutionResult(rule.status, rule.reason)
     if rule.status == "applied":
-        order = Order(proposal, version, plan.raw.project, fresh=course.fresh)
-        outcome = carry_out(writer, order, plan.graph, course.now)
+        order = ExecutionRequest(proposal, version, plan.raw.project, fresh=write.fresh)
+        outcome = carry_out(writer, order, plan.graph, write.now)
     elif rule.status == "deduped":
-        outcome = outcome._replace(note_id=_same_note(course, planned, proposal))
+        outcome = outcome._replace(note_id=_same_note(write, planned, proposal))
     settled = outcome.status not in ("proposed", "review")
     proposal = replace(
         proposal,
@@ -98,8 +98,8 @@ def _write_fact(course: _Course, planned: PlannedFact) -> None:
         review_needed=rule.review_needed,
         note_id=outcome.note_id if outcome.status == "applied" else "",
         target_note=proposal.target_note or (outcome.note_id if outcome.status == "deduped" else ""),
-        resolved_at=course.now if settled else None,
-        resolved_by=course.context.changed_by if settled else "",
+        resolved_at=write.now if settled else None,
+        resolved_by=write.context.changed_by if settled else "",
     )
     proposals.insert(
         writer,
@@ -109,19 +109,19 @@ def _write_fact(course: _Course, planned: PlannedFact) -> None:
         prompt_version=version,
         content_hash=planned.said.content_hash,
     )
-    audit.decided(writer, proposal, outcome, course.context, version, course.now)
+    audit.record_decision(writer, proposal, outcome, write.context, version, write.now)
     if outcome.note_id:
-        course.made[planned.place] = outcome.note_id
-    _count(course, proposal)
+        write.made[planned.place] = outcome.note_id
+    _count(write, proposal)
 
 
-def _proposed(course: _Course, planned: PlannedFact) -> StoredProposal:
+def _proposed(write: _PlanWrite, planned: PlannedFact) -> StoredProposal:
     """The proposal as it is stored, before anything is decided about it."""
-    plan, fact, proposal = course.plan, planned.fact, planned.proposal
+    plan, fact, proposal = write.plan, planned.fact, planned.proposal
     target = None if proposal is None else proposal.target
     target_note = ""
     if target is not None:
-        target_note = target.id if target.fact is None else course.made.get(target.fact, "")
+        target_note = target.id if target.fact is None else write.made.get(target.fact, "")
     return StoredProposal(
         id=proposal_id(plan.raw.id, plan.job_id, planned.place),
         raw_id=plan.raw.id,
@@ -143,52 +143,52 @@ def _proposed(course: _Course, planned: PlannedFact) -> StoredProposal:
         span=planned.span,
         note_id="",
         nugget=plan.raw.nugget,
-        created_at=course.now,
+        created_at=write.now,
         resolved_at=None,
         resolved_by="",
     )
 
 
-def _ruled(course: _Course, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
-    plan = course.plan
-    case = Case(
+def _ruled(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> Ruling:
+    plan = write.plan
+    case = GateInput(
         action=proposal.action,
         fact_confidence=proposal.fact_confidence,
         normalised=planned.said.normalised_content,
         grounded=proposal.grounded,
         contradictory=bool(planned.contradiction),
         pinned=planned.pinned,
-        bearing=planned.bearing,
+        entailment=planned.entailment,
         repeats=proposal.decided_by == "rule"
         and normalise(proposal.target_content).content_hash == planned.said.content_hash,
     )
     rule = ruling(case, plan.mode, plan.least_confidence)
     if rule.status == "skipped" or proposal.action != "add":
         return rule
-    if facts.same(course.writer, plan.raw.nugget, planned.said.content_hash):
-        return Ruling("deduped", Reason.DUPLICATE)
+    if facts.same(write.writer, plan.raw.nugget, planned.said.content_hash):
+        return Ruling("deduped", ProposalReason.DUPLICATE)
     if planned.missing == "dropped":
-        return Ruling("skipped", Reason.UNDECIDED)
+        return Ruling("skipped", ProposalReason.UNDECIDED)
     if planned.missing == "unasked":
-        rule = Ruling("review", Reason.UNDECIDED, True)
-    earlier = proposals.same(course.writer, plan.raw.nugget, planned.said.content_hash)
+        rule = Ruling("review", ProposalReason.UNDECIDED, True)
+    earlier = proposals.same(write.writer, plan.raw.nugget, planned.said.content_hash)
     if earlier is not None and earlier.status == "rejected":
-        return Ruling("skipped", Reason.REFUSED)
+        return Ruling("skipped", ProposalReason.REFUSED)
     if earlier is not None and rule.status in ("proposed", "review"):
-        return Ruling("deduped", Reason.DUPLICATE)
+        return Ruling("deduped", ProposalReason.DUPLICATE)
     return rule
 
 
-def _same_note(course: _Course, planned: PlannedFact, proposal: StoredProposal) -> str:
+def _same_note(write: _PlanWrite, planned: PlannedFact, proposal: StoredProposal) -> str:
     """The note that says a fact already, "" when it is still a proposal."""
     if proposal.target_note:
         return proposal.target_note
-    there = facts.same(course.writer, proposal.nugget, planned.said.content_hash)
+    there = facts.same(write.writer, proposal.nugget, planned.said.content_hash)
     return "" if there is None else there.note_id
 
 
-def _count(course: _Course, proposal: StoredProposal) -> None:
-    counts = course.counts
+def _count(write: _PlanWrite, proposal: StoredProposal) -> None:
+    counts = write.counts
     counts[proposal.status] += 1
     if proposal.open:
         counts["open"] += 1
@@ -198,18 +198,18 @@ def _count(course: _Course, proposal: StoredProposal) -> None:
         counts["added"] += 1
     elif proposal.status == "blocked":
         counts["blockedDestructive"] += 1
-    elif proposal.reason in (Reason.LOW_CONFIDENCE, Reason.EMPTY):
+    elif proposal.reason in (ProposalReason.LOW_CONFIDENCE, ProposalReason.EMPTY):
         counts["skippedLowConfidence"] += 1
 
 
-def _result(course: _Course) -> dict[str, Any]:
-    plan = course.plan
+def _result(write: _PlanWrite) -> dict[str, Any]:
+    plan = write.plan
     return {
         "mode": result_mode(plan.mode),
         "facts": len(plan.facts),
         "entities": len(plan.relations),
-        **{name: course.counts[name] for name in _STATISTICS},
-        "open": course.counts["open"],
+        **{name: write.counts[name] for name in _STATISTICS},
+        "open": write.counts["open"],
         "model": plan.model,
         "promptVersion": plan.prompt_version,
         "calls": plan.calls,

@@ -16,12 +16,12 @@ from core.errors import InvalidInputError, NuggetsError, partly_done
 from core.model.change import Author, ChangeSet
 from core.model.draft import Draft
 from core.pipeline.database import outbox
-from core.pipeline.database.connection import told
+from core.pipeline.database.connection import as_nuggets_error
 from core.pipeline.database.history import append
-from core.pipeline.database.turn import turn
-from core.pipeline.guard import assert_outside_transaction
-from core.pipeline.records import Reason
-from core.pipeline.writes.applying import Brought, Known, Outcome, apply_row
+from core.pipeline.database.outbox_lock import outbox_lock
+from core.pipeline.records import ProposalReason
+from core.pipeline.transaction_guard import assert_outside_transaction
+from core.pipeline.writes.applying import AppliedRow, Known, RowOutcome, apply_row
 from core.pipeline.writes.note_of import fact_of
 
 if TYPE_CHECKING:
@@ -34,18 +34,18 @@ CHANGED_BY: Final = "pipeline-v2"
 BATCH: Final = 200
 _WRITTEN: Final = "the notes are written, and the pipeline notices at its next run"
 _EVENTS: Final = {"add": "written", "update": "updated", "hide": "hidden"}
-_STATUS: Final[dict[Outcome, Literal["done", "conflict", "failed"]]] = {
+_STATUS: Final[dict[RowOutcome, Literal["done", "conflict", "failed"]]] = {
     "written": "done",
     "unchanged": "done",
     "conflict": "conflict",
     "failed": "failed",
 }
 
-Refused = tuple[str, Reason, str]
+Refused = tuple[str, ProposalReason, str]
 
 
 @dataclass(frozen=True, slots=True)
-class BroughtOver:
+class FlushResult:
     """What became of one batch. written, unchanged: ids of proposals, the latter found done already.
 
     conflicts, failed: (id of the proposal, reason, in words). change_set: what was written, None for nothing.
@@ -63,7 +63,7 @@ class BroughtOver:
     problem: NuggetsError | None = None
 
 
-def bring_over(
+def flush_outbox(
     database: Database,
     memory: Memory,
     *,
@@ -72,7 +72,7 @@ def bring_over(
     asked: bool = False,
     most: int = BATCH,
     seconds: float = 0.0,
-) -> BroughtOver:
+) -> FlushResult:
     """Brings the oldest rows that wait into the graph, at most so many, as one change set.
 
     To be called until nothing waits any more. proposals: only what came of these. asked: the author of `memory` asked
@@ -81,27 +81,27 @@ def bring_over(
     """
     assert_outside_transaction("a change of the note graph")
     try:
-        with database.telling(), turn(database.path.parent, seconds) as mine:
+        with database.database_errors(), outbox_lock(database.path.parent, seconds) as mine:
             if not mine:
-                return BroughtOver(waiting=outbox.waiting(database.reading, proposals), busy=True)
-            return _bring_over(database, memory, now, proposals, asked, most)
+                return FlushResult(waiting=outbox.count_waiting(database.reading, proposals), busy=True)
+            return _flush_outbox(database, memory, now, proposals, asked, most)
     except NuggetsError as error:
-        return BroughtOver(waiting=_waiting(database, proposals), problem=error)
+        return FlushResult(waiting=_waiting(database, proposals), problem=error)
     except sqlite3.DatabaseError as error:
-        return BroughtOver(problem=told(database.path, error))
+        return FlushResult(problem=as_nuggets_error(database.path, error))
 
 
-def _bring_over(
+def _flush_outbox(
     database: Database,
     memory: Memory,
     now: int,
     proposals: Collection[str] | None,
     asked: bool,
     most: int,
-) -> BroughtOver:
+) -> FlushResult:
     rows = outbox.ready(database.reading, most=most, proposals=proposals)
     if not rows:
-        return BroughtOver(waiting=outbox.waiting(database.reading, proposals))
+        return FlushResult(waiting=outbox.count_waiting(database.reading, proposals))
     try:
         brought, change_set = _write(database, memory, rows, asked)
     except NuggetsError as error:
@@ -112,19 +112,19 @@ def _bring_over(
     written = nullcontext() if change_set.empty else partly_done(_WRITTEN)
     with written, database.write() as writer:
         kept = [one for one in brought if _keep(writer, one, change_set, now)]
-    return _result(kept, change_set, outbox.waiting(database.reading, proposals))
+    return _result(kept, change_set, outbox.count_waiting(database.reading, proposals))
 
 
 def _write(
     database: Database, memory: Memory, rows: Sequence[OutboxRow], asked: bool
-) -> tuple[list[Brought], ChangeSet]:
+) -> tuple[list[AppliedRow], ChangeSet]:
     """Rows as one change set. One that the memory will not take at all is left to itself, and keeps no other."""
     known = Known(
         others=lambda id, fact: outbox.note_id_known(database.reading, id, but_fact=fact),
         stood=lambda id, fact: _stood(memory, id, fact),
     )
 
-    def edit(draft: Draft) -> list[Brought]:
+    def edit(draft: Draft) -> list[AppliedRow]:
         return [apply_row(draft, row, known) for row in rows]
 
     try:
@@ -133,7 +133,7 @@ def _write(
         if len(rows) > 1:
             return _write(database, memory, rows[:1], asked)
         row = rows[0]
-        refused = Brought(row, "failed", row.note_id, told=error.message)
+        refused = AppliedRow(row, "failed", row.note_id, error=error.message)
         return memory.bring_in("", lambda _: [refused], author=PIPELINE, asked=asked)
 
 
@@ -157,24 +157,24 @@ def _stood(memory: Memory, note_id: str, fact_id: str) -> bool:
     )
 
 
-def _keep(writer: sqlite3.Connection, one: Brought, change_set: ChangeSet, now: int) -> bool:
+def _keep(writer: sqlite3.Connection, one: AppliedRow, change_set: ChangeSet, now: int) -> bool:
     """Keeps what became of a row; False when it was kept before."""
     row = one.row
     written = one.outcome == "written" and not change_set.empty
     entry = change_set.id if written else ""
     status = _STATUS[one.outcome]
-    if not outbox.end(writer, row, status, now=now, entry_id=entry, error=one.told):
+    if not outbox.end(writer, row, status, now=now, entry_id=entry, error=one.error):
         return False
     if one.note_id != row.note_id:
         outbox.move_note(writer, row, one.note_id)
     if one.outcome == "conflict" and row.op != "add":
-        outbox.refuse_proposal(writer, row, one.reason, one.told, now)
+        outbox.refuse_proposal(writer, row, one.reason, one.error, now)
     append(
         writer,
         at=now,
         event=_EVENTS[row.op] if status == "done" else one.outcome,
         changed_by=CHANGED_BY,
-        reason=one.reason or one.told,
+        reason=one.reason or one.error,
         raw_id=row.text("raw_id"),
         proposal_id=row.proposal_id,
         fact_id=row.fact_id,
@@ -188,14 +188,14 @@ def _keep(writer: sqlite3.Connection, one: Brought, change_set: ChangeSet, now: 
     return True
 
 
-def _result(kept: Sequence[Brought], change_set: ChangeSet, waiting: int) -> BroughtOver:
-    def ids(outcome: Outcome) -> tuple[str, ...]:
+def _result(kept: Sequence[AppliedRow], change_set: ChangeSet, waiting: int) -> FlushResult:
+    def ids(outcome: RowOutcome) -> tuple[str, ...]:
         return tuple(one.row.proposal_id for one in kept if one.outcome == outcome)
 
-    def refused(outcome: Outcome) -> tuple[Refused, ...]:
-        return tuple((one.row.proposal_id, one.reason, one.told) for one in kept if one.outcome == outcome)
+    def refused(outcome: RowOutcome) -> tuple[Refused, ...]:
+        return tuple((one.row.proposal_id, one.reason, one.error) for one in kept if one.outcome == outcome)
 
-    return BroughtOver(
+    return FlushResult(
         written=ids("written"),
         unchanged=ids("unchanged"),
         conflicts=refused("conflict"),
@@ -208,7 +208,7 @@ def _result(kept: Sequence[Brought], change_set: ChangeSet, waiting: int) -> Bro
 def _waiting(database: Database, proposals: Collection[str] | None) -> int:
     """How many wait, as far as the database still tells."""
     try:
-        with database.telling():
-            return outbox.waiting(database.reading, proposals)
+        with database.database_errors():
+            return outbox.count_waiting(database.reading, proposals)
     except NuggetsError:
         return 0

@@ -8,10 +8,10 @@ from typing import Literal
 from core.pipeline.config import Mode
 from core.pipeline.decision.result import Proposal
 from core.pipeline.extraction.result import ExtractedFact, ExtractedRelation
-from core.pipeline.intake.bearing import Bearing
+from core.pipeline.intake.entailment import Entailment
 from core.pipeline.intake.normalisation import Normalised
 from core.pipeline.records import RawMemory
-from core.pipeline.writes.acting import Graph
+from core.pipeline.writes.execution import Graph
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +20,7 @@ class PlannedFact:
 
     proposal: None where there is none: the model's answer was "dropped", or it was "unasked". told: why, then.
     contradiction: how the fact contradicts the text that it would change, "" when it does not. pinned: whether the
-    note it would change bears a pin. bearing: what the text has to say to it.
+    note it would change bears a pin. entailment: what the text has to say to it.
     """
 
     place: int
@@ -32,7 +32,7 @@ class PlannedFact:
     contradiction: str = ""
     pinned: bool = False
     span: tuple[int, int] | None = None
-    bearing: Bearing = "said"
+    entailment: Entailment = "said"
 
 
 @dataclass(frozen=True, slots=True)

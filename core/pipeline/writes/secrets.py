@@ -19,9 +19,9 @@ from core.model.change import ChangeSet
 from core.model.secrets import Held, Holder, mark_of
 from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import PIPELINE_FILE, Database
+from core.pipeline.database.fact_status import open_read_only
 from core.pipeline.database.history import append
-from core.pipeline.database.standing import looking
-from core.pipeline.database.turn import turn
+from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.intake.normalisation import normalise
 from core.storage.files.sqlite import SIDE_FILES
 from core.storage.masking.mask import GO_ON, HALFWAY, REASON, Place, Scrubbed
@@ -40,15 +40,15 @@ _AT_ONCE: Final = 500_000
 
 
 def secrets(memory: Memory, progress: Progress | None = None) -> tuple[Holder, ...]:
-    """Notes, facts and texts that were handed in that look as if they held a credential, and were not said to hold
+    """Notes, facts and texts that were submitted that look as if they held a credential, and were not said to hold
     none; the pipeline's own records where they hold another one. Errors as `Memory.secrets`, and of the database.
     """
-    return (*memory.secrets(progress), *_kept(memory))
+    return (*memory.secrets(progress), *_stored_texts(memory))
 
 
 def masking(memory: Memory, ids: Collection[str] | None = None) -> Masking:
     """What `mask` would do, everywhere; see `Memory.masking`. ids: those of texts and proposals as well."""
-    kept = _kept(memory)
+    kept = _stored_texts(memory)
     wanted, of_notes = (kept, None) if ids is None else _apart(kept, ids)
     plan = memory.masking(of_notes, wanted)
     if not plan.masks or not Database.exists(memory.home):
@@ -85,7 +85,7 @@ class _Rows:
                 return
             held = _texts_with(writer, masks)
             counts = rows.mask_rows(writer, masks)
-            _tell(writer, held, counts, self._memory.author.signature, self._now)
+            _record_masking(writer, held, counts, self._memory.author.signature, self._now)
         rows.leave_no_byte(self._database)
 
 
@@ -102,15 +102,15 @@ def opened_stores(memory: Memory, *, now: int) -> Iterator[tuple[tuple[Scrubbed,
         yield (derived,), (texts,)
 
 
-def say_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
+def mark_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
     """Remembers that what these hold now is no secret; see `Memory.say_not_secret`. ids: as in `masking`."""
-    wanted, of_notes = _apart(_kept(memory), ids)
+    wanted, of_notes = _apart(_stored_texts(memory), ids)
     if wanted:
         with _opened(memory) as database, database.write() as writer:
             for held in {held for one in wanted for held in one.secrets}:
-                rows.say_no_secret(writer, held.value)
+                rows.store_not_secret(writer, held.value)
     if of_notes:
-        return memory.say_not_secret(of_notes)
+        return memory.mark_not_secret(of_notes)
     return ChangeSet(id="", at="", author=memory.author, reason=NOT_SECRET)
 
 
@@ -119,22 +119,22 @@ def say_not_secret(memory: Memory, ids: Collection[str]) -> ChangeSet:
 
 def kinds_in(reader: sqlite3.Connection, text: str) -> tuple[str, ...]:
     """The kinds of what in a text, or in the beginning of a very long one, looks like a credential."""
-    refused = rows.said_no_secrets(reader)
+    refused = rows.load_not_secrets(reader)
     text = text[:_AT_ONCE]
     found = (one for one in find_secrets(text) if mark_of(text[one.start : one.end]) not in refused)
     return tuple(dict.fromkeys(one.kind for one in found))
 
 
-def _kept(memory: Memory) -> tuple[Holder, ...]:
-    """What of the database people are told of: each text that was handed in, of other rows those alone that hold what
+def _stored_texts(memory: Memory) -> tuple[Holder, ...]:
+    """What of the database people are told of: each text that was submitted, of other rows those alone that hold what
     no earlier one holds. A masking that was stopped is finished first.
     """
     if not Database.exists(memory.home):
         return ()
     try:
-        with looking(memory.home) as reader:
+        with open_read_only(memory.home) as reader:
             stopped = rows.unfinished(reader)
-            found = tuple(_holders(rows.texts(reader), rows.said_no_secrets(reader)))
+            found = tuple(_holders(rows.texts(reader), rows.load_not_secrets(reader)))
     except BrokenFileError:
         # It can neither be looked into nor masked; masking says so.
         return ()
@@ -144,7 +144,7 @@ def _kept(memory: Memory) -> tuple[Holder, ...]:
     return found
 
 
-def _holders(kept: Iterable[rows.Kept], refused: Collection[str]) -> Iterator[Holder]:
+def _holders(kept: Iterable[rows.StoredText], refused: Collection[str]) -> Iterator[Holder]:
     known: set[str] = set()
     for one in kept:
         found = tuple(
@@ -169,7 +169,7 @@ def _places(memory: Memory, masks: Masks) -> tuple[Place, ...]:
     """How many rows of each table are masked; the file itself, left alone, where it cannot be read."""
     path = memory.home / PIPELINE_FILE
     try:
-        with looking(memory.home) as reader:
+        with open_read_only(memory.home) as reader:
             counts = Counter(row.table for row in rows.masked_rows(reader, _in_all_forms(masks)))
     except BrokenFileError:
         return (Place("untouched", path),)
@@ -193,7 +193,7 @@ def _opened(memory: Memory) -> Iterator[Database]:
     """The database, while nobody brings anything of it into the notes."""
     database = Database.open(memory.home)
     try:
-        with turn(memory.home, _SECONDS) as mine:
+        with outbox_lock(memory.home, _SECONDS) as mine:
             if not mine:
                 raise LockTimeoutError(
                     "the pipeline is writing notes right now", remedy=TryAgain(), where=str(database.path),
@@ -208,7 +208,7 @@ def _texts_with(reader: sqlite3.Connection, masks: Masks) -> tuple[str, ...]:
     return tuple(row.key["id"] for row in rows.masked_rows(reader, masks) if row.table == "raw_memories")
 
 
-def _tell(
+def _record_masking(
     writer: sqlite3.Connection, raw_ids: tuple[str, ...], counts: Mapping[str, int], by: str, now: int
 ) -> None:
     """Puts down in the audit that texts were masked, and how many rows of each table were with them."""

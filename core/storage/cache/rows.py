@@ -147,7 +147,7 @@ class RowFile:
             return all(digest in self._rows.numbers for digest in digests)
         return False
 
-    def drop_stale(self, live: Collection[bytes]) -> bool:
+    def prune(self, live: Collection[bytes]) -> bool:
         """Starts anew with the rows of the `live` digests, once more than half of all are stale; tells whether it did.
 
         What others appended since the last look stays, since their notes may not be known here yet.

@@ -42,7 +42,7 @@ class Presence:
         """
         if self._lock is not None and identity(self._path) == self._identity:
             return True
-        self.let_go()
+        self.release()
         if not self._path.parent.is_dir():
             return False
         # Who only looks whether there is a daemon holds the lock for an instant.
@@ -61,7 +61,7 @@ class Presence:
             raise refused(self._path, "cannot be written", error) from error
         return True
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Lets the folder be taken by another."""
         lock, self._lock = self._lock, None
         if lock is not None:
@@ -72,7 +72,7 @@ class Presence:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.let_go()
+        self.release()
 
 
 def daemon_on(home: Path) -> DaemonOn | None:

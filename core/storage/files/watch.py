@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
-from core.model.kept import SEARCHES_FILE
+from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE
 
 _CHECK_MS: Final = 2000

@@ -13,7 +13,7 @@ from typing import Final, cast
 from core.errors import BrokenFileError, ErrorCode, StorageError, remedy_for
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.note import Note
-from core.model.snapshot import Problem, ProblemKind, Snapshot, take_over
+from core.model.snapshot import Problem, ProblemKind, Snapshot, inherit_indexes
 from core.settings import InferenceSettings
 from core.storage.files.atomic import Fingerprint, fingerprint, read_file
 from core.storage.files.exchange import wait_until_whole
@@ -239,5 +239,5 @@ def assembled(
         revision=former.snapshot.revision + 1 if former else 1,
     )
     if former is not None:
-        take_over(former.snapshot, snapshot)
+        inherit_indexes(former.snapshot, snapshot)
     return Loaded(graph, dict(nuggets), snapshot)

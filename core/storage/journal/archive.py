@@ -16,7 +16,7 @@ from core.storage.files.atomic import read_file, replace_file
 from core.storage.files.side_folders import names_in, side_folder
 from core.storage.format.json_text import split_object
 from core.storage.journal.codec import read_change_set, read_conflict, unpressed
-from core.storage.journal.ledger import Ledger
+from core.storage.journal.journal import Journal
 from core.storage.journal.origins import read_maker
 
 ARCHIVES: Final = "ledger-archive"
@@ -26,37 +26,37 @@ _LEAVE: Final = 0.75
 _MEGABYTE: Final = 1_000_000
 
 
-def archive_oldest(ledger: Ledger, home: Path, max_mb: float) -> Path | None:
+def archive_oldest(journal: Journal, home: Path, max_mb: float) -> Path | None:
     """Moves the oldest entries into a new archive when all together are larger than `max_mb`; the file, or None.
 
-    The archive is on disk before an entry leaves the ledger. What waits for a person stays. Raises StorageError,
-    BrokenLedgerError.
+    The archive is on disk before an entry leaves the journal. What waits for a person stays. Raises StorageError,
+    BrokenJournalError.
     """
-    total = int(ledger.rows("SELECT coalesce(sum(size), 0) FROM entry")[0][0])
+    total = int(journal.rows("SELECT coalesce(sum(size), 0) FROM entry")[0][0])
     excess = total - max_mb * _MEGABYTE * _LEAVE
     if total <= max_mb * _MEGABYTE:
         return None
     chosen: list[int] = []
-    for seq, size in ledger.rows(
+    for seq, size in journal.rows(
         "SELECT seq, size FROM entry WHERE state IN ('done', 'settled') ORDER BY seq"
     ):
         if excess <= 0:
             break
         chosen.append(seq)
         excess -= size
-    lines = dict(_lines(ledger, chosen))
+    lines = dict(_lines(journal, chosen))
     if not lines:
         return None
     path = side_folder(home, ARCHIVES) / f"{chosen[0]:09}-{chosen[-1]:09}{_SUFFIX}"
     replace_file(path, pressed_archive(b"".join(lines.values())))
-    ledger.drop(lines)
+    journal.drop(lines)
     return path
 
 
-def _lines(ledger: Ledger, chosen: list[int]) -> Iterator[tuple[int, bytes]]:
+def _lines(journal: Journal, chosen: list[int]) -> Iterator[tuple[int, bytes]]:
     """For each entry its line; damaged ones stay where they are."""
     for seq in chosen:
-        row = ledger.rows(
+        row = journal.rows(
             "SELECT seq, id, state, made_by, written_ns, body, conflict FROM entry WHERE seq = ?", (seq,)
         )[0]
         number, id, state, made_by, written_ns, body, conflict = row

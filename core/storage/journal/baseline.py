@@ -1,4 +1,4 @@
-"""What the ledger last saw of the files, every note and fact by its bytes: what differs from that came from outside."""
+"""What the journal last saw of the files, every note and fact by its bytes: what differs came from outside."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from core.storage.format.documents import (
 )
 from core.storage.format.reading import Loaded, assembled
 from core.storage.journal.codec import fact_item, note_item
-from core.storage.journal.ledger import PENDING_ENTRIES, Ledger
+from core.storage.journal.journal import PENDING_ENTRIES, Journal
 
 _NOT_IN_STEP: Final = (None, None, None)
 _FEW: Final = 4
@@ -38,8 +38,8 @@ _INSERT: Final = (
 
 
 @dataclass(frozen=True)
-class SeenFile:
-    """One file as it was last seen. `fingerprint` is None while something in it waits to be settled."""
+class BaselineFile:
+    """One file as it was last seen. `fingerprint` is None while something in it waits to be reconciled."""
 
     fingerprint: Fingerprint | None
     head: bytes
@@ -85,29 +85,29 @@ def head(document: Document) -> bytes:
     return b"".join(replace(document, raws=(), facts=()).to_parts())
 
 
-def seen_files(ledger: Ledger) -> dict[str, SeenFile]:
+def baseline_files(journal: Journal) -> dict[str, BaselineFile]:
     """Every file that was ever seen and not yet seen to be gone."""
-    return settled_files(ledger)[0]
+    return baseline_and_done(journal)[0]
 
 
-def settled_files(ledger: Ledger) -> tuple[dict[str, SeenFile], bool]:
-    """As `seen_files`, and whether no entry is to be finished; asked of the ledger at once."""
-    rows = ledger.rows(
+def baseline_and_done(journal: Journal) -> tuple[dict[str, BaselineFile], bool]:
+    """As `baseline_files`, and whether no entry is to be finished; asked of the journal at once."""
+    rows = journal.rows(
         f"SELECT file, inode, size, mtime_ns, fields, EXISTS ({PENDING_ENTRIES}) FROM seen_file"
     )
-    seen = {
-        file: SeenFile(Fingerprint(inode, size, mtime) if inode is not None else None, fields)
+    baseline = {
+        file: BaselineFile(Fingerprint(inode, size, mtime) if inode is not None else None, fields)
         for file, inode, size, mtime, fields, _ in rows
     }
-    return seen, not rows[0][5] if rows else not ledger.pending_count()
+    return baseline, not rows[0][5] if rows else not journal.pending_count()
 
 
-def seen_raws(ledger: Ledger, file: str) -> list[bytes]:
+def baseline_raws(journal: Journal, file: str) -> list[bytes]:
     """The bytes of the file's notes or facts as they were last seen, in order."""
-    return [row[0] for row in ledger.rows("SELECT raw FROM seen WHERE file = ? ORDER BY place", (file,))]
+    return [row[0] for row in journal.rows("SELECT raw FROM seen WHERE file = ? ORDER BY place", (file,))]
 
 
-def look(
+def record_baseline(
     connection: sqlite3.Connection,
     file: str,
     document: Document,
@@ -119,7 +119,7 @@ def look(
 ) -> None:
     """Remembers a file as it is now. before: what was seen there until now, None when that is not at hand.
 
-    fingerprint: the version; None while something in it waits to be settled. only: remembers these names alone.
+    fingerprint: the version; None while something in it waits to be reconciled. only: remembers these names alone.
     keep: names whose former bytes stay remembered.
     """
     now = numbered(document)
@@ -166,15 +166,15 @@ def kept_names(document: Document, before: Mapping[str, bytes]) -> frozenset[str
     return missing
 
 
-def look_again(connection: sqlite3.Connection, file: str, document: Document) -> None:
+def record_version(connection: sqlite3.Connection, file: str, document: Document) -> None:
     """Remembers the version of a file in which nothing changed."""
     _put_version(connection, file, document, document.fingerprint)
 
 
-def look_at_few(
+def record_few(
     connection: sqlite3.Connection, file: str, was: Document, now: Document, *, unique: bool = False
 ) -> bool:
-    """As `look` for a file that was last seen as `was`, when a few things in it changed and nothing moved.
+    """As `record_baseline` for a file that was last seen as `was`, when a few things in it changed and nothing moved.
 
     unique: no name is known to stand twice in `was`.
 
@@ -264,80 +264,80 @@ NEVER: Final = Fingerprint(0, 0, 0)
 
 
 class Baseline:
-    """What one ledger last saw of the files, as far as this process was there to see it, else as the ledger tells."""
+    """What one journal last saw of the files, as far as this process was there to see it, else as the journal tells."""
 
     def __init__(self, home: Path, rules: InferenceSettings) -> None:
         self.home = home
         self.rules = rules
-        # The files as the ledger last saw them, when this object was there to see it.
+        # The files as the journal last saw them, when this object was there to see it.
         self._former: dict[Path, Document] = {}
         self._last_seen: Loaded | None = None
 
     def forget(self) -> None:
-        """The ledger was closed: what it saw is read from it the next time."""
+        """The journal was closed: what it saw is read from it the next time."""
         self._former = {}
         self._last_seen = None
 
-    def begin(self, ledger: Ledger, loaded: Loaded) -> None:
-        """Has a new ledger remember the files as they are."""
+    def begin(self, journal: Journal, loaded: Loaded) -> None:
+        """Has a new journal remember the files as they are."""
         documents = loaded.documents()
-        with ledger.transaction(durable=True) as connection:
+        with journal.transaction(durable=True) as connection:
             for path, document in documents.items():
-                look(connection, self.name(path), document, {}, fingerprint=document.fingerprint)
+                record_baseline(connection, self.name(path), document, {}, fingerprint=document.fingerprint)
         self._former = documents
 
     def remember(self, loaded: Loaded) -> None:
-        """Keeps the files as the ledger has seen them now, so that they need not be read from it."""
+        """Keeps the files as the journal has seen them now, so that they need not be read from it."""
         self._former = loaded.documents()
         self._last_seen = loaded
 
     def put(self, path: Path, document: Document) -> None:
-        """Keeps one file as the ledger has seen it now."""
+        """Keeps one file as the journal has seen it now."""
         self._former[path] = document
 
     def name(self, path: Path) -> str:
-        """How the ledger names a file."""
+        """How the journal names a file."""
         return str(path.relative_to(self.home))
 
-    def moved(self, loaded: Loaded, ledger: Ledger) -> set[str]:
+    def moved(self, loaded: Loaded, journal: Journal) -> set[str]:
         """Files that are not as they were last seen; those that cannot be read are passed over."""
-        return self._moved(loaded, seen_files(ledger))
+        return self._moved(loaded, baseline_files(journal))
 
-    def in_step(self, loaded: Loaded, ledger: Ledger) -> bool:
+    def in_step(self, loaded: Loaded, journal: Journal) -> bool:
         """Whether no file moved, and no entry is to be finished."""
-        seen, finished = settled_files(ledger)
-        return finished and not self._moved(loaded, seen)
+        baseline, finished = baseline_and_done(journal)
+        return finished and not self._moved(loaded, baseline)
 
-    def _moved(self, loaded: Loaded, known_files: Mapping[str, SeenFile]) -> set[str]:
+    def _moved(self, loaded: Loaded, known_files: Mapping[str, BaselineFile]) -> set[str]:
         broken = {self.name(path) for path in loaded.broken()}
-        seen = {file: one.fingerprint for file, one in known_files.items() if file not in broken}
+        baseline = {file: one.fingerprint for file, one in known_files.items() if file not in broken}
         now = {self.name(path): made for path, made in loaded.fingerprints().items()}
         known = {self.name(path): document.fingerprint for path, document in self._former.items()}
 
         def same(file: str) -> bool:
-            was, made, own = seen[file], now.get(file), known.get(file)
-            # Of a version that this process saw itself it knows more than the ledger remembers.
+            was, made, own = baseline[file], now.get(file), known.get(file)
+            # Of a version that this process saw itself it knows more than the journal remembers.
             written_since = own is not None and own.same_data(was) and own != made
             return was is not None and was.same_data(made) and not written_since
 
-        return {file for file in {*seen, *now} if file not in seen or not same(file)}
+        return {file for file in {*baseline, *now} if file not in baseline or not same(file)}
 
-    def seen(self, ledger: Ledger, loaded: Loaded) -> Loaded:
-        """The folder as the ledger last saw it; what did not change since is shared with `loaded`."""
+    def load(self, journal: Journal, loaded: Loaded) -> Loaded:
+        """The folder as the journal last saw it; what did not change since is shared with `loaded`."""
         documents = loaded.documents()
         graph = loaded.graph if loaded.graph.broken else GraphDocument(path=loaded.graph.path)
         # A file that cannot be read now says nothing about what was in it.
         nuggets = {path: document for path, document in loaded.nuggets.items() if document.broken}
-        for file, one in seen_files(ledger).items():
+        for file, one in baseline_files(journal).items():
             path = self.home / file
             if path in nuggets or (path == graph.path and graph.broken):
                 continue
             former = self._former.get(path)
-            # Of what cannot be read the ledger remembers more than the file showed.
+            # Of what cannot be read the journal remembers more than the file showed.
             at_hand = (former if former is not None and not former.problems else None, documents.get(path))
             found = next((d for d in at_hand if d is not None and is_version(d, one.fingerprint)), None)
             if found is None:
-                found = self.remembered(ledger, path, one.head, loaded.graph)
+                found = self.remembered(journal, path, one.head, loaded.graph)
             if isinstance(found, GraphDocument):
                 graph = found
             else:
@@ -348,9 +348,9 @@ class Baseline:
             return last
         return assembled(self.home, graph, ordered, loaded)
 
-    def remembered(self, ledger: Ledger, path: Path, head: bytes, graph: GraphDocument) -> Document:
-        """A file as the ledger holds it, with the last readable version of what cannot be read any more."""
-        raws = seen_raws(ledger, self.name(path))
+    def remembered(self, journal: Journal, path: Path, head: bytes, graph: GraphDocument) -> Document:
+        """A file as the journal holds it, with the last readable version of what cannot be read any more."""
+        raws = baseline_raws(journal, self.name(path))
         if path != graph.path:
             return remembered_nugget(path, head, raws)
         # A version of no file, but of one that was there.
@@ -358,7 +358,7 @@ class Baseline:
 
 
 def is_version(document: Document, made: Fingerprint | None) -> bool:
-    """Whether a document is the version of its file that the ledger knows."""
+    """Whether a document is the version of its file that the journal knows."""
     return made is document.fingerprint or (made is not None and made.same_data(document.fingerprint))
 
 

@@ -18,9 +18,9 @@ from typing import Final, NamedTuple
 from core.storage.files.sqlite import DATABASE_ERRORS
 from core.storage.format.codec import ItemError, read_fact
 from core.storage.format.reading import Loaded
-from core.storage.journal.baseline import numbered, seen_files
-from core.storage.journal.ledger import Ledger
-from core.storage.journal.schema import BrokenLedgerError
+from core.storage.journal.baseline import baseline_files, numbered
+from core.storage.journal.journal import Journal
+from core.storage.journal.schema import BrokenJournalError
 
 ID_FILE: Final = "ledger.id"
 # Under this name databases keep the id.
@@ -31,8 +31,8 @@ _FILE_MODE: Final = 0o600
 _PIPELINE_FILE: Final = "pipeline.db"
 
 
-class ForeignLedgerError(BrokenLedgerError):
-    """The ledger belongs to another memory."""
+class ForeignJournalError(BrokenJournalError):
+    """The journal belongs to another memory."""
 
 
 class FolderId(NamedTuple):
@@ -78,32 +78,34 @@ def may_belong(given: object, home: Path) -> bool:
     return folder is None or not folder.sure or not isinstance(given, str) or given == folder.id
 
 
-def check_id(ledger: Ledger, home: Path) -> None:
-    """Raises ForeignLedgerError for a ledger with the id of another memory."""
-    if not may_belong(ledger.meta(ID_NAME), home):
-        raise ForeignLedgerError("it belongs to another memory")
+def check_id(journal: Journal, home: Path) -> None:
+    """Raises ForeignJournalError for a journal with the id of another memory."""
+    if not may_belong(journal.meta(ID_NAME), home):
+        raise ForeignJournalError("it belongs to another memory")
 
 
-def check_what_it_saw(ledger: Ledger, home: Path, loaded: Loaded) -> None:
-    """Raises ForeignLedgerError where no id is sure and the ledger saw other notes and facts than the folder holds."""
+def check_baseline(journal: Journal, home: Path, loaded: Loaded) -> None:
+    """Raises ForeignJournalError where no id is sure and the journal saw other notes and facts than the folder has."""
     folder = folder_id(home)
-    if folder is not None and folder.sure and folder.id == ledger.meta(ID_NAME):
+    if folder is not None and folder.sure and folder.id == journal.meta(ID_NAME):
         return
     if loaded.broken() or any(document.problems for document in loaded.documents().values()):
         return
-    seen = {file: one.fingerprint for file, one in seen_files(ledger).items()}
+    baseline = {file: one.fingerprint for file, one in baseline_files(journal).items()}
     now = {str(path.relative_to(home)): made for path, made in loaded.fingerprints().items()}
-    if any(made is not None and made == now.get(file) for file, made in seen.items()):
+    if any(made is not None and made == now.get(file) for file, made in baseline.items()):
         return
-    known = dict(_told(item, raw) for item, raw in ledger.rows("SELECT item, raw FROM seen"))
-    held = dict(_told(*one) for document in loaded.documents().values() for one in numbered(document).items())
+    known = dict(_identity_of(item, raw) for item, raw in journal.rows("SELECT item, raw FROM seen"))
+    held = dict(
+        _identity_of(*one) for document in loaded.documents().values() for one in numbered(document).items()
+    )
     shared = sum(name in known and known[name] == value for name, value in held.items())
     # A log of long ago knows few of many notes, and one from before a great clearing many more than there are.
     if 2 * shared < min(len(known), len(held)):
-        raise ForeignLedgerError("it belongs to another memory")
+        raise ForeignJournalError("it belongs to another memory")
 
 
-def _told(item: str, raw: bytes) -> tuple[str, str]:
+def _identity_of(item: str, raw: bytes) -> tuple[str, str]:
     """What tells a note or fact from others: a note's id was drawn by lot, while many memories know a fact's key."""
     if item.startswith("n "):
         return item, ""
@@ -112,14 +114,14 @@ def _told(item: str, raw: bytes) -> tuple[str, str]:
     return item, ""
 
 
-def mark(ledger: Ledger, home: Path) -> None:
-    """Has a ledger bear the folder's id. Of a new or copied folder that is the ledger's own, or a new one."""
-    own, folder = ledger.meta(ID_NAME), folder_id(home)
+def mark(journal: Journal, home: Path) -> None:
+    """Has a journal bear the folder's id. Of a new or copied folder that is the journal's own, or a new one."""
+    own, folder = journal.meta(ID_NAME), folder_id(home)
     if isinstance(own, str) and (folder is None or own == folder.id or not folder.sure):
         return
     id = folder.id if folder is not None and folder.sure else _pipeline_id(home) or secrets.token_hex(16)
-    with ledger.transaction():
-        ledger.keep_meta(ID_NAME, id)
+    with journal.transaction():
+        journal.keep_meta(ID_NAME, id)
 
 
 def _pipeline_id(home: Path) -> str:

@@ -33,7 +33,7 @@ def write_change_set(change_set: ChangeSet) -> bytes:
 
 
 def pressed(text: bytes) -> bytes:
-    """The JSON of a change set as the ledger keeps it."""
+    """The JSON of a change set as the journal keeps it."""
     return zlib.compress(text, 1) if len(text) > _WORTH_PRESSING else text
 
 
@@ -126,12 +126,12 @@ def _encoded(value: msgspec.Struct) -> bytes:
 
 
 def note_item(id: str) -> str:
-    """How the ledger names a note."""
+    """How the journal names a note."""
     return legible(f"n {id}")
 
 
 def fact_item(nugget: str, key: str) -> str:
-    """How the ledger names a fact."""
+    """How the journal names a fact."""
     return legible(f"f {nugget}\n{key}")
 
 
@@ -175,7 +175,7 @@ class Past(NamedTuple):
         return self.change_set.kind == "restore" and self.origin.is_restoration
 
     @property
-    def stale(self) -> bool:
+    def overwritten(self) -> bool:
         """Whether it says what was taken back."""
         return self.origin is Origin.OVERWRITTEN
 
@@ -216,7 +216,7 @@ def insert_entry(
     conflict: Conflict | None = None,
     written_ns: int = 0,
 ) -> tuple[int, ChangeSet]:
-    """Puts an entry down; its number, and the change set under the id that it has in the ledger."""
+    """Puts an entry down; its number, and the change set under the id that it has in the journal."""
     given, turn = change_set.id, 1
     while (seq := _inserted(connection, change_set, made_by, state, stages, conflict, written_ns)) is None:
         # It was applied before.
@@ -302,7 +302,7 @@ def _close_together(earlier: str, later: str) -> bool:
 
 
 def delete_entry(connection: sqlite3.Connection, seq: int) -> None:
-    """Lets an entry go."""
+    """Deletes an entry."""
     connection.execute("DELETE FROM touched WHERE seq = ?", (seq,))
     connection.execute("DELETE FROM entry WHERE seq = ?", (seq,))
 

@@ -1,4 +1,4 @@
-"""Which entries of the ledger are asked for: filters as SQL, and words that an entry is looked through for."""
+"""Which entries of the journal are asked for: filters as SQL, and words that an entry is looked through for."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def _listed(name: str, given: str | Collection[str], values: dict[str, object]) 
     return ", ".join(f":{name}{number}" for number in range(len(each)))
 
 
-def says(body: bytes, wanted: str) -> bool:
+def names_words(body: bytes, wanted: str) -> bool:
     """Whether a change set names all of these words, in folded case: in its reason, a title, a key or a file's path.
 
     Former names count as well. A change set that cannot be read names nothing.

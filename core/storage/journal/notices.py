@@ -11,14 +11,14 @@ class Notices:
     def __init__(self) -> None:
         self._notices: list[str] = []
 
-    def say(self, notice: str) -> None:
+    def add(self, notice: str) -> None:
         """Keeps a notice until somebody asks."""
         if notice not in self._notices:
             self._notices.append(notice)
 
-    def tell(self, error: NuggetsError) -> None:
+    def add_error(self, error: NuggetsError) -> None:
         """Keeps what went wrong aside from what was asked for. What was kept safe of that is not known here."""
-        self.say(Notice.of(error))
+        self.add(Notice.of(error))
 
     def take(self, *others: str) -> tuple[str, ...]:
         """The notices since the last call, with others after them; each once."""

@@ -1,4 +1,4 @@
-"""How the ledger spells where an entry comes from: the one place that knows the words of its column `made_by`."""
+"""How the journal spells where an entry comes from: the one place that knows the words of its column `made_by`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from core.model.origin import Origin
 
-# What stands in place of a signature, in ledgers of every version. Every version reads it, so it stays as it is.
+# What stands in place of a signature, in journals of every version. Every version reads it, so it stays as it is.
 _SPELLINGS: Final[Mapping[Origin, str]] = {
     Origin.OUTSIDE: "",
     Origin.TAKEN_IN: "taken in",
@@ -26,7 +26,7 @@ class Maker(NamedTuple):
 
     @property
     def spelling(self) -> str:
-        """How the ledger spells it."""
+        """How the journal spells it."""
         return self.signature if self.origin is Origin.MADE else _SPELLINGS[self.origin]
 
 

@@ -1,4 +1,4 @@
-"""When the daily pass ran, and who runs it now: kept in the ledger, so that of several processes one runs it."""
+"""When the daily pass ran, and who runs it now: kept in the journal, so that of several processes one runs it."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from core.model.names import iso, parse_iso
 from core.schedule import LastRun
 from core.storage.files.processes import Process, life_of, this_process
 from core.storage.journal.belonging import check_id
-from core.storage.journal.ledger import Ledger
-from core.storage.journal.schema import LEDGER_FILE, BrokenLedgerError, unreadable
+from core.storage.journal.journal import Journal
+from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, unreadable
 
 _RUNS: Final = "daily runs"
-_CLAIM: Final = "daily claim"
+_LEASE_NAME: Final = "daily claim"
 _KEPT_RUNS: Final = 60
-# For so long a claim holds where nobody can tell whether who made it still runs.
+# For so long a lease holds where nobody can tell whether who made it still runs.
 _LEASE: Final = timedelta(minutes=30)
-# For so long at most where it does run: a claim that could not be given up ends some time.
+# For so long at most where it does run: a lease that could not be given up ends some time.
 _LONGEST: Final = timedelta(hours=6)
 
 
@@ -52,7 +52,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
             return None
 
 
-class Claim(msgspec.Struct, frozen=True, kw_only=True):
+class Lease(msgspec.Struct, frozen=True, kw_only=True):
     """Says that a process runs the daily pass now, since `at`."""
 
     at: str
@@ -68,87 +68,87 @@ class Claim(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def runs(home: Path) -> tuple[Run, ...]:
-    """The daily passes of a memory that are known, oldest first; none, and no file made, where there is no ledger.
+    """The daily passes of a memory that are known, oldest first; none, and no file made, where there is no journal.
 
-    Of a broken ledger none are known either: who opens the memory begins a new one. Raises StorageError, ReadOnlyError.
+    Of a broken journal none are known: who opens the memory begins a new one. Raises StorageError, ReadOnlyError.
     """
-    with contextlib.suppress(BrokenLedgerError), _ledger(home, read_only=True) as ledger:
-        return _runs(ledger) if ledger is not None else ()
+    with contextlib.suppress(BrokenJournalError), _journal(home, read_only=True) as journal:
+        return _runs(journal) if journal is not None else ()
     return ()
 
 
-def claim_of(home: Path, now: datetime) -> Claim | None:
+def lease_of(home: Path, now: datetime) -> Lease | None:
     """Who runs the daily pass just now, if anybody does. Errors as in `runs`."""
-    with contextlib.suppress(BrokenLedgerError), _ledger(home, read_only=True) as ledger:
-        found = _claim(ledger) if ledger is not None else None
+    with contextlib.suppress(BrokenJournalError), _journal(home, read_only=True) as journal:
+        found = _lease(journal) if journal is not None else None
         return found if found is not None and found.holds(now) else None
     return None
 
 
-# Tokens of claims that this process gave up, for those that the ledger could not be told of.
+# Tokens of leases that this process gave up, for those that the journal could not be told of.
 _given_up: Final[set[str]] = set()
 
 
-def claim(
+def acquire_lease(
     home: Path, now: datetime, by: str, wanted: Callable[[tuple[Run, ...]], bool]
-) -> Claim | tuple[Run, ...]:
+) -> Lease | tuple[Run, ...]:
     """Takes the daily pass for this process; of several that ask at once exactly one gets it.
 
-    wanted: whether it is to run, in view of the runs known. Returns the claim, for `finish` or `let_go`; the runs
+    wanted: whether it is to run, given the runs known. Returns the lease, for `finish` or `release_lease`; the runs
     known when it is not wanted any more, or when another process has it. What a process that died had begun and put
-    into the log counts as run. Errors as in `runs`; StorageError when there is no ledger.
+    into the log counts as run. Errors as in `runs`; StorageError when there is no journal.
     """
-    mine = Claim(at=iso(now), token=secrets.token_hex(8), process=this_process(), by=by)
-    with _opened(home) as ledger:
-        if ledger is None:
+    mine = Lease(at=iso(now), token=secrets.token_hex(8), process=this_process(), by=by)
+    with _opened(home) as journal:
+        if journal is None:
             raise StorageError("there is no history yet", where=str(home), kept="nothing was written")
-        with ledger.transaction(durable=True):
-            held = _claim(ledger)
+        with journal.transaction(durable=True):
+            held = _lease(journal)
             if held is not None and held.token not in _given_up and held.holds(now):
-                return _runs(ledger)
-            if held is not None and _left_its_mark(ledger, held):
-                _add(ledger, Run(at=held.at, day=_day_of(held, now), by=held.by))
-            known = _runs(ledger)
+                return _runs(journal)
+            if held is not None and _left_its_mark(journal, held):
+                _add(journal, Run(at=held.at, day=_day_of(held, now), by=held.by))
+            known = _runs(journal)
             granted = wanted(known)
-            _put(ledger, _CLAIM, mine if granted else None)
+            _put(journal, _LEASE_NAME, mine if granted else None)
         return mine if granted else known
 
 
-def finish(home: Path, claim: Claim | None, run: Run) -> None:
-    """Keeps that a pass ran, and gives up the claim to it, if there was one. Errors as in `runs`.
+def finish(home: Path, lease: Lease | None, run: Run) -> None:
+    """Keeps that a pass ran, and gives up the lease to it, if there was one. Errors as in `runs`.
 
-    Without a ledger nothing is kept.
+    Without a journal nothing is kept.
     """
-    with _opened(home) as ledger:
-        if ledger is not None:
-            with ledger.transaction(durable=True):
-                _add(ledger, run)
-                _give_up(ledger, claim)
+    with _opened(home) as journal:
+        if journal is not None:
+            with journal.transaction(durable=True):
+                _add(journal, run)
+                _give_up(journal, lease)
 
 
-def let_go(home: Path, claim: Claim) -> None:
-    """Gives up a claim to a pass that did not come about. Errors as in `runs`; here it is given up then too."""
-    _given_up.add(claim.token)
-    with _opened(home) as ledger:
-        if ledger is not None:
-            with ledger.transaction():
-                _give_up(ledger, claim)
+def release_lease(home: Path, lease: Lease) -> None:
+    """Gives up a lease to a pass that did not come about. Errors as in `runs`; here it is given up then too."""
+    _given_up.add(lease.token)
+    with _opened(home) as journal:
+        if journal is not None:
+            with journal.transaction():
+                _give_up(journal, lease)
 
 
 @contextlib.contextmanager
-def _opened(home: Path) -> Iterator[Ledger | None]:
+def _opened(home: Path) -> Iterator[Journal | None]:
     """As `_ledger`, and a broken one is a StorageError."""
     try:
-        with _ledger(home) as ledger:
-            yield ledger
-    except BrokenLedgerError as error:
-        raise unreadable(home / LEDGER_FILE, str(error)) from error
+        with _journal(home) as journal:
+            yield journal
+    except BrokenJournalError as error:
+        raise unreadable(home / JOURNAL_FILE, str(error)) from error
 
 
 @contextlib.contextmanager
-def _ledger(home: Path, *, read_only: bool = False) -> Iterator[Ledger | None]:
-    """The ledger, opened for this alone, so that asking neither makes one nor waits for a thread that has it."""
-    path = home / LEDGER_FILE
+def _journal(home: Path, *, read_only: bool = False) -> Iterator[Journal | None]:
+    """The journal, opened for this alone, so that asking neither makes one nor waits for a thread that has it."""
+    path = home / JOURNAL_FILE
     try:
         there = path.stat().st_size > 0
     except OSError:
@@ -157,47 +157,47 @@ def _ledger(home: Path, *, read_only: bool = False) -> Iterator[Ledger | None]:
         yield None
         return
     writable = os.access(path, os.W_OK) and os.access(home, os.W_OK)
-    with contextlib.closing(Ledger(path, read_only=read_only or not writable)) as ledger:
-        check_id(ledger, home)
-        yield ledger
+    with contextlib.closing(Journal(path, read_only=read_only or not writable)) as journal:
+        check_id(journal, home)
+        yield journal
 
 
-def _runs(ledger: Ledger) -> tuple[Run, ...]:
+def _runs(journal: Journal) -> tuple[Run, ...]:
     try:
-        return msgspec.json.decode(ledger.meta(_RUNS) or "[]", type=tuple[Run, ...])
+        return msgspec.json.decode(journal.meta(_RUNS) or "[]", type=tuple[Run, ...])
     except (msgspec.MsgspecError, TypeError, UnicodeError):
         return ()
 
 
-def _add(ledger: Ledger, run: Run) -> None:
-    _put(ledger, _RUNS, (*_runs(ledger), run)[-_KEPT_RUNS:])
+def _add(journal: Journal, run: Run) -> None:
+    _put(journal, _RUNS, (*_runs(journal), run)[-_KEPT_RUNS:])
 
 
-def _claim(ledger: Ledger) -> Claim | None:
+def _lease(journal: Journal) -> Lease | None:
     try:
-        return msgspec.json.decode(ledger.meta(_CLAIM) or "null", type=Claim | None)
+        return msgspec.json.decode(journal.meta(_LEASE_NAME) or "null", type=Lease | None)
     except (msgspec.MsgspecError, TypeError, UnicodeError):
         return None
 
 
-def _give_up(ledger: Ledger, claim: Claim | None) -> None:
-    held = _claim(ledger)
-    if claim is not None and held is not None and held.token == claim.token:
-        _put(ledger, _CLAIM, None)
+def _give_up(journal: Journal, lease: Lease | None) -> None:
+    held = _lease(journal)
+    if lease is not None and held is not None and held.token == lease.token:
+        _put(journal, _LEASE_NAME, None)
 
 
-def _left_its_mark(ledger: Ledger, held: Claim) -> bool:
-    rows = ledger.rows(
+def _left_its_mark(journal: Journal, held: Lease) -> bool:
+    rows = journal.rows(
         "SELECT 1 FROM entry WHERE kind = 'reflection' AND state = 'done' AND at >= ? LIMIT 1", (held.at,)
     )
     return bool(rows)
 
 
-def _day_of(held: Claim, now: datetime) -> str:
+def _day_of(held: Lease, now: datetime) -> str:
     since = parse_iso(held.at)
     return (since or now).astimezone(now.tzinfo).date().isoformat()
 
 
-def _put(ledger: Ledger, name: str, value: object) -> None:
+def _put(journal: Journal, name: str, value: object) -> None:
     """Within a transaction."""
-    ledger.keep_meta(name, msgspec.json.encode(value).decode())
+    journal.keep_meta(name, msgspec.json.encode(value).decode())

@@ -22,7 +22,7 @@ from core.storage.files.sqlite import (
     shows_damage,
 )
 
-LEDGER_FILE: Final = "ledger.db"
+JOURNAL_FILE: Final = "ledger.db"
 VERSION: Final = 1
 
 _TABLES: Final = """
@@ -59,28 +59,28 @@ _PENDING: Final = (
 _PLACED: Final = "CREATE INDEX IF NOT EXISTS seen_placed ON seen (file, place)"
 
 
-class BrokenLedgerError(Exception):
+class BrokenJournalError(Exception):
     """The file is no database, or a damaged one."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Opens the ledger, making it when there is none.
+    """Opens the journal, making it when there is none.
 
-    Raises BrokenLedgerError, StorageError, and ReadOnlyError for one that a newer version made or that is a link
+    Raises BrokenJournalError, StorageError, and ReadOnlyError for one that a newer version made or that is a link
     out of the folder.
     """
     write_target(path.parent, path)
     try:
         begin_file(path)
         if not path.is_file():
-            raise BrokenLedgerError("not a regular file")
+            raise BrokenJournalError("not a regular file")
         connection = sqlite3.connect(
             path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
     except (OSError, sqlite3.OperationalError) as error:
         raise refused(path, error) from error
     try:
-        # What is no ledger of ours is told before anything is written to it.
+        # What is no journal of ours is told before anything is written to it.
         made = _is_made(connection, path)
         if not made:
             # Space of entries that went to an archive is given back; only a new database takes this up.
@@ -91,17 +91,17 @@ def connect(path: Path) -> sqlite3.Connection:
         _make_index(connection)
     except DATABASE_ERRORS as error:
         connection.close()
-        raise told_apart(path, error) from error
-    except (ReadOnlyError, BrokenLedgerError):
+        raise journal_error(path, error) from error
+    except (ReadOnlyError, BrokenJournalError):
         connection.close()
         raise
     return connection
 
 
 def connect_to_read(path: Path) -> tuple[sqlite3.Connection, bool]:
-    """Opens a ledger that is there, and only reads it. Makes no file. And whether it is taken to stay as it is.
+    """Opens a journal that is there, and only reads it. Makes no file. And whether it is taken to stay as it is.
 
-    Raises BrokenLedgerError, StorageError, and ReadOnlyError for one that a newer version made.
+    Raises BrokenJournalError, StorageError, and ReadOnlyError for one that a newer version made.
     """
     address, fixed = address_to_read(path)
     connection: sqlite3.Connection | None = None
@@ -110,14 +110,14 @@ def connect_to_read(path: Path) -> tuple[sqlite3.Connection, bool]:
             address, uri=True, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
         )
         if not _is_made(connection, path):
-            raise BrokenLedgerError("it is empty")
+            raise BrokenJournalError("it is empty")
     except DATABASE_ERRORS as error:
         if connection is not None:
             connection.close()
         if shows_damage(path, error):
-            raise BrokenLedgerError(one_line(error)) from error
+            raise BrokenJournalError(one_line(error)) from error
         raise unreadable(path, one_line(error), error) from error
-    except (ReadOnlyError, BrokenLedgerError):
+    except (ReadOnlyError, BrokenJournalError):
         if connection is not None:
             connection.close()
         raise
@@ -125,7 +125,7 @@ def connect_to_read(path: Path) -> tuple[sqlite3.Connection, bool]:
 
 
 def copied(source: sqlite3.Connection) -> sqlite3.Connection:
-    """A copy of a ledger that stands nowhere but in memory. Raises sqlite3.Error."""
+    """A copy of a journal that stands nowhere but in memory. Raises sqlite3.Error."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     try:
         source.backup(connection)
@@ -137,7 +137,7 @@ def copied(source: sqlite3.Connection) -> sqlite3.Connection:
 
 
 def unreadable(path: Path, said: str, error: BaseException | None = None) -> StorageError:
-    """The error for a ledger that cannot be read now. error: what the system or SQLite refused it with."""
+    """The error for a journal that cannot be read now. error: what the system or SQLite refused it with."""
     found = StorageError(
         f"the history cannot be read ({said})",
         code=ErrorCode.LOG_UNREADABLE,
@@ -154,7 +154,7 @@ def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
     """Whether the tables are there; a database without any is new."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     if version >= NO_VERSION:
-        raise BrokenLedgerError("its version number is damaged")
+        raise BrokenJournalError("its version number is damaged")
     if version > VERSION:
         raise ReadOnlyError(
             f"the history has version {version}, newer than nuggets-tui supports ({VERSION})",
@@ -170,7 +170,7 @@ def _is_made(connection: sqlite3.Connection, path: Path) -> bool:
     # One statement: another process may be making the tables.
     strange = "SELECT 1 FROM sqlite_master, pragma_user_version WHERE user_version <> ?"
     if connection.execute(strange, (VERSION,)).fetchone():
-        raise BrokenLedgerError("it is another program's database")
+        raise BrokenJournalError("it is another program's database")
     return False
 
 
@@ -184,7 +184,7 @@ def _make_tables(connection: sqlite3.Connection) -> None:
 
 
 def _make_index(connection: sqlite3.Connection) -> None:
-    """Makes what ledgers of earlier versions do without."""
+    """Makes what journals of earlier versions do without."""
     for name, statement in (
         ("entry_listed", _LISTED), ("seen_placed", _PLACED), ("pending_restore", _PENDING),
     ):  # fmt: skip
@@ -193,13 +193,13 @@ def _make_index(connection: sqlite3.Connection) -> None:
                 connection.execute(statement)
 
 
-def told_apart(path: Path, error: Exception) -> Exception:
+def journal_error(path: Path, error: Exception) -> Exception:
     """A database error as what it means: broken for good, or refused by the system for now."""
-    return BrokenLedgerError(one_line(error)) if shows_damage(path, error) else refused(path, error)
+    return BrokenJournalError(one_line(error)) if shows_damage(path, error) else refused(path, error)
 
 
 def refused(path: Path, error: Exception) -> StorageError:
-    """The error for a ledger that cannot be written now."""
+    """The error for a journal that cannot be written now."""
     said = error.strerror if isinstance(error, OSError) and error.strerror else one_line(error)
     return StorageError(
         f"the history cannot be written ({said})",
@@ -209,8 +209,8 @@ def refused(path: Path, error: Exception) -> StorageError:
     )
 
 
-def set_ledger_aside(path: Path, folder: Path, stamp: str) -> None:
-    """Moves a broken ledger with its side files into `folder`, bytes intact."""
+def quarantine_journal(path: Path, folder: Path, stamp: str) -> None:
+    """Moves a broken journal with its side files into `folder`, bytes intact."""
     try:
         move_away(path, folder, stamp)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The log's part in reading and writing a folder: its ledger open, and what is put down while files are changed."""
+"""The log's part in reading and writing a folder: its journal open, and what is put down while files are changed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from core.errors import ConflictError, ErrorCode, Notice, NuggetsError, StorageError
-from core.model.change import Author, ChangeKind, ChangeSet, FileMend
+from core.model.change import Author, ChangeKind, ChangeSet, FileRepair
 from core.model.entry import Conflict
 from core.model.names import iso
 from core.settings import Settings
@@ -23,33 +23,33 @@ from core.storage.journal.archive import archive_oldest
 from core.storage.journal.baseline import (
     NEVER,
     Baseline,
+    baseline_files,
     forget_file,
     is_version,
-    look,
-    look_at_few,
     numbered,
-    seen_files,
+    record_baseline,
+    record_few,
 )
 from core.storage.journal.belonging import (
     ID_NAME,
-    ForeignLedgerError,
+    ForeignJournalError,
     bear_id,
+    check_baseline,
     check_id,
-    check_what_it_saw,
     mark,
 )
 from core.storage.journal.codec import Pending, Stage, fact_item, fold_recalls, note_item
-from core.storage.journal.ledger import Ledger
+from core.storage.journal.journal import Journal
 from core.storage.journal.notices import Notices
 from core.storage.journal.origins import TAKEN_IN, Maker, by
-from core.storage.journal.schema import LEDGER_FILE, BrokenLedgerError, set_ledger_aside, unreadable
+from core.storage.journal.schema import JOURNAL_FILE, BrokenJournalError, quarantine_journal, unreadable
 from core.storage.merge.deciding import conflict_of
 from core.storage.safety.backups import BACKUPS
 from core.storage.safety.quarantine import QUARANTINE
 
 
-class OpenLedger:
-    """The ledger's file. All but `wanted` and `in_step` is called under the memory's lock.
+class JournalFile:
+    """The journal's file. All but `wanted` and `in_step` is called under the memory's lock.
 
     notices: what a person should be told of it. baseline: what it last saw of the files.
     """
@@ -64,17 +64,17 @@ class OpenLedger:
         baseline: Baseline,
     ) -> None:
         self.home = home
-        self.ledger: Ledger | None = None
-        # Why there is no ledger though the memory has one; None when it could be opened or there is none.
+        self.journal: Journal | None = None
+        # Why there is no journal though the memory has one; None when it could be opened or there is none.
         self.log_problem: NuggetsError | None = None
         # How many logs were begun in the place of one that was gone or broken.
         self.begun = 0
         # Why it could not be written, in words, until it can be; "" for nothing.
         self._not_written = ""
-        # Whether the open ledger is this memory's.
+        # Whether the open journal is this memory's.
         self._known = False
-        # The ledger whose id the folder was seen to bear.
-        self._bound: Ledger | None = None
+        # The journal whose id the folder was seen to bear.
+        self._bound: Journal | None = None
         self._clock = clock
         self._ids = ids
         self._notices = notices
@@ -82,9 +82,9 @@ class OpenLedger:
 
     @property
     def _path(self) -> Path:
-        return self.home / LEDGER_FILE
+        return self.home / JOURNAL_FILE
 
-    def tell_not_written(self, error: NuggetsError) -> None:
+    def report_not_written(self, error: NuggetsError) -> None:
         """Keeps that the log cannot be written, until it can be."""
         self._not_written = Notice.of(error)
 
@@ -94,56 +94,56 @@ class OpenLedger:
         return self._notices.take(not_written)
 
     def wanted(self, loaded: Loaded) -> bool:
-        """Whether there is something to keep a ledger of, and a place to keep it."""
+        """Whether there is something to keep a journal of, and a place to keep it."""
         there = bool(loaded.documents()) or self._path.exists()
         return there and os.access(self.home, os.W_OK)
 
     def in_step(self, loaded: Loaded) -> bool:
-        """Whether the ledger has seen the files as they are and nothing waits in it. Makes no file."""
+        """Whether the journal has seen the files as they are and nothing waits in it. Makes no file."""
         self._close_replaced()
         try:
-            if self.ledger is None:
+            if self.journal is None:
                 if self._missing:
                     return False
                 self._open_file()
-            assert self.ledger is not None
-            return self._baseline.in_step(loaded, self.ledger)
-        except BrokenLedgerError:
+            assert self.journal is not None
+            return self._baseline.in_step(loaded, self.journal)
+        except BrokenJournalError:
             return False
 
     def open(self, loaded: Loaded) -> None:
-        """Opens the ledger or begins one. A broken one is set aside with its bytes, and a new one begun.
+        """Opens the journal or begins one. A broken one is set aside with its bytes, and a new one begun.
 
         Raises StorageError, ReadOnlyError.
         """
         self._close_replaced()
-        if self.ledger is not None and self.ledger.read_only:
+        if self.journal is not None and self.journal.read_only:
             self.close()
         try:
-            if self.ledger is None:
+            if self.journal is None:
                 if self.gone(loaded):
-                    self._say_gone()
+                    self._report_gone()
                 self._open_file()
-            assert self.ledger is not None
+            assert self.journal is not None
             if not self._known:
-                check_what_it_saw(self.ledger, self.home, loaded)
-                mark(self.ledger, self.home)
+                check_baseline(self.journal, self.home, loaded)
+                mark(self.journal, self.home)
                 self._known = True
-            if not seen_files(self.ledger):
-                self._baseline.begin(self.ledger, loaded)
-        except BrokenLedgerError as error:
+            if not baseline_files(self.journal):
+                self._baseline.begin(self.journal, loaded)
+        except BrokenJournalError as error:
             self.begin_anew(error, loaded)
         self._not_written = ""
 
     @contextmanager
-    def waiting(self, seconds: float | None) -> Iterator[None]:
-        """Within this, another program's writing of the ledger is waited for no longer than that; None: as usual."""
-        with self.ledger.waiting(seconds) if self.ledger and seconds is not None else nullcontext():
+    def busy_timeout(self, seconds: float | None) -> Iterator[None]:
+        """Within this, another program's writing of the journal is waited for no longer than that; None: as usual."""
+        with self.journal.busy_timeout(seconds) if self.journal and seconds is not None else nullcontext():
             yield
 
     def _open_file(self) -> None:
         try:
-            self.ledger = Ledger(self._path)
+            self.journal = Journal(self._path)
         except NuggetsError as error:
             self.log_problem = error
             raise
@@ -151,54 +151,54 @@ class OpenLedger:
         self._check_id()
 
     def _check_id(self) -> None:
-        assert self.ledger is not None
+        assert self.journal is not None
         try:
-            check_id(self.ledger, self.home)
-        except BrokenLedgerError:
+            check_id(self.journal, self.home)
+        except BrokenJournalError:
             self.close()
             raise
 
     def bind(self) -> None:
-        """Has the folder bear the id of its ledger, from the first change on that is made here."""
-        if self._bound is self.ledger:
+        """Has the folder bear the id of its journal, from the first change on that is made here."""
+        if self._bound is self.journal:
             return
-        self._bound = self.ledger
-        id = self.ledger.meta(ID_NAME) if self.ledger is not None else None
+        self._bound = self.journal
+        id = self.journal.meta(ID_NAME) if self.journal is not None else None
         if isinstance(id, str):
             bear_id(self.home, id)
 
     def open_to_read(self) -> None:
-        """Opens the ledger where nothing may be written; `log_problem` says why when it cannot be read either."""
+        """Opens the journal where nothing may be written; `log_problem` says why when it cannot be read either."""
         self._close_replaced()
         empty = self._path.exists() and self._missing
-        if self.ledger is not None or empty or not os.path.lexists(self._path):
+        if self.journal is not None or empty or not os.path.lexists(self._path):
             return
         try:
-            self.ledger = Ledger(self._path, read_only=True)
+            self.journal = Journal(self._path, read_only=True)
             self._check_id()
             self.log_problem = None
         except NuggetsError as error:
             self.log_problem = error
-        except BrokenLedgerError as error:
+        except BrokenJournalError as error:
             self.keep_problem(error)
 
-    def keep_problem(self, error: BrokenLedgerError) -> None:
-        """Keeps why the ledger cannot be read, and closes it."""
+    def keep_problem(self, error: BrokenJournalError) -> None:
+        """Keeps why the journal cannot be read, and closes it."""
         self.close()
         problem = unreadable(self._path, str(error))
-        problem.damaged = not isinstance(error, ForeignLedgerError)
+        problem.damaged = not isinstance(error, ForeignJournalError)
         self.log_problem = problem
 
-    def read_in_memory(self) -> Ledger:
-        """Has the ledger, which is open to be read, be a copy in memory from here on; the copy."""
-        assert self.ledger is not None
-        read, self.ledger = self.ledger, self.ledger.in_memory()
+    def read_in_memory(self) -> Journal:
+        """Has the journal, which is open to be read, be a copy in memory from here on; the copy."""
+        assert self.journal is not None
+        read, self.journal = self.journal, self.journal.in_memory()
         read.close()
-        return self.ledger
+        return self.journal
 
     @property
     def _missing(self) -> bool:
-        """Whether there is no ledger, or only an empty file in its place."""
+        """Whether there is no journal, or only an empty file in its place."""
         try:
             return self._path.stat().st_size == 0
         except FileNotFoundError:
@@ -211,34 +211,34 @@ class OpenLedger:
         # Only who keeps a log makes backups; the lock is taken by others as well.
         return self._missing and (self.home / BACKUPS).is_dir() and bool(loaded.documents())
 
-    def _say_gone(self) -> None:
+    def _report_gone(self) -> None:
         """Tells that a memory that had a log has none any more."""
         self.begun += 1
-        self._notices.say(Notice("the history is missing; a new one starts now", where=str(self._path)))
+        self._notices.add(Notice("the history is missing; a new one starts now", where=str(self._path)))
 
     @contextmanager
-    def looked_over(self) -> Iterator[None]:
-        """Within this, whatever stumbles over values that only damage puts into the ledger raises BrokenLedgerError."""
+    def detecting_damage(self) -> Iterator[None]:
+        """Within this, what stumbles over values that only damage puts into the journal raises BrokenJournalError."""
         try:
             yield
-        except (NuggetsError, BrokenLedgerError):
+        except (NuggetsError, BrokenJournalError):
             raise
         except Exception as error:
             # A fault of our own stays one.
-            said = damage_in(self._path) if self.ledger is not None else ""
+            said = damage_in(self._path) if self.journal is not None else ""
             if said:
-                raise BrokenLedgerError(said) from error
+                raise BrokenJournalError(said) from error
             raise
 
-    def begin_anew(self, error: BrokenLedgerError, loaded: Loaded) -> None:
-        """Sets a broken ledger aside and begins a new one from the files as they are. Raises StorageError."""
+    def begin_anew(self, error: BrokenJournalError, loaded: Loaded) -> None:
+        """Sets a broken journal aside and begins a new one from the files as they are. Raises StorageError."""
         self.close()
         self.begun += 1
         stamp = f"{self._clock():%Y-%m-%dT%H%M%SZ}-{self._ids()}"
-        set_ledger_aside(self._path, self.home / QUARANTINE, stamp)
-        foreign = isinstance(error, ForeignLedgerError)
+        quarantine_journal(self._path, self.home / QUARANTINE, stamp)
+        foreign = isinstance(error, ForeignJournalError)
         what = "belongs to another memory" if foreign else f"is damaged ({error})"
-        self._notices.say(
+        self._notices.add(
             Notice(
                 f"the history {what}; it is kept in {self.home / QUARANTINE}; no note or fact is lost; "
                 "a new history starts now",
@@ -247,11 +247,11 @@ class OpenLedger:
         )
         self.log_problem = None
         try:
-            self.ledger = Ledger(self._path)
-            mark(self.ledger, self.home)
+            self.journal = Journal(self._path)
+            mark(self.journal, self.home)
             self._known = True
-            self._baseline.begin(self.ledger, loaded)
-        except BrokenLedgerError as again:
+            self._baseline.begin(self.journal, loaded)
+        except BrokenJournalError as again:
             raise StorageError(
                 f"the history cannot be started ({again})",
                 code=ErrorCode.LOG_UNREADABLE,
@@ -260,22 +260,22 @@ class OpenLedger:
             ) from again
 
     def close(self) -> None:
-        """Closes the ledger until it is wanted again."""
-        if self.ledger is not None:
-            self.ledger.close()
-            self.ledger = None
+        """Closes the journal until it is wanted again."""
+        if self.journal is not None:
+            self.journal.close()
+            self.journal = None
             self._known = False
             self._baseline.forget()
 
     def _close_replaced(self) -> None:
-        if self.ledger is not None and self.ledger.replaced:
+        if self.journal is not None and self.journal.replaced:
             self.close()
             if not self._path.exists():
-                self._say_gone()
+                self._report_gone()
 
 
 _ID_DIGITS: Final = 8
-# After so many entries the ledger's size is looked at: measuring it at each would cost for nothing.
+# After so many entries the journal's size is looked at: measuring it at each would cost for nothing.
 _ARCHIVED_EVERY: Final = 64
 
 
@@ -286,13 +286,13 @@ class Attribution:
     author: Author
     kind: ChangeKind
     reason: str
-    mends: tuple[FileMend, ...] = ()
+    mends: tuple[FileRepair, ...] = ()
 
 
 class JournalSession:
-    """Keeps the ledger of one folder. All that is defined here is called under the memory's lock.
+    """Keeps the journal of one folder. All that is defined here is called under the memory's lock.
 
-    log: the ledger's file. baseline: what it last saw of the files. notices: what a person should be told.
+    log: the journal's file. baseline: what it last saw of the files. notices: what a person should be told.
     """
 
     def __init__(
@@ -311,15 +311,15 @@ class JournalSession:
         self._clock = clock
         self.notices = Notices()
         self.baseline = Baseline(home, settings.inference)
-        self.log = OpenLedger(home, clock=clock, ids=self.ids, notices=self.notices, baseline=self.baseline)
+        self.file = JournalFile(home, clock=clock, ids=self.ids, notices=self.notices, baseline=self.baseline)
         self.attribution: Attribution | None = None
         # For how long nobody may have written before what was taken back is restored.
         self.quiet_seconds = 0.0
 
     @property
-    def ledger(self) -> Ledger | None:
-        """The open ledger; None before the first change of a memory that is empty or cannot be written."""
-        return self.log.ledger
+    def journal(self) -> Journal | None:
+        """The open journal; None before the first change of a memory that is empty or cannot be written."""
+        return self.file.journal
 
     def ids(self) -> str:
         """A new id for an entry that is made here."""
@@ -332,10 +332,10 @@ class JournalSession:
         """Has the ids that follow come from what is compared: so a read names what it found outside as the writer
         will that puts it down, and somebody may undo by that name.
         """
-        if self.ledger is None or self._given_ids is not None:
+        if self.journal is None or self._given_ids is not None:
             return
         files = sorted((str(path), made and made[:3]) for path, made in loaded.fingerprints().items())
-        self._drawn_from, self._drawn = f"{self.ledger.last_seq} {files}", 0
+        self._drawn_from, self._drawn = f"{self.journal.last_seq} {files}", 0
 
     def now(self) -> datetime:
         """The time."""
@@ -357,26 +357,26 @@ class JournalSession:
     ) -> tuple[int, ChangeSet]:
         """The commit point: from here on the change set will be in the files, whatever happens.
 
-        Returns the entry's number, and the change set under the id that it has in the ledger.
+        Returns the entry's number, and the change set under the id that it has in the journal.
         """
-        assert self.ledger is not None
+        assert self.journal is not None
         if seq is None:
-            return self.ledger.begin(effective, made_by, stages, preceding)
-        self.ledger.restage(seq, effective, stages)
+            return self.journal.begin(effective, made_by, stages, preceding)
+        self.journal.restage(seq, effective, stages)
         return seq, effective
 
     def is_pending(self, seq: int) -> bool:
         """Whether an entry is to be finished still, as far as can be told."""
-        assert self.ledger is not None
+        assert self.journal is not None
         try:
-            return self.ledger.state_of(seq) == "pending"
-        except (StorageError, BrokenLedgerError):
+            return self.journal.state_of(seq) == "pending"
+        except (StorageError, BrokenJournalError):
             return True
 
     def abandon(self, seq: int, preceding: int) -> None:
         """Nothing was written after all."""
-        assert self.ledger is not None
-        self.ledger.abandon(seq, preceding)
+        assert self.journal is not None
+        self.journal.abandon(seq, preceding)
 
     def finish(
         self,
@@ -385,46 +385,48 @@ class JournalSession:
         made_by: Maker,
         before: Loaded,
         after: Loaded | None = None,
-        slipped: Callable[[], Iterable[ChangeSet]] = tuple,
+        concurrent_changes: Callable[[], Iterable[ChangeSet]] = tuple,
     ) -> None:
         """Marks the entry (None: there is none) as done and remembers the files as they are now, in one step.
 
-        after: the files as they were written, None when nothing was to be written. slipped: what other programs
+        after: the files as they were written, None for nothing. concurrent_changes: what other programs
         wanted that wrote in the same instant, judged before the entry counts as done.
 
-        When the ledger cannot be written any more, the entry stays pending and is settled at the next opening.
+        When the journal cannot be written any more, the entry stays pending and is reconciled at the next opening.
         """
-        assert self.ledger is not None
+        assert self.journal is not None
         try:
-            with self.log.looked_over():
+            with self.file.detecting_damage():
                 recall = effective.kind == "hit"
-                self.mark_written(self.ledger, seq, before, after or before, slipped, recall=recall)
+                self.mark_written(
+                    self.journal, seq, before, after or before, concurrent_changes, recall=recall
+                )
             if seq is not None and seq % _ARCHIVED_EVERY == 0:
-                archive_oldest(self.ledger, self.home, self._settings.ledger.max_mb)
+                archive_oldest(self.journal, self.home, self._settings.ledger.max_mb)
         except StorageError as error:
-            self.notices.say(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))
-        except BrokenLedgerError as error:
-            # The files bear the change already: it is the first entry of the new ledger.
-            self.log.begin_anew(error, after or before)
-            with self.ledger.transaction(durable=True) as connection:
-                self.ledger.record(connection, effective, made_by)
+            self.notices.add(Notice(f"{error.what}; {_WRITTEN}", where=error.where, code=error.code))
+        except BrokenJournalError as error:
+            # The files bear the change already: it is the first entry of the new journal.
+            self.file.begin_anew(error, after or before)
+            with self.journal.transaction(durable=True) as connection:
+                self.journal.record(connection, effective, made_by)
 
     def mark_written(
         self,
-        ledger: Ledger,
+        journal: Journal,
         seq: int | None,
         before: Loaded,
         after: Loaded,
-        slipped: Callable[[], Iterable[ChangeSet]] = tuple,
+        concurrent_changes: Callable[[], Iterable[ChangeSet]] = tuple,
         *,
         recall: bool = True,
     ) -> None:
-        """What `finish` does in the ledger. Raises BrokenLedgerError, StorageError."""
-        known = seen_files(ledger)
+        """What `finish` does in the journal. Raises BrokenJournalError, StorageError."""
+        known = baseline_files(journal)
         old, new = before.documents(), after.documents()
-        with ledger.transaction() as connection:
+        with journal.transaction() as connection:
             # Judged before this entry counts as done: whoever wrote them had not seen it.
-            theirs = tuple(slipped())
+            theirs = tuple(concurrent_changes())
             changed = [path for path in new if new[path] is not old.get(path)]
             for path in changed:
                 file, was = self.baseline.name(path), old.get(path)
@@ -433,10 +435,10 @@ class JournalSession:
                 if in_step:
                     self.baseline.put(path, new[path])
                     unique = path == before.graph.path and not before.snapshot.namesakes
-                    if was is not None and look_at_few(connection, file, was, new[path], unique=unique):
+                    if was is not None and record_few(connection, file, was, new[path], unique=unique):
                         continue
                 before_items = numbered(was) if was is not None else {}
-                look(
+                record_baseline(
                     connection,
                     file,
                     new[path],
@@ -448,31 +450,33 @@ class JournalSession:
                 forget_file(connection, self.baseline.name(path))
             if seq is not None:
                 times = [(new[path].fingerprint or NEVER).mtime_ns for path in changed]
-                ledger.finish(connection, seq, max(times, default=0))
+                journal.finish(connection, seq, max(times, default=0))
                 if recall:
                     # Recalls of one caller become one entry.
                     fold_recalls(connection, seq)
             for change_set in theirs:
-                ledger.record(connection, change_set, TAKEN_IN, state="pending")
+                journal.record(connection, change_set, TAKEN_IN, state="pending")
 
     # After a crash
 
     def pending(self) -> list[Pending]:
         """Entries that are not known to be in the files."""
-        return self.ledger.pending() if self.ledger is not None else []
+        return self.journal.pending() if self.journal is not None else []
 
     def mark_contained(self, loaded: Loaded) -> None:
         """Remembers as seen what of a pending entry already stands in the files: it did not come from outside."""
-        assert self.ledger is not None
+        assert self.journal is not None
         for pending in self.pending():
             names = contained(pending.change_set, loaded)
-            with self.ledger.transaction() as connection:
+            with self.journal.transaction() as connection:
                 for path, document in loaded.documents().items():
-                    look(connection, self.baseline.name(path), document, None, fingerprint=None, only=names)
+                    record_baseline(
+                        connection, self.baseline.name(path), document, None, fingerprint=None, only=names
+                    )
 
     def note_down(self, mine: Attribution) -> None:
         """An entry for what was done to a file without a note or fact having changed."""
-        assert self.ledger is not None
+        assert self.journal is not None
         told = ChangeSet(
             id=self.ids(),
             at=self.at(),
@@ -481,20 +485,22 @@ class JournalSession:
             kind=mine.kind,
             mends=mine.mends,
         )
-        with self.ledger.transaction(durable=True) as connection:
-            self.ledger.record(connection, told, by(mine.author.signature))
+        with self.journal.transaction(durable=True) as connection:
+            self.journal.record(connection, told, by(mine.author.signature))
 
     def put_off(self, pending: Pending, error: ConflictError) -> None:
         """A pending entry that met a conflict waits for a person from now on."""
-        assert self.ledger is not None
-        self.ledger.settle(pending.change_set.id, "conflict", conflict_of(error))
+        assert self.journal is not None
+        self.journal.set_state(pending.change_set.id, "conflict", conflict_of(error))
 
     def keep_conflict(self, change_set: ChangeSet, made_by: Maker, error: ConflictError | Conflict) -> str:
         """Puts a change set that met a conflict into the log, where it waits for a person; the entry's id."""
-        assert self.ledger is not None
+        assert self.journal is not None
         conflict = conflict_of(error) if isinstance(error, ConflictError) else error
-        with self.ledger.transaction(durable=True) as connection:
-            _, kept = self.ledger.record(connection, change_set, made_by, state="conflict", conflict=conflict)
+        with self.journal.transaction(durable=True) as connection:
+            _, kept = self.journal.record(
+                connection, change_set, made_by, state="conflict", conflict=conflict
+            )
         return kept.id
 
 

@@ -22,9 +22,9 @@ from core.errors import BrokenFileError, ConflictError, ErrorCode, NuggetsError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
 from core.model.change import PERSON, ChangeSet, FactChange, NoteChange
 from core.model.fact import Fact
-from core.model.kept import SEARCHES_FILE
 from core.model.masks import Masks
 from core.model.note import Note
+from core.model.saved_search import SEARCHES_FILE
 from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.files.atomic import (
     LOCK_NAME,
@@ -40,18 +40,18 @@ from core.storage.files.sqlite import SIDE_FILES
 from core.storage.format.documents import Document, GraphDocument, read_graph, read_nugget
 from core.storage.journal.archive import ARCHIVES
 from core.storage.journal.origins import by
-from core.storage.journal.schema import LEDGER_FILE
-from core.storage.masking.ledger import changed_rows, mask_ledger, masked_archives, masked_raw
+from core.storage.journal.schema import JOURNAL_FILE
+from core.storage.masking.journal import changed_rows, mask_journal, masked_archives, masked_raw
 from core.storage.masking.proof import blanked_database, file_left, is_database
 from core.storage.merge.conflict_copies import bad_copies, conflict_copies
-from core.storage.reconcile.slips import slipped
+from core.storage.reconcile.concurrent_writes import concurrent_changes
 from core.storage.safety.backups import BACKUPS, DAMAGE
 from core.storage.safety.quarantine import QUARANTINE, RECORD
 from core.storage.writing import Write
 
 if TYPE_CHECKING:
     from core.storage.format.reading import Loaded
-    from core.storage.journal.ledger import Ledger
+    from core.storage.journal.journal import Journal
     from core.storage.store import Store
 
 What = Literal["file", "log", "archive", "backup", "quarantine", "copy", "page", "pipeline", "untouched"]
@@ -112,16 +112,16 @@ class _Files:
 class _Log:
     """The log of changes."""
 
-    ledger: Ledger
+    journal: Journal
     rules: InferenceSettings
 
     def places(self, masks: Masks) -> Iterator[Place]:
-        tables = [table for table, _, _ in changed_rows(self.ledger, masks, self.rules)]
+        tables = [table for table, _, _ in changed_rows(self.journal, masks, self.rules)]
         if tables:
-            yield Place("log", self.ledger.path, tables.count("entry"))
+            yield Place("log", self.journal.path, tables.count("entry"))
 
     def scrub(self, masks: Masks) -> None:
-        mask_ledger(self.ledger, masks, self.rules)
+        mask_journal(self.journal, masks, self.rules)
 
 
 def masked_document(document: Document, masks: Masks, rules: InferenceSettings) -> Document:
@@ -202,7 +202,7 @@ def _quarantined(home: Path, masks: Masks, rules: InferenceSettings) -> _Rewrite
             continue
         told = masked_file(name, found[0], masks, rules)
         if is_database(name):
-            # A broken log, or texts that were handed in. Its pages stay where they are, since it may be saved yet.
+            # A broken log, or texts that were submitted. Its pages stay where they are, since it may be saved yet.
             told = blanked_database(found[0], masks)
         for former, digest in digests.items() if name.endswith(RECORD) else ():
             told = told.replace(former, digest)
@@ -233,7 +233,7 @@ def _settings(home: Path, masks: Masks) -> _Rewrites:
 
 def _untouched(home: Path, known: set[Path], masks: Masks) -> Iterator[Place]:
     """Files in the folder that are nobody's we know and hold a value."""
-    ours = {name + side for name in (LEDGER_FILE, _PIPELINE) for side in SIDE_FILES} | {LOCK_NAME}
+    ours = {name + side for name in (JOURNAL_FILE, _PIPELINE) for side in SIDE_FILES} | {LOCK_NAME}
     if (home / _PIPELINE).exists() and file_left(home / _PIPELINE, masks) is not None:
         yield Place("untouched", home / _PIPELINE)
     for folder, names, files in os.walk(home):
@@ -255,7 +255,7 @@ def _untouched(home: Path, known: set[Path], masks: Masks) -> Iterator[Place]:
 
 
 def _kept(
-    home: Path, loaded: Loaded, ledger: Ledger | None, rules: InferenceSettings
+    home: Path, loaded: Loaded, journal: Journal | None, rules: InferenceSettings
 ) -> tuple[Scrubbed, ...]:
     """What is kept of former times, and beside the notes and facts."""
     rewrites: tuple[Callable[[Masks], _Rewrites], ...] = (
@@ -265,8 +265,8 @@ def _kept(
         lambda masks: _copies(home, loaded, masks, rules),
         lambda masks: _settings(home, masks),
     )
-    log = () if ledger is None else (_Log(ledger, rules),)
-    return (*log, *(_Files(home, one) for one in rewrites))
+    file = () if journal is None else (_Log(journal, rules),)
+    return (*file, *(_Files(home, one) for one in rewrites))
 
 
 class Folder:
@@ -282,9 +282,9 @@ class Folder:
         self._made_by = made_by
 
     def places(self, masks: Masks) -> tuple[Place, ...]:
-        """Where the values stand at present; writes nothing. Raises StorageError, BrokenLedgerError."""
+        """Where the values stand at present; writes nothing. Raises StorageError, BrokenJournalError."""
         loaded, home = self._store.loaded, self._store.home
-        kept = _kept(home, loaded, self._store.ledger, self._rules)
+        kept = _kept(home, loaded, self._store.journal, self._rules)
         places = [place for one in kept for place in one.places(masks)]
         for document in loaded.documents().values():
             told = masked_document(document, masks, self._rules)
@@ -310,10 +310,10 @@ def mask_folder(
     """
     for _ in range(_TRIES):
         with locked(store.home):
-            trace, loaded = store.settle_now()
+            session, loaded = store.reconcile_now()
             for name in (BACKUPS, QUARANTINE, ARCHIVES):
                 remove_half_written(store.home / name)
-            for kept in _kept(store.home, loaded, trace.ledger, rules):
+            for kept in _kept(store.home, loaded, session.journal, rules):
                 kept.scrub(masks)
             changed = _changed(loaded, masks, rules)
             if not changed:
@@ -322,17 +322,19 @@ def mask_folder(
             if written is None:
                 continue
             entry = _entry(told, loaded, masks)
-            trace.finish(None, entry, by(made_by), loaded, written.loaded, slipped(trace, written, loaded))
-            if not written.slips:
+            session.finish(
+                None, entry, by(made_by), loaded, written.loaded, concurrent_changes(session, written, loaded)
+            )
+            if not written.concurrent_writes:
                 # What was replaced holds them still, where the system refused to remove it.
                 remove_leftovers(store.home)
-            if trace.ledger is not None:
-                with trace.ledger.transaction(durable=True) as connection:
-                    _, entry = trace.ledger.record(connection, entry, by(made_by))
-                if written.slips:
+            if session.journal is not None:
+                with session.journal.transaction(durable=True) as connection:
+                    _, entry = session.journal.record(connection, entry, by(made_by))
+                if written.concurrent_writes:
                     # What another program wrote in that very instant may hold them again.
-                    store.settle_now()
-                    mask_ledger(trace.ledger, masks, rules)
+                    store.reconcile_now()
+                    mask_journal(session.journal, masks, rules)
                     continue
             return entry
     raise ConflictError(

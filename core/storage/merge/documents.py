@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from core.errors import ErrorCode
-from core.model.basis import settled, unique_links
+from core.model.basis import normalised_note, unique_links
 from core.model.compare import alike
 from core.model.fact import Fact
 from core.model.note import SCOPES, Note
@@ -52,7 +52,7 @@ class NoteRules(ItemRules[Note]):
         for side in (ours, theirs):
             if replace_fields(merged, vector=side.vector) == side:
                 return side
-        return settled(merged, lambda _: True)
+        return normalised_note(merged, lambda _: True)
 
     def write(self, after: Note, before: Note, raw: bytes) -> bytes:
         """The bytes of a changed note; fields that did not change keep theirs."""
@@ -126,7 +126,7 @@ def _relinked(item: Item[Note], gone: set[object], twins: Mapping[str, str]) -> 
         return item
     moved = (msgspec.structs.replace(link, to=twins.get(link.to, link.to)) for link in note.links)
     links = [link for link in unique_links(moved) if link.to not in gone]
-    after = settled(replace_fields(note, links=tuple(links)), lambda _: True)
+    after = normalised_note(replace_fields(note, links=tuple(links)), lambda _: True)
     return Item(item.ident, write_note(after, note, item.raw), after)
 
 

@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 import msgspec
 
 from core.errors import ErrorCode, InvalidInputError, ReadOnlyError, Update
-from core.model.build import brought_back, new_note, waiting
+from core.model.build import as_hidden_fact, as_visible_fact, new_note
 from core.model.change import PERSON, Author, ChangeSet
 from core.model.compare import alike
 from core.model.draft import Draft
@@ -153,7 +153,7 @@ class _Joining:
         mine = self.draft.note(note.id)
         fact = (note.nugget_name, note.key)
         if mine is None and self.draft.exists(note.id):
-            self._tell(ErrorCode.UNREADABLE_SIDE, "it cannot be read here", note.id, "", note.content)
+            self._report(ErrorCode.UNREADABLE_SIDE, "it cannot be read here", note.id, "", note.content)
             return None
         if mine is None and known:
             if note.is_fact:
@@ -171,7 +171,7 @@ class _Joining:
             return None
         merged = self._merged(mine, note)
         if mine.hidden and not merged.hidden and self.draft.fact_note(*fact, hidden=False) is not None:
-            self._tell(
+            self._report(
                 ErrorCode.STORED_MEANWHILE,
                 "its fact was stored again here and restored there",
                 note.id,
@@ -189,7 +189,7 @@ class _Joining:
         """Whether a note that comes can have its fact: another program may name a nugget as no file can be named."""
         if not note.is_fact or note.hidden or self._has_nugget(note.nugget_name):
             return True
-        self._tell(ErrorCode.BAD_NAME, "no file can have the name of its nugget", note.id, "", note.content)
+        self._report(ErrorCode.BAD_NAME, "no file can have the name of its nugget", note.id, "", note.content)
         return False
 
     def _merged(self, mine: Note, note: Note) -> Note:
@@ -224,7 +224,9 @@ class _Joining:
     def _known_versions(self, id: str) -> Sequence[Note]:
         return self.versions(id) if self.versions is not None else ()
 
-    def _tell(self, code: ErrorCode, what: str, where: str, ours: str, theirs: str, field: str = "") -> None:
+    def _report(
+        self, code: ErrorCode, what: str, where: str, ours: str, theirs: str, field: str = ""
+    ) -> None:
         self.collect(conflict(code, what, where, "", ours, theirs, field), None, None)
 
     def _carry_to_fact(self, note: Note) -> None:
@@ -257,13 +259,13 @@ class _Joining:
         taken = self.draft.take_fact(note.nugget_name, stored.key)
         assert taken is not None
         index, fact = taken
-        kept = note.hidden_fact or waiting(fact, index)
+        kept = note.hidden_fact or as_hidden_fact(fact, index)
         kept = msgspec.structs.replace(kept, index=index, hits=max(kept.hits, fact.hits))
         self.wanted[note.id] = self.draft.put(replace(note, hidden_fact=kept))
 
     def _bring_fact(self, note: Note, kept: HiddenFact | None) -> None:
         """A note that comes, or comes back, brings its fact along."""
-        fact = brought_back(kept) if kept is not None else Fact(key=note.key, value=note.content)
+        fact = as_visible_fact(kept) if kept is not None else Fact(key=note.key, value=note.content)
         fact = msgspec.structs.replace(
             fact,
             key=note.key,
@@ -278,7 +280,7 @@ class _Joining:
         if alike(stored.value, note.content):
             return
         where = f"{note.nugget_name}: {note.key}"
-        self._tell(
+        self._report(
             ErrorCode.CHANGED_IN_TWO_WAYS,
             "its value was changed in two ways",
             where,
@@ -345,7 +347,7 @@ class _Joining:
         waits = self._waiting(nugget, fact.key)
         if waits is not None:
             if not alike(waits.value, fact.value):
-                self._tell(
+                self._report(
                     ErrorCode.CHANGED_AND_DELETED,
                     "it was forgotten here and changed there",
                     where,
@@ -354,7 +356,7 @@ class _Joining:
                 )
             return
         if not self._has_nugget(nugget):
-            self._tell(ErrorCode.BAD_NAME, "no file can have the name of its nugget", where, "", fact.value)
+            self._report(ErrorCode.BAD_NAME, "no file can have the name of its nugget", where, "", fact.value)
             return
         self.draft.put_fact(nugget, fact)
         self._give_note(nugget, fact.key)
@@ -370,7 +372,7 @@ class _Joining:
         elif not alike(note.content, fact.value):
             # Its note has stood alone and was changed meanwhile.
             where = f"{nugget}: {key}"
-            self._tell(
+            self._report(
                 ErrorCode.CHANGED_IN_TWO_WAYS,
                 "its value was changed in two ways",
                 where,

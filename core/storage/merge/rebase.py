@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from core.errors import ErrorCode
-from core.model.basis import settled, vector_spec
+from core.model.basis import normalised_note, vector_spec
 from core.model.change import ChangeSet, FactChange, NoteChange, NuggetChange
 from core.model.compare import alike
 from core.model.draft_facts import DraftFacts, HiddenIndexes
@@ -265,7 +265,7 @@ def _freed_holders(
     touched = {change.id for change in notes if not change.namesake}
     holders = {holder for id in _leaving_ids(notes) for holder, _ in snapshot.links_in.get(id, ())} - touched
     found = [snapshot.by_id[holder] for holder in sorted(holders)]
-    return [NoteChange(id=note.id, before=note, after=settled(note, exists)) for note in found]
+    return [NoteChange(id=note.id, before=note, after=normalised_note(note, exists)) for note in found]
 
 
 def _leaving_ids(changes: Iterable[NoteChange]) -> Iterator[str]:
@@ -304,7 +304,7 @@ class _Leaving:
         """Those of just this value."""
         return self._of_value.get(value, ())
 
-    def says(self, value: str) -> bool:
+    def holds_text(self, value: str) -> bool:
         """Whether one says this, white space aside."""
         return value in self._of_value or squeeze(value) in self._texts
 
@@ -323,7 +323,7 @@ def _takes_its_fact(change: NoteChange | None, thought_out: dict[tuple[str, str]
     if note is None or note.hidden_fact is None:
         return False
     leaving = thought_out.get((note.nugget_name, note.hidden_fact.key))
-    return leaving is not None and leaving.says(note.hidden_fact.value)
+    return leaving is not None and leaving.holds_text(note.hidden_fact.value)
 
 
 def _with_newest_fact(

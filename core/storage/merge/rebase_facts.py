@@ -72,11 +72,11 @@ class _Namesakes:
             for place in of_key[1:]:
                 self._places.setdefault((key, squeeze(self._facts[place].value)), {})[place] = None
 
-    def saying(self, key: str, value: str) -> Mapping[int, None]:
+    def places_of_text(self, key: str, value: str) -> Mapping[int, None]:
         """Places of those with a key that say this, white space aside."""
         return self._places.get((key, squeeze(value)), {})
 
-    def claim(self, key: str, wanted: Fact, index: int | None) -> int | None:
+    def take(self, key: str, wanted: Fact, index: int | None) -> int | None:
         """The place of the one that is meant: the very same fact counts most, then the one at `index`."""
         found = self._places.get((key, squeeze(wanted.value)), {})
         if not found:
@@ -96,9 +96,9 @@ def _rebase_namesake(
 ) -> list[FactChange]:
     """A change of a fact whose key an earlier one has too."""
     if change.before is None:
-        there = change.after is not None and later.saying(change.key, change.after.value)
+        there = change.after is not None and later.places_of_text(change.key, change.after.value)
         return [] if there else [change]
-    place = later.claim(change.key, change.before, change.index)
+    place = later.take(change.key, change.before, change.index)
     if place is None:
         return []
     return _rebase_fact(change, _Found(place, facts[place]), None, False, deciding)

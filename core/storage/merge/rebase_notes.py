@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from core.errors import ErrorCode
-from core.model.basis import settled, sound_links
+from core.model.basis import normalised_note, sound_links
 from core.model.change import NoteChange
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
@@ -72,7 +72,7 @@ def rebase_note(
     if newest == before:
         merged = _set_right(after, exists, undoing)
     else:
-        merged = settled(merge_notes(before, newest, after, other_way_round(deciding.value)), exists)
+        merged = normalised_note(merge_notes(before, newest, after, other_way_round(deciding.value)), exists)
     return None if merged == current else NoteChange(id=change.id, before=current, after=merged)
 
 
@@ -91,7 +91,9 @@ def _rebase_namesake(
     if after is not None and current == before:
         after = _set_right(after, exists, undoing)
     elif after is not None:
-        after = settled(merge_note_fields(before, current, after, other_way_round(deciding.value)), exists)
+        after = normalised_note(
+            merge_note_fields(before, current, after, other_way_round(deciding.value)), exists
+        )
     elif not same_meaning(current, before):
         return None
     return msgspec.structs.replace(change, before=current, after=after, index=place)
@@ -132,7 +134,7 @@ def _set_right(note: Note, exists: Callable[[str], bool], undoing: bool) -> Note
     """What is taken back becomes what it was, also where the file was not quite right, if its links still hold."""
     if undoing and sound_links(note, exists) == note.links:
         return note
-    return settled(note, exists)
+    return normalised_note(note, exists)
 
 
 def _rebase_removal(

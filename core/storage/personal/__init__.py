@@ -1,1 +1,1 @@
-"""Files of a person beside the memory's own: settings, kept searches, texts that are being written."""
+"""Files of a person beside the memory's own: settings, saved searches, texts that are being written."""

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from core.errors import BrokenFileError, NuggetsError
-from core.model.kept import SEARCHES_FILE, TABLE, KeptSearch, read_searches, values_of
+from core.model.saved_search import SEARCHES_FILE, TABLE, SavedSearch, read_searches, values_of
 from core.storage.files.atomic import Fingerprint, fingerprint, locked, read_file
 from core.storage.files.toml import parsed_toml, with_values
 
 _SECONDS = 1.0
 
 
-class Kept(NamedTuple):
+class LoadedSearches(NamedTuple):
     """The searches of one version of the file. problem: what of it cannot be read, in words; "" for all well."""
 
     version: Fingerprint | None = None
-    searches: tuple[KeptSearch, ...] = ()
+    searches: tuple[SavedSearch, ...] = ()
     problem: str = ""
 
 
@@ -29,7 +29,7 @@ def searches_version(home: Path) -> Fingerprint | None:
     return fingerprint(home / SEARCHES_FILE)
 
 
-def kept_searches(home: Path, clock: Callable[[], datetime]) -> Kept:
+def load_searches(home: Path, clock: Callable[[], datetime]) -> LoadedSearches:
     """The searches that are kept. The bytes of a file that cannot be read are put into the quarantine, too.
 
     Raises StorageError.
@@ -37,15 +37,15 @@ def kept_searches(home: Path, clock: Callable[[], datetime]) -> Kept:
     path = home / SEARCHES_FILE
     found = read_file(path)
     if found is None:
-        return Kept()
+        return LoadedSearches()
     data, version = found
     try:
         table = _table(data, path)
     except BrokenFileError as error:
-        return Kept(version, (), f"{error.what}; {_set_aside(path, error.what, clock())}")
+        return LoadedSearches(version, (), f"{error.what}; {_set_aside(path, error.what, clock())}")
     searches, passed_over = read_searches(table)
     named = ", ".join(passed_over)
-    return Kept(version, searches, f"skipped what is not a saved search: {named}" if named else "")
+    return LoadedSearches(version, searches, f"skipped what is not a saved search: {named}" if named else "")
 
 
 def _table(data: bytes, path: Path) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def _table(data: bytes, path: Path) -> dict[str, Any]:
 
 
 def _set_aside(path: Path, reason: str, now: datetime) -> str:
-    from core.storage.safety.before_writing import keep_whole
+    from core.storage.safety.backup_before_write import keep_whole
 
     with contextlib.suppress(NuggetsError), locked(path.parent, seconds=_SECONDS):
         kept = keep_whole(path.parent, path, reason, now)
@@ -68,7 +68,7 @@ def _set_aside(path: Path, reason: str, now: datetime) -> str:
 
 
 def changed_searches(
-    home: Path, put: Collection[KeptSearch], out: Collection[str]
+    home: Path, put: Collection[SavedSearch], out: Collection[str]
 ) -> tuple[bytes | None, bytes]:
     """The bytes of the file as it is, and as it is to be: some searches put in, others taken out by name.
 

@@ -8,38 +8,47 @@ from collections.abc import Collection, Iterator
 import msgspec
 
 from core.errors import ErrorCode
-from core.model.basis import settled
-from core.model.build import waiting
+from core.model.basis import normalised_note
+from core.model.build import as_hidden_fact
 from core.model.change import NoteChange
 from core.model.compare import alike
 from core.model.draft_facts import index_among_all
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import HiddenFact, Note, replace
-from core.storage.reconcile.claims import Case, Claim, FactStep, Finding, OwnChange, facts_of
+from core.storage.reconcile.item_repairs import (
+    FactStep,
+    Finding,
+    ItemRepair,
+    OutsideSave,
+    OwnChange,
+    facts_of,
+)
 
 
-def facts_against_their_notes(case: Case, passed_over: Collection[tuple[str, str]]) -> Iterator[Claim]:
+def facts_against_their_notes(
+    save: OutsideSave, passed_over: Collection[tuple[str, str]]
+) -> Iterator[ItemRepair]:
     """Facts that a list from memory took back while their notes still tell them, however late it was saved.
 
     passed_over: nuggets and keys that are seen to otherwise.
     """
-    for nugget in case.nuggets:
+    for nugget in save.nuggets:
         done = {key for name, key in passed_over if name == nugget}
-        yield from _OneNugget(case, nugget, done).claims()
+        yield from _OneNugget(save, nugget, done).item_repairs()
 
 
 class _OneNugget:
     """The facts of one nugget. `done`: keys that are seen to."""
 
-    def __init__(self, case: Case, nugget: str, done: set[str]) -> None:
-        self._case = case
+    def __init__(self, save: OutsideSave, nugget: str, done: set[str]) -> None:
+        self._case = save
         self._nugget = nugget
         self._done = done
-        self._seen = facts_of(case.seen, nugget)
-        self._now = facts_of(case.now, nugget)
+        self._baseline = facts_of(save.baseline, nugget)
+        self._now = facts_of(save.now, nugget)
 
-    def claims(self) -> Iterator[Claim]:
+    def item_repairs(self) -> Iterator[ItemRepair]:
         """What is to be put right."""
         differing = dict.fromkeys(c.key for c in self._case.found.facts if c.nugget == self._nugget)
         # Lost ones first: of a fact that we renamed, both its keys are seen to by one claim.
@@ -48,16 +57,16 @@ class _OneNugget:
                 continue
             if key not in self._now:
                 found = self._lost(key)
-            elif key not in self._seen:
+            elif key not in self._baseline:
                 found = self._brought_back(key)
             else:
                 found = self._changed(key)
             if found is not None:
                 yield found
 
-    def _lost(self, key: str) -> Claim | None:
+    def _lost(self, key: str) -> ItemRepair | None:
         """A fact that is gone while its note stands."""
-        fact, own = self._seen[key], self._own(key)
+        fact, own = self._baseline[key], self._own(key)
         if self._case.visible(self._nugget, key) is None:
             return None
         former = self._former_key(key, own)
@@ -66,7 +75,7 @@ class _OneNugget:
             fact = _with_most_recalls(fact, self._now[former])
         before = own.fact.before if own is not None and own.fact is not None else None
         step = FactStep(nugget=self._nugget, key=former or key, after=fact)
-        return self._claim(key, step, own, base=before.value if before else "", ours=fact.value)
+        return self._repair(key, step, own, base=before.value if before else "", ours=fact.value)
 
     def _former_key(self, key: str, own: OwnChange | None) -> str | None:
         """The key from which we renamed a fact, when it is back under that key."""
@@ -74,10 +83,10 @@ class _OneNugget:
         if change is None or change.before is None or change.after is None or change.after.key != key:
             return None
         former = change.before.key
-        back = former != key and former in self._now and former not in self._seen
+        back = former != key and former in self._now and former not in self._baseline
         return former if back and alike(self._now[former].value, change.before.value) else None
 
-    def _brought_back(self, key: str) -> Claim | None:
+    def _brought_back(self, key: str) -> ItemRepair | None:
         """A fact that we hid, deleted or renamed and that is in the file again as it was, without its note."""
         fact, own = self._now[key], self._own(key)
         if self._case.visible(self._nugget, key) is not None:
@@ -86,7 +95,7 @@ class _OneNugget:
         if holder is None and not self._was_taken_out_by_us(key, fact, own):
             return None
         step = FactStep(nugget=self._nugget, key=key, after=self._renamed_away(own))
-        found = self._claim(key, step, own, base=fact.value, theirs=fact.value)
+        found = self._repair(key, step, own, base=fact.value, theirs=fact.value)
         if holder is not None:
             found.notes += _kept_recalls(holder, fact)
         return found
@@ -118,27 +127,27 @@ class _OneNugget:
             return False
         return after is None or (after.key != key and self._case.visible(self._nugget, after.key) is not None)
 
-    def _changed(self, key: str) -> Claim | None:
+    def _changed(self, key: str) -> ItemRepair | None:
         """A fact that is back at the value before our change while its note says ours."""
-        seen, now, own = self._seen[key], self._now[key], self._own(key)
+        baseline, now, own = self._baseline[key], self._now[key], self._own(key)
         change = own.fact if own is not None else None
         if own is None or change is None or change.before is None or change.after is None:
             return None
         before, after = change.before.value, change.after.value
         # A change of nothing but white space is told by its every character.
         same = operator.eq if alike(before, after) else alike
-        if before == after or not same(seen.value, after) or not same(now.value, before):
+        if before == after or not same(baseline.value, after) or not same(now.value, before):
             return None
         note = self._case.visible(self._nugget, key)
         if not own.just_before if note is None else not alike(note.content, after):
             return None
-        step = FactStep(nugget=self._nugget, key=key, after=_with_most_recalls(seen, now))
-        return self._claim(key, step, own, base=before, ours=seen.value, theirs=now.value)
+        step = FactStep(nugget=self._nugget, key=key, after=_with_most_recalls(baseline, now))
+        return self._repair(key, step, own, base=before, ours=baseline.value, theirs=now.value)
 
     def _own(self, key: str) -> OwnChange | None:
         return self._case.own(("fact", self._nugget, key))
 
-    def _claim(
+    def _repair(
         self,
         key: str,
         step: FactStep,
@@ -147,19 +156,19 @@ class _OneNugget:
         base: str = "",
         ours: str = "",
         theirs: str = "",
-    ) -> Claim:
+    ) -> ItemRepair:
         finding: Finding = "out" if step.after is None else "back"
         conflict = Conflict(
             what=f"another program keeps {'restoring' if finding == 'out' else 'removing'} this fact",
             code=ErrorCode.FACT_BROUGHT_BACK if finding == "out" else ErrorCode.FACT_TAKEN_BACK,
             where=f"{self._nugget}: {key}",
-            field="value" if key in self._now and key in self._seen else "",
+            field="value" if key in self._now and key in self._baseline else "",
             base=base,
             ours=ours,
             theirs=theirs,
         )
         item = ("fact", self._nugget, key)
-        return Claim(item=item, finding=finding, own=own, conflict=conflict, facts=[step])
+        return ItemRepair(item=item, finding=finding, own=own, conflict=conflict, facts=[step])
 
 
 def _with_most_recalls(ours: Fact, now: Fact) -> Fact:
@@ -183,25 +192,25 @@ def _with_recalls_of(kept: HiddenFact, fact: Fact) -> HiddenFact:
     return msgspec.structs.replace(kept, hits=fact.hits, last_hit_session=fact.last_hit_session)
 
 
-def hidden_facts_shown(case: Case) -> Iterator[Claim]:
+def hidden_facts_shown(save: OutsideSave) -> Iterator[ItemRepair]:
     """Visible notes that still hold a hidden fact: hidden again, or, where it was remembered anew, let go of it."""
-    moved = {(change.nugget, change.key) for change in case.found.facts}
-    for note in case.now.notes:
+    moved = {(change.nugget, change.key) for change in save.found.facts}
+    for note in save.now.notes:
         kept = note.hidden_fact
-        if kept is None or note.hidden or not case.readable(note.nugget_name):
+        if kept is None or note.hidden or not save.readable(note.nugget_name):
             continue
-        if note.id not in case.notes and (note.nugget_name, kept.key) not in moved:
+        if note.id not in save.notes and (note.nugget_name, kept.key) not in moved:
             continue
-        fact = facts_of(case.now, note.nugget_name).get(kept.key)
+        fact = facts_of(save.now, note.nugget_name).get(kept.key)
         if fact is not None:
-            yield _hidden_again(case, note, kept, fact)
+            yield _hidden_again(save, note, kept, fact)
 
 
-def _hidden_again(case: Case, note: Note, kept: HiddenFact, fact: Fact) -> Claim:
-    own = case.own(("note", note.id))
+def _hidden_again(save: OutsideSave, note: Note, kept: HiddenFact, fact: Fact) -> ItemRepair:
+    own = save.own(("note", note.id))
     twins = [
         other
-        for other in case.now.notes
+        for other in save.now.notes
         if other.is_fact
         and not other.hidden
         and other.id != note.id
@@ -216,49 +225,51 @@ def _hidden_again(case: Case, note: Note, kept: HiddenFact, fact: Fact) -> Claim
         ours="hidden",
         theirs=fact.value,
     )
-    claim = Claim(item=("note", note.id), finding="out", own=own, conflict=conflict)
-    seen = case.seen.by_id.get(note.id)
-    former = seen if seen is not None and seen.hidden else note
-    after = replace(note, hidden=True, archived_at=former.archived_at or case.at)
+    repair = ItemRepair(item=("note", note.id), finding="out", own=own, conflict=conflict)
+    baseline = save.baseline.by_id.get(note.id)
+    former = baseline if baseline is not None and baseline.hidden else note
+    after = replace(note, hidden=True, archived_at=former.archived_at or save.at)
     if twins:
         # The fact in the file has a note of its own; this one was taken for it.
-        claim.finding = "back"
+        repair.finding = "back"
         after = replace(after, title=former.title, content=former.content)
     elif alike(fact.value, kept.value):
-        claim.facts.append(FactStep(nugget=note.nugget_name, key=fact.key, after=None))
+        repair.facts.append(FactStep(nugget=note.nugget_name, key=fact.key, after=None))
         after = replace(after, hidden_fact=_with_recalls_of(kept, fact))
     else:
-        claim.finding = "anew"
+        repair.finding = "anew"
         after = replace(note, hidden_fact=None)
-    claim.notes.append(NoteChange(id=note.id, before=note, after=settled(after, case.now.by_id.__contains__)))
-    return claim
+    repair.notes.append(
+        NoteChange(id=note.id, before=note, after=normalised_note(after, save.now.by_id.__contains__))
+    )
+    return repair
 
 
-def being_forgotten(case: Case, passed_over: Collection[str]) -> Iterator[Claim]:
+def being_forgotten(save: OutsideSave, passed_over: Collection[str]) -> Iterator[ItemRepair]:
     """Facts that were restored between the two steps in which another program forgets or hides one.
 
     First the fact leaves its file, and we bring it back; then its note goes. So the fact goes too.
     """
-    for change in case.found.notes:
+    for change in save.found.notes:
         note, after = change.before, change.after
         if note is None or not note.is_fact or note.hidden or change.id in passed_over:
             continue
-        if not case.readable(note.nugget_name) or case.visible(note.nugget_name, note.key) is not None:
+        if not save.readable(note.nugget_name) or save.visible(note.nugget_name, note.key) is not None:
             continue
-        fact = facts_of(case.now, note.nugget_name).get(note.key)
-        own = case.own(("fact", note.nugget_name, note.key))
+        fact = facts_of(save.now, note.nugget_name).get(note.key)
+        own = save.own(("fact", note.nugget_name, note.key))
         ours = own.fact if own is not None and own.restored else None
         if fact is None or ours is None or ours.before is not None or ours.after is None:
             continue
         item = ("fact", note.nugget_name, note.key)
-        claim = Claim(item=item, finding="forgotten", own=None, conflict=Conflict(what=""))
-        claim.facts.append(FactStep(nugget=note.nugget_name, key=note.key, after=None))
+        repair = ItemRepair(item=item, finding="forgotten", own=None, conflict=Conflict(what=""))
+        repair.facts.append(FactStep(nugget=note.nugget_name, key=note.key, after=None))
         if after is not None and after.hidden and after.hidden_fact is None and after.key == note.key:
-            keeping = replace(after, hidden_fact=waiting(fact, _index(case, note.nugget_name, fact)))
-            claim.notes.append(NoteChange(id=note.id, before=after, after=keeping))
-        yield claim
+            keeping = replace(after, hidden_fact=as_hidden_fact(fact, _index(save, note.nugget_name, fact)))
+            repair.notes.append(NoteChange(id=note.id, before=after, after=keeping))
+        yield repair
 
 
-def _index(case: Case, nugget: str, fact: Fact) -> int:
-    place = next(place for place, one in enumerate(case.now.by_name[nugget].facts) if one is fact)
-    return index_among_all(place, case.now.hidden_facts.get(nugget, {}).values())
+def _index(save: OutsideSave, nugget: str, fact: Fact) -> int:
+    place = next(place for place, one in enumerate(save.now.by_name[nugget].facts) if one is fact)
+    return index_among_all(place, save.now.hidden_facts.get(nugget, {}).values())

@@ -20,7 +20,7 @@ from core.model.note import FILE_NAMES, Note
 from core.model.snapshot import Snapshot
 from core.storage.journal.codec import Past
 from core.storage.merge.compare import HIT_FIELDS, UNSAID_FIELDS
-from core.storage.reconcile.claims import SOON_SECONDS, ItemKey, facts_of
+from core.storage.reconcile.item_repairs import SOON_SECONDS, ItemKey, facts_of
 
 # How old the copy may be that a program saved, in seconds: when changes of ours, or several, are missing in it, and
 # when a single one of another program's is, which that program may as well have removed.
@@ -146,7 +146,7 @@ class _Replayed:
             (
                 entry
                 for entry in self
-                if not (entry.restores or entry.stale) and item in _before(entry.change_set, kind)
+                if not (entry.restores or entry.overwritten) and item in _before(entry.change_set, kind)
             ),
             None,
         )
@@ -200,7 +200,7 @@ class _Cut:
 
     def changed(self, items: Collection[ItemKey]) -> list[Past]:
         """Those of them that do not merely say what a file has instead."""
-        return [entry for entry in self.concerned(items) if not entry.stale]
+        return [entry for entry in self.concerned(items) if not entry.overwritten]
 
 
 def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
@@ -218,7 +218,7 @@ def _best_cut(group: _Group, past: _Replayed) -> _Cut | None:
         if entry.change_set.kind == "mask":
             break
         before = _before(entry.change_set, group.kind)
-        if saved is None or not saved.tells_of_the_same(entry):
+        if saved is None or not saved.is_of_same_sync(entry):
             saved = _Saved(entry, fit.distance, len(steps))
         saved.add(before, fit)
         unseen = saved.unseen(group)
@@ -301,9 +301,9 @@ class _Saved:
         self._before: dict[ItemKey, Version] = {}
         self._apart: dict[ItemKey, _Distance] = {}
 
-    def tells_of_the_same(self, entry: Past) -> bool:
+    def is_of_same_sync(self, entry: Past) -> bool:
         """Whether an entry was found at the same look."""
-        outside = all(one.stale or not one.made_by for one in (self._newest, entry))
+        outside = all(one.overwritten or not one.made_by for one in (self._newest, entry))
         return outside and entry.written_ns == self._newest.written_ns
 
     def add(self, before: Mapping[ItemKey, Version], fit: _Fit) -> None:
@@ -314,7 +314,7 @@ class _Saved:
 
     def unseen(self, group: _Group) -> dict[ItemKey, Version]:
         """The notes that the file has as they were before, when others of the same look are there."""
-        if group.kind[0] != "note" or (self._newest.made_by and not self._newest.stale):
+        if group.kind[0] != "note" or (self._newest.made_by and not self._newest.overwritten):
             return {}
         found = {
             item: version
@@ -413,7 +413,7 @@ def _taken_back_at_once(
         # What was found in the instant of a write of ours bears no time.
         if not left or (entry.written_ns and saved_ns - entry.written_ns > SOON_SECONDS * 1e9):
             break
-        if entry.stale:
+        if entry.overwritten:
             continue
         before = _before(entry.change_set, group.kind)
         for item in left & before.keys():
@@ -454,7 +454,7 @@ def _before_our_edits(
         for item, base in bases.items()
         if base is not None
         and same(base, group.now[item])
-        and _tells_its_version(base, group.then[item], now)
+        and _shows_its_version(base, group.then[item], now)
     ]
     changed = cut.changed(bases)
     others = (item for item in group.now if item not in bases)
@@ -466,7 +466,7 @@ def _before_our_edits(
     return _Cut(cut.steps[: last + 1], cut.cost, cut.at_first, cut.past).bases(group)
 
 
-def _tells_its_version(base: Version, then: Version, now: Snapshot) -> bool:
+def _shows_its_version(base: Version, then: Version, now: Snapshot) -> bool:
     """Whether a thing that is back bears what only a copy of that version bears: the time of a note. A fact bears none;
     one whose note stands beside it was set back together with it, or is told by the note.
     """

@@ -12,10 +12,10 @@ from itertools import takewhile
 from typing import Final
 
 from core.model.change import ChangeSet
-from core.model.parts import parts
+from core.model.change_parts import change_parts
 from core.storage.format.reading import Loaded
-from core.storage.journal.ledger import Ledger
-from core.storage.reconcile.claims import ItemKey
+from core.storage.journal.journal import Journal
+from core.storage.reconcile.item_repairs import ItemKey
 from core.storage.reconcile.lost_updates import HELD_SECONDS, same
 from core.storage.reconcile.own import own_changes
 
@@ -23,11 +23,11 @@ from core.storage.reconcile.own import own_changes
 _GRAPH_HELD_SECONDS: Final = 30.0
 
 
-def overwritten(ledger: Ledger, found: Iterable[ChangeSet], loaded: Loaded) -> frozenset[ItemKey]:
+def overwritten(journal: Journal, found: Iterable[ChangeSet], loaded: Loaded) -> frozenset[ItemKey]:
     """The notes and facts that changed in `found`, which is of another program and not in the log yet, so soon after we
     changed them that it may not have seen ours.
     """
-    own_change = own_changes(ledger, loaded)
+    own_change = own_changes(journal, loaded)
     found = tuple(found)
     changed = {("fact", fact.nugget, fact.key): fact for one in found for fact in one.facts}
     names: set[ItemKey] = set()
@@ -37,7 +37,7 @@ def overwritten(ledger: Ledger, found: Iterable[ChangeSet], loaded: Loaded) -> f
         if own is None or own.fact is None or not 0 <= own.seconds <= HELD_SECONDS:
             continue
         ours_was_there = same(own.fact.after, fact.before) and not same(fact.before, fact.after)
-        if ours_was_there and not _knew_of_later(ledger, own.entry, item[1], changed.keys()):
+        if ours_was_there and not _knew_of_later(journal, own.entry, item[1], changed.keys()):
             names.add(item)
     for note in (note for one in found if one.kind != "hit" for note in one.notes if not note.note.is_fact):
         own = own_change(("note", note.id)) if note.after is not None else None
@@ -48,10 +48,10 @@ def overwritten(ledger: Ledger, found: Iterable[ChangeSet], loaded: Loaded) -> f
     return frozenset(names)
 
 
-def _knew_of_later(ledger: Ledger, entry: str, nugget: str, changed: Iterable[ItemKey]) -> bool:
+def _knew_of_later(journal: Journal, entry: str, nugget: str, changed: Iterable[ItemKey]) -> bool:
     """Whether something of the nugget that we changed after that entry stands in the file: its program had seen it."""
     passed_over = frozenset(changed)
-    later = takewhile(lambda past: past.change_set.id != entry, ledger.past())
+    later = takewhile(lambda past: past.change_set.id != entry, journal.past())
     return any(
         fact.nugget == nugget and ("fact", nugget, fact.key) not in passed_over
         for past in later
@@ -62,7 +62,7 @@ def _knew_of_later(ledger: Ledger, entry: str, nugget: str, changed: Iterable[It
 
 def ways_back(logged: ChangeSet, overwritten: frozenset[ItemKey]) -> Iterator[str]:
     """One line for each of these things that an entry of the log changed: what happened, and what to undo."""
-    for part in parts(logged):
+    for part in change_parts(logged):
         told = [
             *(
                 f'changed "{f.key}" in {f.nugget}'

@@ -1,4 +1,4 @@
-"""What this program itself did last to a note or fact, as the ledger tells it."""
+"""What this program itself did last to a note or fact, as the journal tells it."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from core.model.fact import Fact
 from core.model.note import Note
 from core.storage.format.reading import Loaded
 from core.storage.journal.codec import OwnEntry, fact_item, note_item, read_change_set
-from core.storage.journal.ledger import Ledger
-from core.storage.reconcile.claims import ItemKey, OwnChange, fact_change_in, facts_of
+from core.storage.journal.journal import Journal
+from core.storage.reconcile.item_repairs import ItemKey, OwnChange, fact_change_in, facts_of
 
 # How far back the log is searched for what a thing said before.
 _VERSIONS: Final = 200
 
 
 def item_names(items: Iterable[ItemKey]) -> frozenset[str]:
-    """How the ledger names these things."""
+    """How the journal names these things."""
     return frozenset(item_name(item) for item in items)
 
 
@@ -31,19 +31,19 @@ def item_name(item: ItemKey) -> str:
     return note_item(item[1]) if item[0] == "note" else fact_item(item[1], item[2])
 
 
-def own_changes(ledger: Ledger, loaded: Loaded) -> Callable[[ItemKey], OwnChange | None]:
+def own_changes(journal: Journal, loaded: Loaded) -> Callable[[ItemKey], OwnChange | None]:
     """Tells our last change of a thing, for files that came as they are in `loaded`."""
     # It is asked for the same thing several times, and each answer takes reading several entries.
-    return functools.cache(lambda item: _own_change(ledger, loaded, item))
+    return functools.cache(lambda item: _own_change(journal, loaded, item))
 
 
-def known_versions(ledger: Ledger) -> Callable[[ItemKey], Iterable[Note | Fact]]:
-    """Tells the versions of a thing that the ledger's entries hold, newest first."""
-    return lambda item: _versions(ledger, item)
+def known_versions(journal: Journal) -> Callable[[ItemKey], Iterable[Note | Fact]]:
+    """Tells the versions of a thing that the journal's entries hold, newest first."""
+    return lambda item: _versions(journal, item)
 
 
-def _versions(ledger: Ledger, item: ItemKey) -> Iterator[Note | Fact]:
-    rows = ledger.rows(
+def _versions(journal: Journal, item: ItemKey) -> Iterator[Note | Fact]:
+    rows = journal.rows(
         "SELECT body FROM entry JOIN touched USING (seq) WHERE item = ? ORDER BY touched.seq DESC LIMIT ?",
         (item_name(item), _VERSIONS),
     )
@@ -56,9 +56,9 @@ def _versions(ledger: Ledger, item: ItemKey) -> Iterator[Note | Fact]:
                 yield from (one for one in (found.after, found.before) if one is not None)
 
 
-def _own_change(ledger: Ledger, loaded: Loaded, item: ItemKey) -> OwnChange | None:
+def _own_change(journal: Journal, loaded: Loaded, item: ItemKey) -> OwnChange | None:
     name = item_name(item)
-    entries = ledger.own_changes(name)
+    entries = journal.own_changes(name)
     if not entries:
         return None
     last = entries[0]
@@ -68,7 +68,7 @@ def _own_change(ledger: Ledger, loaded: Loaded, item: ItemKey) -> OwnChange | No
         note=next((c for c in last.change_set.notes if item == ("note", c.id)), None),
         fact=_fact_change(chosen, last, item),
         seconds=(written_at(loaded, item) - chosen.written_ns) / 1e9,
-        restored=ledger.restored(name),
+        restored=journal.restored(name),
     )
 
 

@@ -10,13 +10,13 @@ from typing import Final
 import msgspec
 
 from core.errors import ErrorCode
-from core.model.basis import custom_tags, settled, unique_links
+from core.model.basis import custom_tags, normalised_note, unique_links
 from core.model.change import NoteChange
 from core.model.compare import alike
 from core.model.entry import Conflict
 from core.model.fact import Fact
 from core.model.note import SCOPES, Note, replace
-from core.storage.reconcile.claims import Case, Claim, FactStep, facts_of
+from core.storage.reconcile.item_repairs import FactStep, ItemRepair, OutsideSave, facts_of
 
 _SCOPED: Final = re.compile(rf"\s*(?:{'|'.join(SCOPES)}):", re.IGNORECASE)
 
@@ -41,105 +41,107 @@ def scoped(key: str) -> tuple[str, ...]:
     return () if _SCOPED.match(key) else tuple(f"{scope}:{key}" for scope in SCOPES)
 
 
-def renamed_facts(case: Case) -> Iterator[Renamed]:
+def renamed_facts(save: OutsideSave) -> Iterator[Renamed]:
     """Facts that stand in their files under a scoped key now, with the value that they had, or had before us."""
-    for nugget in case.nuggets:
-        seen, now = facts_of(case.seen, nugget), facts_of(case.now, nugget)
-        for change in case.found.facts:
-            if change.nugget != nugget or change.key in now or change.key not in seen:
+    for nugget in save.nuggets:
+        baseline, now = facts_of(save.baseline, nugget), facts_of(save.now, nugget)
+        for change in save.found.facts:
+            if change.nugget != nugget or change.key in now or change.key not in baseline:
                 continue
-            values = _values(case, nugget, seen[change.key])
+            values = _values(save, nugget, baseline[change.key])
             for key in scoped(change.key):
-                if key in now and key not in seen and any(alike(now[key].value, one) for one in values):
+                if key in now and key not in baseline and any(alike(now[key].value, one) for one in values):
                     yield Renamed(nugget, change.key, key, values[0])
                     break
 
 
-def _values(case: Case, nugget: str, fact: Fact) -> tuple[str, ...]:
+def _values(save: OutsideSave, nugget: str, fact: Fact) -> tuple[str, ...]:
     """The fact's value, and the one that it had before a change of ours which the other program had not seen."""
-    own = case.own(("fact", nugget, fact.key))
+    own = save.own(("fact", nugget, fact.key))
     change = own.fact if own is not None else None
     if change is None or change.before is None or change.after is None or change.after.value != fact.value:
         return (fact.value,)
     return fact.value, change.before.value
 
 
-def kept_notes(case: Case, renamed: list[Renamed]) -> Iterator[Claim]:
+def kept_notes(save: OutsideSave, renamed: list[Renamed]) -> Iterator[ItemRepair]:
     """For each renamed fact its old note under the new key, instead of the one that the other program made."""
     for one in renamed:
-        old = case.seen.fact_notes.get((one.nugget, one.former))
+        old = save.baseline.fact_notes.get((one.nugget, one.former))
         if old is None or old.hidden:
             continue
-        made = case.visible(one.nugget, one.key)
-        stands = case.now.by_id.get(old.id)
+        made = save.visible(one.nugget, one.key)
+        stands = save.now.by_id.get(old.id)
         if made is not None and made.id == old.id:
             continue
-        claim = _claim(case, old, one.former, one.key)
-        _replace_note(claim, stands, _as(old, one.key, one.former, made, case), made)
-        _carry_fact(case, claim, one)
-        yield claim
+        repair = _repair(save, old, one.former, one.key)
+        _replace_note(repair, stands, _as(old, one.key, one.former, made, save), made)
+        _carry_fact(save, repair, one)
+        yield repair
 
 
-def swapped_notes(case: Case) -> Iterator[Claim]:
+def swapped_notes(save: OutsideSave) -> Iterator[ItemRepair]:
     """Notes that we had just brought under a scoped key, and that the other program, not knowing, made again.
 
     It had read the graph before us; the fact is the same, so its note keeps its id.
     """
-    for change in case.found.notes:
+    for change in save.found.notes:
         old = change.before
         if change.after is not None or old is None or not old.is_fact or old.hidden:
             continue
-        own = case.own(("note", old.id))
-        made = case.visible(old.nugget_name, old.key)
-        if own is None or not own.restored or made is None or made.id in case.seen.by_id:
+        own = save.own(("note", old.id))
+        made = save.visible(old.nugget_name, old.key)
+        if own is None or not own.restored or made is None or made.id in save.baseline.by_id:
             continue
-        facts = [facts_of(snapshot, old.nugget_name).get(old.key) for snapshot in (case.seen, case.now)]
+        facts = [facts_of(snapshot, old.nugget_name).get(old.key) for snapshot in (save.baseline, save.now)]
         if any(fact is None or not alike(fact.value, made.content) for fact in facts):
             continue
-        claim = _claim(case, old, old.key, old.key)
-        _replace_note(claim, None, _as(old, old.key, old.key, made, case), made)
-        yield claim
+        repair = _repair(save, old, old.key, old.key)
+        _replace_note(repair, None, _as(old, old.key, old.key, made, save), made)
+        yield repair
 
 
-def hidden_renamed(case: Case, passed_over: Collection[tuple[str, str]]) -> Iterator[Claim]:
+def hidden_renamed(save: OutsideSave, passed_over: Collection[tuple[str, str]]) -> Iterator[ItemRepair]:
     """Hidden facts that another program brought back under a scoped key: hidden again, now under that key.
 
     It is the one by which the other program knows them. passed_over: nuggets and keys that were judged otherwise.
     """
-    for nugget in case.nuggets:
-        seen, now = facts_of(case.seen, nugget), facts_of(case.now, nugget)
-        new = {k: fact for k, fact in now.items() if k not in seen and (nugget, k) not in passed_over}
+    for nugget in save.nuggets:
+        baseline, now = facts_of(save.baseline, nugget), facts_of(save.now, nugget)
+        new = {k: fact for k, fact in now.items() if k not in baseline and (nugget, k) not in passed_over}
         if not new:
             continue
-        ids = dict.fromkeys((*case.now.hidden_facts.get(nugget, ()), *case.seen.hidden_facts.get(nugget, ())))
+        ids = dict.fromkeys(
+            (*save.now.hidden_facts.get(nugget, ()), *save.baseline.hidden_facts.get(nugget, ()))
+        )
         for id in ids:
-            stands = case.now.by_id.get(id)
-            holder = stands if stands is not None else case.seen.by_id[id]
+            stands = save.now.by_id.get(id)
+            holder = stands if stands is not None else save.baseline.by_id[id]
             kept = holder.hidden_fact
             if kept is None or not holder.hidden or kept.key in now:
                 continue
             key = next((k for k in scoped(kept.key) if k in new and alike(new[k].value, kept.value)), None)
             if key is None:
                 continue
-            fact, made = new.pop(key), case.visible(nugget, key)
+            fact, made = new.pop(key), save.visible(nugget, key)
             hits = max((kept.hits, kept.last_hit_session), (fact.hits, fact.last_hit_session))
             hidden = msgspec.structs.replace(kept, key=key, hits=hits[0], last_hit_session=hits[1])
-            claim = _claim(case, holder, kept.key, key)
-            claim.finding = "out"
-            after = replace(_as(holder, key, kept.key, made, case), hidden_fact=hidden)
-            _replace_note(claim, stands, after, made)
-            claim.facts.append(FactStep(nugget=nugget, key=key, after=None))
-            yield claim
+            repair = _repair(save, holder, kept.key, key)
+            repair.finding = "out"
+            after = replace(_as(holder, key, kept.key, made, save), hidden_fact=hidden)
+            _replace_note(repair, stands, after, made)
+            repair.facts.append(FactStep(nugget=nugget, key=key, after=None))
+            yield repair
 
 
-def renamed_things(case: Case) -> bool:
+def renamed_things(save: OutsideSave) -> bool:
     """Whether another program renamed keys, or made the notes of such facts anew."""
-    renamed = list(renamed_facts(case))
-    found = (*kept_notes(case, renamed), *swapped_notes(case), *hidden_renamed(case, ()))
+    renamed = list(renamed_facts(save))
+    found = (*kept_notes(save, renamed), *swapped_notes(save), *hidden_renamed(save, ()))
     return bool(renamed or found)
 
 
-def _claim(case: Case, note: Note, former: str, key: str) -> Claim:
+def _repair(save: OutsideSave, note: Note, former: str, key: str) -> ItemRepair:
     conflict = Conflict(
         what="another program keeps renaming this fact",
         code=ErrorCode.FACT_RENAMED_BACK,
@@ -149,22 +151,22 @@ def _claim(case: Case, note: Note, former: str, key: str) -> Claim:
         ours=key,
         theirs=key,
     )
-    own = case.own(("note", note.id))
-    return Claim(item=("note", note.id), finding="renamed", own=own, conflict=conflict)
+    own = save.own(("note", note.id))
+    return ItemRepair(item=("note", note.id), finding="renamed", own=own, conflict=conflict)
 
 
-def _replace_note(claim: Claim, stands: Note | None, after: Note, made: Note | None) -> None:
+def _replace_note(repair: ItemRepair, stands: Note | None, after: Note, made: Note | None) -> None:
     # Whether its links still hold is seen to when it is written.
-    after = settled(after, lambda _: True)
-    claim.notes.append(NoteChange(id=after.id, before=stands, after=after))
+    after = normalised_note(after, lambda _: True)
+    repair.notes.append(NoteChange(id=after.id, before=stands, after=after))
     if made is not None:
-        claim.notes.append(NoteChange(id=made.id, before=made, after=None))
-        claim.instead[made.id] = after.id
+        repair.notes.append(NoteChange(id=made.id, before=made, after=None))
+        repair.instead[made.id] = after.id
 
 
-def _as(old: Note, key: str, former: str, made: Note | None, case: Case) -> Note:
+def _as(old: Note, key: str, former: str, made: Note | None, save: OutsideSave) -> Note:
     """The old note under its new key, with what came to the newly made one since."""
-    now = case.now.by_id.get(old.id)
+    now = save.now.by_id.get(old.id)
     links = (*old.links, *(now.links if now is not None else ()))
     note = replace(
         old, source_key=key, title=key if old.title == former else old.title, links=unique_links(links)
@@ -185,9 +187,9 @@ def _as(old: Note, key: str, former: str, made: Note | None, case: Case) -> Note
     )
 
 
-def _carry_fact(case: Case, claim: Claim, one: Renamed) -> None:
+def _carry_fact(save: OutsideSave, repair: ItemRepair, one: Renamed) -> None:
     """What the other program dropped of the fact itself: recalls, unknown fields, a value that it had not seen."""
-    old, new = facts_of(case.seen, one.nugget)[one.former], facts_of(case.now, one.nugget)[one.key]
+    old, new = facts_of(save.baseline, one.nugget)[one.former], facts_of(save.now, one.nugget)[one.key]
     recalls = max(old, new, key=lambda fact: fact.hits)
     after = msgspec.structs.replace(
         new,
@@ -197,4 +199,4 @@ def _carry_fact(case: Case, claim: Claim, one: Renamed) -> None:
         extra=old.extra | new.extra,
     )
     if after != new:
-        claim.facts.append(FactStep(nugget=one.nugget, key=one.key, after=after))
+        repair.facts.append(FactStep(nugget=one.nugget, key=one.key, after=after))

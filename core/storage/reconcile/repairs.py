@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from core.errors import ConflictError
-from core.model.basis import settled, unique_links
+from core.model.basis import normalised_note, unique_links
 from core.model.change import Author, ChangeKind, ChangeSet, FactChange, NoteChange
 from core.model.compare import Differences, alike, differences, laid_over
 from core.model.draft_facts import DraftFacts
@@ -24,8 +24,16 @@ from core.model.snapshot import Snapshot
 from core.storage.merge.compare import HIT_FIELDS, UNSAID_FIELDS
 from core.storage.merge.deciding import conflict_of, take_ours
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.claims import Case, Claim, FactStep, Finding, ItemKey, OwnChange, facts_of
 from core.storage.reconcile.fact_notes import being_forgotten, facts_against_their_notes, hidden_facts_shown
+from core.storage.reconcile.item_repairs import (
+    FactStep,
+    Finding,
+    ItemKey,
+    ItemRepair,
+    OutsideSave,
+    OwnChange,
+    facts_of,
+)
 from core.storage.reconcile.renamed_keys import hidden_renamed, kept_notes, renamed_facts, swapped_notes
 
 # What is counted, then the sentence; "" counts notes and facts, each by its name.
@@ -43,7 +51,7 @@ class Repairs:
     """What is to be put right after a save from outside; each change set fits the files as those before it leave them.
 
     restorations: of kind "restore" (`about`: the entry that was taken back, if it was one alone), then lost recalls,
-    of kind "hit". conflicts: what cannot be restored: for a person to decide. owed: what the restorations of kind
+    of kind "hit". conflicts: what a person decides. pending_restores: what the restorations of kind
     "restore" put right. white_space: puts back the white space that the original squeezes in every note that it saves;
     neither an edit nor a restoration, so it needs no entry of its own. tried: whether something of it was restored
     before and taken back again.
@@ -51,13 +59,13 @@ class Repairs:
 
     restorations: tuple[ChangeSet, ...] = ()
     conflicts: tuple[tuple[ChangeSet, Conflict], ...] = ()
-    owed: frozenset[ItemKey] = frozenset()
+    pending_restores: frozenset[ItemKey] = frozenset()
     white_space: ChangeSet | None = None
     tried: bool = False
 
 
 def find_repairs(
-    seen: Snapshot,
+    baseline: Snapshot,
     now: Snapshot,
     own: Callable[[ItemKey], OwnChange | None],
     *,
@@ -69,90 +77,92 @@ def find_repairs(
 ) -> Repairs:
     """Tells what a save left to be put right, and drafts it.
 
-    seen: the memory as we last saw it; now: as it is in the files. own: our last change of a note or fact, if no
+    baseline: the memory as we last saw it; now: as it is in the files. own: our last change of a note or fact, if no
     other program changed it after that; asked only for what differs. ids gives the id of each change set. wanted:
     whether what concerns these things is to be put right now; None: all is. found: the differences of the two where
     they are known already.
     """
-    case = Case(seen, now, own, at, found or differences(seen, now))
-    if not (case.found.notes or case.found.facts):
+    save = OutsideSave(baseline, now, own, at, found or differences(baseline, now))
+    if not (save.found.notes or save.found.facts):
         return Repairs()
-    claims = _claims(case)
+    item_repairs = _item_repairs(save)
     if wanted is not None:
-        claims = [claim for claim in claims if wanted(claim.concerns)]
-    return Drafting(case, ids, author).repairs(claims)
+        item_repairs = [repair for repair in item_repairs if wanted(repair.concerns)]
+    return Drafting(save, ids, author).repairs(item_repairs)
 
 
-def _claims(case: Case) -> list[Claim]:
-    renamed = list(renamed_facts(case))
+def _item_repairs(save: OutsideSave) -> list[ItemRepair]:
+    renamed = list(renamed_facts(save))
     keys = {place for one in renamed for place in one.keys}
-    claims = [*kept_notes(case, renamed), *swapped_notes(case), *hidden_renamed(case, keys)]
-    keys |= _places(claims)
-    touched = _touched(claims)
-    claims += [claim for claim in hidden_facts_shown(case) if claim.item[1] not in touched]
-    keys |= _places(claims)
-    claims += facts_against_their_notes(case, keys)
-    return [*claims, *being_forgotten(case, _touched(claims))]
+    item_repairs = [*kept_notes(save, renamed), *swapped_notes(save), *hidden_renamed(save, keys)]
+    keys |= _places(item_repairs)
+    touched = _touched(item_repairs)
+    item_repairs += [repair for repair in hidden_facts_shown(save) if repair.item[1] not in touched]
+    keys |= _places(item_repairs)
+    item_repairs += facts_against_their_notes(save, keys)
+    return [*item_repairs, *being_forgotten(save, _touched(item_repairs))]
 
 
-def _places(claims: Iterable[Claim]) -> set[tuple[str, str]]:
-    return {(item[1], item[2]) for claim in claims for item in claim.items if item[0] == "fact"}
+def _places(item_repairs: Iterable[ItemRepair]) -> set[tuple[str, str]]:
+    return {(item[1], item[2]) for repair in item_repairs for item in repair.items if item[0] == "fact"}
 
 
-def _touched(claims: Iterable[Claim]) -> set[str]:
-    return {change.id for claim in claims for change in claim.notes}
+def _touched(item_repairs: Iterable[ItemRepair]) -> set[str]:
+    return {change.id for repair in item_repairs for change in repair.notes}
 
 
 class Drafting:
     """Makes change sets of claims, each on top of those before it."""
 
-    def __init__(self, case: Case, ids: Callable[[], str], author: Author) -> None:
-        self._case = case
+    def __init__(self, save: OutsideSave, ids: Callable[[], str], author: Author) -> None:
+        self._case = save
         self._ids = ids
         self._author = author
-        self._base = case.now
+        self._base = save.now
 
-    def repairs(self, claims: Sequence[Claim]) -> Repairs:
+    def repairs(self, item_repairs: Sequence[ItemRepair]) -> Repairs:
         """All that is to be done."""
         restorations: list[ChangeSet] = []
         conflicts: list[tuple[ChangeSet, Conflict]] = []
         try:
-            restorations += self._carried_out(claims)
+            restorations += self._carried_out(item_repairs)
         except ConflictError:
-            for claim in claims:
+            for repair in item_repairs:
                 try:
-                    restorations += self._carried_out([claim])
+                    restorations += self._carried_out([repair])
                 except ConflictError as error:
-                    conflicts.append((self._draft([claim], claim.conflict.what), conflict_of(error)))
+                    conflicts.append((self._draft([repair], repair.conflict.what), conflict_of(error)))
         recalls = self._lost_recalls()
         return Repairs(
             restorations=(*restorations, *([] if recalls.empty else [recalls])),
             conflicts=tuple(conflicts),
-            owed=frozenset(item for claim in claims for item in claim.items),
+            pending_restores=frozenset(item for repair in item_repairs for item in repair.items),
             white_space=self._white_space(),
-            tried=any(claim.own is not None and claim.own.restored > 0 for claim in claims),
+            tried=any(repair.own is not None and repair.own.restored > 0 for repair in item_repairs),
         )
 
-    def restoring(self, claims: Sequence[Claim]) -> ChangeSet:
+    def restoring(self, item_repairs: Sequence[ItemRepair]) -> ChangeSet:
         """What puts right all that is claimed, whatever stands in its way; it fits the files as they are."""
-        draft = self._draft(claims, _reason(claims))
+        draft = self._draft(item_repairs, _reason(item_repairs))
         return rebase(draft, self._base, take_ours)
 
-    def _carried_out(self, claims: Sequence[Claim]) -> list[ChangeSet]:
+    def _carried_out(self, item_repairs: Sequence[ItemRepair]) -> list[ChangeSet]:
         """The change set of the claims, rebased; none when there is nothing to do. Raises ConflictError."""
-        if not claims:
+        if not item_repairs:
             return []
-        effective = rebase(self._draft(claims, _reason(claims)), self._base)
+        effective = rebase(self._draft(item_repairs, _reason(item_repairs)), self._base)
         self._base = laid_over(self._base, effective)
         return [] if effective.empty else [effective]
 
-    def _draft(self, claims: Sequence[Claim], reason: str) -> ChangeSet:
-        entries = {claim.own.entry if claim.own is not None else "" for claim in claims}
+    def _draft(self, item_repairs: Sequence[ItemRepair], reason: str) -> ChangeSet:
+        entries = {repair.own.entry if repair.own is not None else "" for repair in item_repairs}
         return self._change_set(
             reason,
             "restore",
-            _NotesDraft(self._case.seen, self._base, claims).changes(),
-            _fact_changes(self._case.seen, self._base, [step for claim in claims for step in claim.facts]),
+            _NotesDraft(self._case.baseline, self._base, item_repairs).changes(),
+            _fact_changes(
+                self._case.baseline, self._base, [step for repair in item_repairs for step in repair.facts]
+            ),
             about=entries.pop() if len(entries) == 1 else "",
         )
 
@@ -179,33 +189,43 @@ class Drafting:
         """Recalls that are gone although nothing else of their notes and facts moved."""
         notes = list(self._recalls_of_notes())
         facts = list(self._recalls_of_facts({change.id for change in notes}))
-        changed = _fact_changes(self._case.seen, self._base, facts)
+        changed = _fact_changes(self._case.baseline, self._base, facts)
         count = max(len(notes), len(facts))
         what = "a recall" if count == 1 else f"recalls of {count} notes"
         return self._change_set(f"counted {what} that another program had dropped", "hit", notes, changed)
 
     def _recalls_of_notes(self) -> Iterator[NoteChange]:
         for change in self._case.found.notes:
-            seen, now = change.before, self._base.by_id.get(change.id)
-            if seen is None or now is None or now.hits >= seen.hits or now.updated_at > seen.updated_at:
+            baseline, now = change.before, self._base.by_id.get(change.id)
+            if (
+                baseline is None
+                or now is None
+                or now.hits >= baseline.hits
+                or now.updated_at > baseline.updated_at
+            ):
                 continue
-            if _same_but_for_recalls(seen, now):
-                latest = max(now.last_accessed_at, seen.last_accessed_at)
-                after = replace(now, last_accessed_at=latest, **_recalls(seen))
+            if _same_but_for_recalls(baseline, now):
+                latest = max(now.last_accessed_at, baseline.last_accessed_at)
+                after = replace(now, last_accessed_at=latest, **_recalls(baseline))
                 yield NoteChange(id=now.id, before=now, after=after)
 
     def _recalls_of_facts(self, restored: Collection[str]) -> Iterator[FactStep]:
         """Of facts whose notes have lost none, or have them back (`restored`)."""
         for change in self._case.found.facts:
-            seen, now = change.before, facts_of(self._base, change.nugget).get(change.key)
-            if seen is None or now is None or now.hits >= seen.hits or not alike(now.value, seen.value):
+            baseline, now = change.before, facts_of(self._base, change.nugget).get(change.key)
+            if (
+                baseline is None
+                or now is None
+                or now.hits >= baseline.hits
+                or not alike(now.value, baseline.value)
+            ):
                 continue
             note = self._base.fact_notes.get((change.nugget, change.key))
-            former = self._case.seen.by_id.get(note.id) if note is not None else None
+            former = self._case.baseline.by_id.get(note.id) if note is not None else None
             if note is None or former is None or note.hidden:
                 continue
             if note.hits >= former.hits or note.id in restored:
-                after = msgspec.structs.replace(now, **_recalls(seen))
+                after = msgspec.structs.replace(now, **_recalls(baseline))
                 yield FactStep(nugget=change.nugget, key=change.key, after=after)
 
     def _spaced_by_us(self, id: str, content: str) -> bool:
@@ -235,13 +255,13 @@ class Drafting:
 class _NotesDraft:
     """The changes of notes that several claims ask for, with the other ends of their links."""
 
-    def __init__(self, seen: Snapshot, base: Snapshot, claims: Sequence[Claim]) -> None:
-        self._seen = seen
+    def __init__(self, baseline: Snapshot, base: Snapshot, item_repairs: Sequence[ItemRepair]) -> None:
+        self._baseline = baseline
         self._base = base
-        self._instead = {made: kept for claim in claims for made, kept in claim.instead.items()}
+        self._instead = {made: kept for repair in item_repairs for made, kept in repair.instead.items()}
         self._changes: dict[str, NoteChange] = {}
-        for claim in claims:
-            for change in claim.notes:
+        for repair in item_repairs:
+            for change in repair.notes:
                 self._changes.setdefault(change.id, change)
 
     def changes(self) -> list[NoteChange]:
@@ -261,7 +281,7 @@ class _NotesDraft:
         """Notes that come back go where they were."""
         if not coming:
             return
-        former = [note.id for note in self._seen.notes]
+        former = [note.id for note in self._baseline.notes]
         order = {id: place for place, id in enumerate(former)}
         present = [note.id for note in self._base.notes if self._after(note.id) is not None]
         for id in sorted(coming, key=lambda id: order.get(id, len(order))):
@@ -272,7 +292,7 @@ class _NotesDraft:
             self._changes[id] = msgspec.structs.replace(change, index=present.index(id))
 
     def _link_back(self, id: str) -> None:
-        for holder, link in self._seen.links_in.get(id, ()):
+        for holder, link in self._baseline.links_in.get(id, ()):
             self._put_links(holder, (link,))
 
     def _put_links(self, id: str, more: tuple[Link, ...]) -> None:
@@ -287,7 +307,7 @@ class _NotesDraft:
         links = unique_links(turned)
         if links == note.links:
             return
-        after = settled(replace(note, links=links), self._exists)
+        after = normalised_note(replace(note, links=links), self._exists)
         known = self._changes.get(id)
         before = known.before if known is not None else self._base.by_id.get(id)
         index = known.index if known is not None else None
@@ -300,11 +320,11 @@ class _NotesDraft:
         return self._after(id) is not None or id in self._base.set_aside
 
 
-def _fact_changes(seen: Snapshot, base: Snapshot, steps: Sequence[FactStep]) -> list[FactChange]:
+def _fact_changes(baseline: Snapshot, base: Snapshot, steps: Sequence[FactStep]) -> list[FactChange]:
     """The changes of facts that claims ask for; what comes back goes to its place among the others."""
     changes: list[FactChange] = []
     for nugget in dict.fromkeys(step.nugget for step in steps):
-        held, former = base.by_name.get(nugget), seen.by_name.get(nugget)
+        held, former = base.by_name.get(nugget), baseline.by_name.get(nugget)
         keys = [fact.key for fact in former.facts] if former is not None else []
         drafted = DraftFacts(held.facts if held is not None else ())
         present = facts_of(base, nugget)
@@ -341,11 +361,11 @@ def _same_but_for_recalls(one: Note, other: Note) -> bool:
     )
 
 
-def _reason(claims: Sequence[Claim]) -> str:
+def _reason(item_repairs: Sequence[ItemRepair]) -> str:
     """What happened, in plain words."""
     parts: list[str] = []
     for finding, (thing, sentence) in _REASONS.items():
-        items = [claim.item for claim in claims if claim.finding == finding]
+        items = [repair.item for repair in item_repairs if repair.finding == finding]
         if items:
             notes = sum(item[0] == "note" for item in items)
             split = (_counted(notes, "note"), _counted(len(items) - notes, "fact"))

@@ -20,11 +20,11 @@ from core.storage.journal.codec import fact_item, note_item
 from core.storage.merge.compare import outside_changes
 from core.storage.merge.deciding import Collect, take_theirs
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.claims import (
-    Case,
-    Claim,
+from core.storage.reconcile.item_repairs import (
     FactStep,
     ItemKey,
+    ItemRepair,
+    OutsideSave,
     OwnChange,
     fact_change_in,
     fact_keys,
@@ -37,7 +37,7 @@ from core.storage.reconcile.repairs import Drafting, find_repairs
 
 if TYPE_CHECKING:
     from core.storage.journal.codec import Past
-    from core.storage.journal.ledger import Ledger
+    from core.storage.journal.journal import Journal
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,7 +45,7 @@ class Restoration:
     """What is made of a file that somebody saved without having seen what it replaced.
 
     wishes: what the program changed in things that nobody else did. merged: what of its changes goes together with
-    ours, in things that both changed. stale: what it took back. restoring: puts that back, on top of the files; empty
+    ours, in things that both changed. overwritten: what it took back. restoring: puts it back, on the files; empty
     where the files show it already. conflicts: its version of what both changed in two ways, to be decided on.
     left: things that are judged apart; those of them that were taken back as well are `apart`, the others differ by
     recalls or white space alone. lost: what is put back.
@@ -53,7 +53,7 @@ class Restoration:
 
     wishes: tuple[ChangeSet, ...] = ()
     merged: tuple[ChangeSet, ...] = ()
-    stale: tuple[ChangeSet, ...] = ()
+    overwritten: tuple[ChangeSet, ...] = ()
     restoring: ChangeSet
     conflicts: tuple[tuple[ChangeSet, Conflict], ...] = ()
     left: frozenset[ItemKey] = frozenset()
@@ -117,7 +117,7 @@ def restoration(
     return Restoration(
         wishes=wishes,
         merged=merged,
-        stale=_stale(plan, versions),
+        overwritten=_overwritten(plan, versions),
         restoring=_restoring(plan, truth),
         conflicts=collected,
         left=left,
@@ -127,22 +127,22 @@ def restoration(
 
 
 def restoration_of(
-    ledger: Ledger, baseline: Loaded, now: Loaded, found: Differences, ids: Callable[[], str], at: str
+    journal: Journal, baseline: Loaded, now: Loaded, found: Differences, ids: Callable[[], str], at: str
 ) -> Restoration | None:
     """What becomes of the lost updates in a memory that another program saved; None when nothing is surely lost."""
-    case = Case(baseline.snapshot, now.snapshot, own_changes(ledger, now), at, found)
+    save = OutsideSave(baseline.snapshot, now.snapshot, own_changes(journal, now), at, found)
     return find_restoration(
-        case,
-        ledger.past(),
+        save,
+        journal.past(),
         lambda item: written_at(now, item),
-        _pending(ledger, found),
-        known_versions(ledger),
+        _pending(journal, found),
+        known_versions(journal),
         ids,
     )
 
 
 def find_restoration(
-    case: Case,
+    save: OutsideSave,
     history: Iterable[Past],
     written_ns: Callable[[ItemKey], int],
     pending: Mapping[ItemKey, Version],
@@ -150,8 +150,8 @@ def find_restoration(
     ids: Callable[[], str],
 ) -> Restoration | None:
     """The same where the log is told by what it is asked for; see `find_lost_updates`."""
-    baseline, now, found = case.seen, case.now, case.found
-    if not (found.notes or found.facts) or renamed_things(case):
+    baseline, now, found = save.baseline, save.now, save.found
+    if not (found.notes or found.facts) or renamed_things(save):
         return None
     bases = find_lost_updates(baseline, now, found, history, written_ns, pending, known)
     if not bases:
@@ -159,21 +159,23 @@ def find_restoration(
     _take_along(bases, baseline, now, found)
     return restoration(
         baseline, now, found, bases,
-        pending=pending, own=case.own, apart=_repaired_besides(case, bases, ids),
-        ids=ids, at=case.at, author=OURSELVES,
+        pending=pending, own=save.own, apart=_repaired_besides(save, bases, ids),
+        ids=ids, at=save.at, author=OURSELVES,
     )  # fmt: skip
 
 
 def _repaired_besides(
-    case: Case, bases: Mapping[ItemKey, Version], ids: Callable[[], str]
+    save: OutsideSave, bases: Mapping[ItemKey, Version], ids: Callable[[], str]
 ) -> frozenset[ItemKey]:
     """What else is to be put right though no version of its file shows it; it is no wish, and is mended by itself."""
     rest = Differences(
-        tuple(change for change in case.found.notes if ("note", change.id) not in bases),
-        tuple(fact for fact in case.found.facts if ("fact", fact.nugget, fact.key) not in bases),
-        case.found.nuggets,
+        tuple(change for change in save.found.notes if ("note", change.id) not in bases),
+        tuple(fact for fact in save.found.facts if ("fact", fact.nugget, fact.key) not in bases),
+        save.found.nuggets,
     )
-    return find_repairs(case.seen, case.now, case.own, ids=ids, at=case.at, author=OURSELVES, found=rest).owed
+    return find_repairs(
+        save.baseline, save.now, save.own, ids=ids, at=save.at, author=OURSELVES, found=rest
+    ).pending_restores
 
 
 def _take_along(bases: dict[ItemKey, Version], baseline: Snapshot, now: Snapshot, found: Differences) -> None:
@@ -229,9 +231,9 @@ def _says(fact: Fact | None, note: Note | None, key: str) -> bool:
     return fact is not None and alike(fact.value, note.content)
 
 
-def _pending(ledger: Ledger, found: Differences) -> dict[ItemKey, Version]:
+def _pending(journal: Journal, found: Differences) -> dict[ItemKey, Version]:
     """What differs and waits to be restored already, with the version that the log last saw in the file."""
-    rows = ledger.pending_restores()
+    rows = journal.pending_restores()
     entries: dict[str, ChangeSet] = {}
     known: dict[ItemKey, Version] = {}
     for item in differing(found) if rows else ():
@@ -239,21 +241,21 @@ def _pending(ledger: Ledger, found: Differences) -> dict[ItemKey, Version]:
         if id is None:
             continue
         if id not in entries:
-            entries[id] = ledger.entry(id).change_set
+            entries[id] = journal.entry(id).change_set
         known[item] = _after(entries[id], item)
     return known
 
 
 def came_back(
-    ledger: Ledger, names: Iterable[str], now: Snapshot, ids: Callable[[], str], at: str
+    journal: Journal, names: Iterable[str], now: Snapshot, ids: Callable[[], str], at: str
 ) -> ChangeSet:
     """What another program put back itself of what waited to be restored. names: of things, as the log names them."""
-    rows = ledger.pending_restores()
+    rows = journal.pending_restores()
     notes: list[NoteChange] = []
     facts: list[FactChange] = []
     for id in dict.fromkeys(rows[name] for name in names):
         own = {name for name in names if rows[name] == id}
-        was = ledger.entry(id).change_set
+        was = journal.entry(id).change_set
         for change in was.notes:
             found = now.by_id.get(change.id)
             if note_item(change.id) in own and found != change.after:
@@ -408,7 +410,7 @@ def _differs_by_little(then: Version, now: Version) -> bool:
     return now.hits < then.hits or squeezed
 
 
-def _stale(plan: _Plan, versions: _Versions) -> tuple[ChangeSet, ...]:
+def _overwritten(plan: _Plan, versions: _Versions) -> tuple[ChangeSet, ...]:
     """What was taken back since the log last saw it."""
     notes: list[NoteChange] = []
     facts: list[FactChange] = []
@@ -437,26 +439,26 @@ def _stale(plan: _Plan, versions: _Versions) -> tuple[ChangeSet, ...]:
 
 
 def _restoring(plan: _Plan, truth: Snapshot) -> ChangeSet:
-    case = Case(truth, plan.now, lambda item: None, plan.at, plan.found)
-    return Drafting(case, plan.ids, plan.author).restoring(list(_claims(plan, truth)))
+    save = OutsideSave(truth, plan.now, lambda item: None, plan.at, plan.found)
+    return Drafting(save, plan.ids, plan.author).restoring(list(_item_repairs(plan, truth)))
 
 
-def _claims(plan: _Plan, truth: Snapshot) -> Iterable[Claim]:
+def _item_repairs(plan: _Plan, truth: Snapshot) -> Iterable[ItemRepair]:
     """One claim for each thing that is to be put back, a fact with its note."""
-    claims: dict[ItemKey, Claim] = {}
+    item_repairs: dict[ItemKey, ItemRepair] = {}
     nothing = Conflict(what="")
     for item in plan.bases:
         if item[0] == "note":
             before, after = plan.now.by_id.get(item[1]), truth.by_id.get(item[1])
             if before == after:
                 continue
-            claim = Claim(item=item, finding="back", own=plan.own(item), conflict=nothing)
-            claim.notes.append(NoteChange(id=item[1], before=before, after=after))
-            claims[item] = claim
-    by_fact: dict[ItemKey, Claim] = {
-        ("fact", note.nugget_name, note.key): claim
-        for claim in claims.values()
-        for change in claim.notes
+            repair = ItemRepair(item=item, finding="back", own=plan.own(item), conflict=nothing)
+            repair.notes.append(NoteChange(id=item[1], before=before, after=after))
+            item_repairs[item] = repair
+    by_fact: dict[ItemKey, ItemRepair] = {
+        ("fact", note.nugget_name, note.key): repair
+        for repair in item_repairs.values()
+        for change in repair.notes
         for note in (change.before, change.after)
         if note is not None and note.is_fact
     }
@@ -467,9 +469,11 @@ def _claims(plan: _Plan, truth: Snapshot) -> Iterable[Claim]:
                 continue
             leader = by_fact.get(item)
             if leader is None:
-                leader = claims[item] = Claim(item=item, finding="back", own=plan.own(item), conflict=nothing)
+                leader = item_repairs[item] = ItemRepair(
+                    item=item, finding="back", own=plan.own(item), conflict=nothing
+                )
             leader.facts.append(FactStep(nugget=item[1], key=item[2], after=wanted))
-    return claims.values()
+    return item_repairs.values()
 
 
 def fights(restoring: ChangeSet, again: Callable[[str], bool]) -> list[tuple[ChangeSet, Conflict]]:

@@ -16,9 +16,9 @@ from typing import Final, Literal, cast
 
 from core.errors import BrokenFileError, ErrorCode, NotFoundError, Restore, StorageError
 from core.folder import FACT_SUFFIXES, GRAPH_FILE
-from core.model.kept import SEARCHES_FILE
 from core.model.names import iso
 from core.model.progress import Progress
+from core.model.saved_search import SEARCHES_FILE
 from core.model.snapshot import Snapshot
 from core.settings import SETTINGS_FILE, InferenceSettings
 from core.storage.files.atomic import read_file, replace_file, write_target
@@ -125,7 +125,7 @@ def _archive(contents: Mapping[str, bytes], left_out: Mapping[str, str], at: dat
     buffer = io.BytesIO()
     moment = max(at.astimezone(UTC).timetuple()[:6], _OLDEST)
     with zipfile.ZipFile(buffer, "w") as archive:
-        for name, data in {**contents, **_told(left_out)}.items():
+        for name, data in {**contents, **_left_out_list(left_out)}.items():
             entry = zipfile.ZipInfo(name, moment)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = _FILE_MODE << 16
@@ -133,7 +133,7 @@ def _archive(contents: Mapping[str, bytes], left_out: Mapping[str, str], at: dat
     return buffer.getvalue()
 
 
-def _told(left_out: Mapping[str, str]) -> dict[str, bytes]:
+def _left_out_list(left_out: Mapping[str, str]) -> dict[str, bytes]:
     return {_LEFT_OUT: json.dumps(left_out).encode()} if left_out else {}
 
 

@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from kits.laws import examples
 
+from core.facts.recall_text import likeness, parse_key, parse_recall_query
 from core.facts.resolve import KeyIndex, Match, stands_alone
-from core.facts.wording import likeness, read_key, read_query
 
 KEYS = (
     "favorite color",
@@ -237,9 +237,9 @@ def test_a_part_must_stand_between_word_boundaries() -> None:
 
 
 def test_the_reading_of_a_key_keeps_prefixes_that_are_no_scope() -> None:
-    assert read_key("user:db").scope == "user"
-    assert read_key("shelf:books").stems == ("shelf", "book")
-    assert read_query("see https://example.test").scope == ""
+    assert parse_key("user:db").scope == "user"
+    assert parse_key("shelf:books").stems == ("shelf", "book")
+    assert parse_recall_query("see https://example.test").scope == ""
 
 
 def test_no_keys_find_nothing() -> None:

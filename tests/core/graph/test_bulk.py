@@ -142,7 +142,7 @@ def test_a_note_named_twice_is_edited_once_and_telling_may_end_the_work() -> Non
 
     stopped = make_draft(*notes)
     with pytest.raises(Enough):
-        edit_each(stopped, ids, hide_note, tell=tell)
+        edit_each(stopped, ids, hide_note, report=tell)
     assert [found(stopped, note).hidden for note in notes] == [True, True, False, False, False]
 
 

@@ -20,7 +20,7 @@ from kits.hostile import HOSTILE
 
 from core.errors import ConflictError, InvalidInputError, NotFoundError
 from core.graph.edits import create_note, delete_note, edit_note, hide_note, link_notes, unlink_notes
-from core.model.basis import settled, vector_spec
+from core.model.basis import normalised_note, vector_spec
 from core.model.infer import MetaInput
 from core.model.note import Link
 
@@ -210,7 +210,7 @@ def test_a_note_is_not_linked_to_itself_nor_to_one_that_is_not_there() -> None:
 def test_links_to_itself_to_gone_notes_and_said_twice_do_not_survive_a_write() -> None:
     bad = make_note(1)
     links = (make_link(bad), make_link(C), make_link(B), make_link(B), make_link(B, "other"))
-    bad = settled(bad, lambda _: True).__class__(
+    bad = normalised_note(bad, lambda _: True).__class__(
         **{f: getattr(bad, f) for f in bad.__struct_fields__} | {"links": links}
     )
     after = edit_note(make_draft(bad, B), bad.id, content="New.")

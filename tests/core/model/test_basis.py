@@ -15,7 +15,7 @@ from core.model.basis import (
     BASIS_LIMIT,
     custom_tags,
     normalise_tag,
-    settled,
+    normalised_note,
     unique_links,
     utf16_length,
     vector_spec,
@@ -99,7 +99,7 @@ def test_the_tokens_of_the_basis_are_the_plain_ones_of_the_file_format() -> None
 
 def test_a_note_that_is_right_stays_the_same() -> None:
     for note in (make_note(1), make_fact_note(2, "k", "v")):
-        assert settled(note, lambda _: True) == note
+        assert normalised_note(note, lambda _: True) == note
 
 
 @given(
@@ -111,8 +111,8 @@ def test_system_tags_follow_scope_and_type_and_settling_twice_is_settling_once(
     tags: list[str], scope: str, type_: str
 ) -> None:
     note = replace(make_note(1), tags=tuple(tags), scope=scope, type=type_)
-    done = settled(note, lambda _: True)
-    assert settled(done, lambda _: True) == done
+    done = normalised_note(note, lambda _: True)
+    assert normalised_note(done, lambda _: True) == done
     assert {"memory", f"scope:{scope}", f"type:{type_}"} <= set(done.tags)
     assert [tag for tag in done.tags if tag.startswith("scope:") and tag != f"scope:{scope}"] == [
         tag
@@ -151,4 +151,4 @@ def test_equal_links_are_one_and_the_first_stays() -> None:
 
 def test_unknown_fields_of_a_vector_stay() -> None:
     note = replace(make_note(1), vector=VectorSpec(seed=0, basis=(), extra={"later": 1}))
-    assert to_file_dict(settled(note, lambda _: True))["vector"]["later"] == 1
+    assert to_file_dict(normalised_note(note, lambda _: True))["vector"]["later"] == 1

@@ -86,7 +86,7 @@ AT_STEP = (
 import shutil, traceback
 from kits.kill_steps import end_before_step
 from core.pipeline.database.connection import Database
-from core.pipeline.writes import outbox, remember
+from core.pipeline.writes import outbox, submit
 from core.pipeline.workers import extract_job, runner
 import core.memory
 

@@ -12,7 +12,7 @@ from kits.service_kit import Clock, Failing, configure, drain, open_pipeline
 from core.errors import InvalidInputError, NotFoundError, NuggetsError, ReadOnlyError
 from core.pipeline.config import Mode
 from core.pipeline.models.provider import ModelHttpError
-from core.pipeline.records import Light
+from core.pipeline.records import PipelineState
 from core.pipeline.service import Pipeline, status_before
 
 TEXT = "Anna moved the billing service to PostgreSQL."
@@ -32,7 +32,7 @@ def pipeline(tmp_path: Path, clock: Clock) -> Iterator[Pipeline]:
 def test_looking_whether_there_is_one_makes_none(tmp_path: Path) -> None:
     assert not Pipeline.exists(tmp_path)
     before = status_before(tmp_path)
-    assert before.light is Light.IDLE
+    assert before.light is PipelineState.IDLE
     assert "nuggets ingest" in before.why
     assert list(tmp_path.iterdir()) == []
     open_pipeline(tmp_path).close()
@@ -41,10 +41,10 @@ def test_looking_whether_there_is_one_makes_none(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("settings", "light"),
-    [("enabled = false", Light.OFF), ('[pipeline.extraction]\nprovider = "none"', Light.OFF)],
+    [("enabled = false", PipelineState.OFF), ('[pipeline.extraction]\nprovider = "none"', PipelineState.OFF)],
 )
 def test_before_anything_is_handed_in_the_light_says_how_to_start(
-    tmp_path: Path, settings: str, light: Light
+    tmp_path: Path, settings: str, light: PipelineState
 ) -> None:
     assert status_before(configure(tmp_path, settings)).light is light
 
@@ -115,10 +115,15 @@ def test_counts_are_those_of_the_tables(pipeline: Pipeline) -> None:
     pipeline.ingest(TEXT)
     pipeline.ingest(TEXT)
     before = pipeline.status()
-    assert (before.raw, before.facts, before.jobs, before.light) == (2, 0, {"pending": 1}, Light.WORKING)
+    assert (before.raw, before.facts, before.jobs, before.light) == (
+        2,
+        0,
+        {"pending": 1},
+        PipelineState.WORKING,
+    )
     drain(pipeline)
     after = pipeline.status()
-    assert (after.raw, after.facts, after.outbox_pending, after.light) == (2, 1, 0, Light.IDLE)
+    assert (after.raw, after.facts, after.outbox_pending, after.light) == (2, 1, 0, PipelineState.IDLE)
     assert after.last_written_at is not None
     assert after.entities == len(pipeline.entities())
 

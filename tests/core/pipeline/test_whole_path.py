@@ -15,7 +15,7 @@ from kits.service_kit import Clock, configure, drain
 from kits.writes_kit import parrot
 
 from core.memory import Memory
-from core.pipeline.records import Job, Light
+from core.pipeline.records import Job, PipelineState
 from core.pipeline.service import Pipeline
 
 TEXT = "The billing service listens on port 8443. Anna moved to Lisbon in spring."
@@ -195,7 +195,7 @@ def test_a_server_that_is_not_there_keeps_all_work_waiting_without_an_attempt(tm
         job = only_job(pipeline)
         assert (job.status, job.attempts) == ("pending", 0)
         status = pipeline.status()
-        assert status.light in (Light.OFF, Light.PAUSED, Light.STUCK)
+        assert status.light in (PipelineState.OFF, PipelineState.PAUSED, PipelineState.STUCK)
         assert "cannot be reached" in pipeline.health().last_error
     with FakeOllama(by_prompt=well) as ollama, pipeline_at(tmp_path, ollama, clock) as pipeline:
         until_written(pipeline, clock)
@@ -231,7 +231,7 @@ def test_three_failures_of_the_server_spare_the_attempts_of_all_other_jobs(tmp_p
         assert sum(job.attempts for job in jobs) == 3
         assert {job.status for job in jobs} == {"pending"}
         assert pipeline.health().state == "open"
-        assert pipeline.status().light is Light.PAUSED
+        assert pipeline.status().light is PipelineState.PAUSED
 
 
 @pytest.mark.slow
@@ -251,7 +251,7 @@ def test_a_spent_budget_keeps_the_rest_for_the_next_day(tmp_path: Path) -> None:
         assert len(ollama.prompts) == 3
         assert sorted(job.status for job in pipeline.jobs()) == ["completed"] * 3 + ["pending"] * 2
         assert pipeline.health().calls_today == 3
-        assert pipeline.status().light is Light.PAUSED
+        assert pipeline.status().light is PipelineState.PAUSED
         # What is like a note that is there costs a second call, so that one day may not do.
         for _ in range(2):
             clock.forward(days=1)

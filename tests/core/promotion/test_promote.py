@@ -19,7 +19,7 @@ from core.errors import BrokenFileError
 from core.model.note import Note, replace
 from core.promotion import PromotionResult, promote
 from core.promotion.choose import section_of
-from core.promotion.page import Page, split_lines
+from core.promotion.page import MarkdownPage, split_lines
 from core.settings import PromotionSettings
 
 PATH = "/somewhere/MEMORY.md"
@@ -44,7 +44,7 @@ def often(number: int, content: str, title: str, **fields: Any) -> Note:
 
 
 def bullets(text: str) -> list[tuple[str, str]]:
-    return [(found.section, found.title) for found in Page(split_lines(text)).bullets]
+    return [(found.section, found.title) for found in MarkdownPage(split_lines(text)).bullets]
 
 
 # What the original wrote, and what is otherwise here on purpose
@@ -278,7 +278,7 @@ _CONTENTS = st.lists(
 def test_no_title_and_no_content_makes_a_heading_a_bullet_or_open_code(pairs: list[tuple[str, str]]) -> None:
     notes = [often(number, content, title) for number, (title, content) in enumerate(pairs)]
     text = written(notes)
-    page = Page(split_lines(text))
+    page = MarkdownPage(split_lines(text))
     said = [note for note in notes if note.content.strip()]
     assert [heading.name for heading in page.headings] == (["Memory", "user"] if said else [])
     assert [found.title for found in page.bullets] == [" ".join(note.title.split()) for note in said]
@@ -338,7 +338,7 @@ def test_a_section_named_proto_is_a_section_like_any_other() -> None:
 def test_odd_nugget_names_make_one_section_that_is_found_again(name: str) -> None:
     notes = [often(n, f"text {n}", f"t{n}", scope="session", nugget_name=name) for n in (1, 2)]
     text = written(notes, written(notes[:1]))
-    assert [heading.level for heading in Page(split_lines(text)).headings] == [1, 2]
+    assert [heading.level for heading in MarkdownPage(split_lines(text)).headings] == [1, 2]
     assert run(notes, text.encode()).change_set.empty
 
 

@@ -12,14 +12,14 @@ from core.graph.edits import create_note
 from core.memory import Memory
 from core.reflection import reflect
 from core.reflection.linking import Rarity, SharedContext
-from core.reflection.vocabulary import Vocabulary, independent, tells_something
+from core.reflection.vocabulary import TokenCache, independent, is_informative
 
 
 @pytest.mark.parametrize(
     "word", ["because", "every", "first", "time", "only", "everything", "https", "two", "without"]
 )
 def test_words_of_any_text_are_no_ground_for_a_link(word: str) -> None:
-    assert not tells_something(word)
+    assert not is_informative(word)
 
 
 def test_forms_of_one_word_count_as_one_shared_word() -> None:
@@ -28,7 +28,7 @@ def test_forms_of_one_word_count_as_one_shared_word() -> None:
 
 def test_a_word_is_the_more_telling_the_fewer_notes_hold_it() -> None:
     notes = [make_note(number, f"ledger {'importer' if number < 2 else ''}") for number in range(40)]
-    rarity = Rarity(notes, Vocabulary())
+    rarity = Rarity(notes, TokenCache())
     assert rarity.of("importer") == 1
     assert rarity.of("ledger") < 0.01
     assert rarity.confidence(["importer", "ledger"]) == pytest.approx(0.5, abs=0.01)
@@ -41,7 +41,7 @@ def test_a_link_is_surer_the_more_rare_words_are_shared() -> None:
         make_note(3, "alice says the billing address"),
         *(make_note(number, f"matter{number}") for number in range(4, 30)),
     ]
-    found = SharedContext(notes, Vocabulary()).candidates(notes[0], 2)
+    found = SharedContext(notes, TokenCache()).candidates(notes[0], 2)
     assert [other.id for other, _, _ in found] == [notes[1].id, notes[2].id]
     assert found[0].confidence > 0.7 > found[1].confidence
 

@@ -15,7 +15,7 @@ from core.reflection.archive import low_value
 from core.reflection.duplicates import Duplicates, fact_agrees, jaccard, survivor_first, were_merged
 from core.reflection.linking import SharedContext, compatible, may_link
 from core.reflection.tagging import improved_tags, speaks_of_files
-from core.reflection.vocabulary import Vocabulary, independent
+from core.reflection.vocabulary import TokenCache, independent
 from core.settings import InferenceSettings, ReflectionSettings
 
 SETTINGS, WORDS = ReflectionSettings(), InferenceSettings()
@@ -26,7 +26,7 @@ def low(note: Note) -> bool:
 
 
 def tags(note: Note) -> tuple[str, ...]:
-    return improved_tags(note, Vocabulary().tokens(note), SETTINGS, WORDS)
+    return improved_tags(note, TokenCache().tokens(note), SETTINGS, WORDS)
 
 
 # Archive
@@ -125,7 +125,7 @@ def test_improving_tags_twice_changes_nothing_more(given_tags: list[str]) -> Non
 
 
 def duplicates(*notes: Note) -> dict[str, list[str]]:
-    found = Duplicates(notes, Vocabulary(), 0.9)
+    found = Duplicates(notes, TokenCache(), 0.9)
     return {note.id: found.of(note) for note in notes}
 
 
@@ -194,7 +194,7 @@ def test_the_index_finds_just_the_pairs_that_comparing_all_pairs_finds() -> None
             text = dice.choice(notes).content.split()
             text[dice.randrange(len(text))] = dice.choice(words)
         notes.append(make_note(number, " ".join(text), "same"))
-    vocabulary = Vocabulary()
+    vocabulary = TokenCache()
     sets = {note.id: frozenset(vocabulary.tokens(note)) for note in notes}
     for threshold in (0.5, 0.8, 0.9, 1.0):
         found = Duplicates(notes, vocabulary, threshold)
@@ -242,7 +242,7 @@ def test_a_fact_note_that_drifted_from_its_fact_is_told_apart() -> None:
 
 
 def context(notes: list[Note]) -> SharedContext:
-    return SharedContext(notes, Vocabulary())
+    return SharedContext(notes, TokenCache())
 
 
 def test_two_shared_uncommon_words_make_a_candidate_and_one_does_not() -> None:

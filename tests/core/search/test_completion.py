@@ -10,7 +10,7 @@ from kits.hostile import HOSTILE
 
 from core.model.snapshot import Snapshot
 from core.search.completion import MOST, Offers, complete, offers_of
-from core.search.language import read
+from core.search.query_syntax import parse_question
 
 SNAPSHOT = Snapshot(
     notes=(
@@ -92,7 +92,7 @@ def test_what_it_means_is_said() -> None:
 def test_every_value_that_is_offered_can_be_read() -> None:
     for field in ("tag", "nugget", "scope", "type", "subject", "is", "has", "hits", "updated", "created"):
         for completion in complete(f"{field}:", len(field) + 1, OFFERS):
-            question = read(completion.applied(f"{field}:"))
+            question = parse_question(completion.applied(f"{field}:"))
             assert len(question.conditions) == 1, completion
             assert not question.words
 

@@ -15,7 +15,7 @@ from benchmarks.retrieval_sets import outside_set
 from core.model.note import Note
 from core.pipeline.contradiction import _PAIRS, _WIDER_PAIRS
 from core.search import SearchIndex
-from core.search.query import read_query
+from core.search.query import parse_query
 from core.search.terms import TABLE, by_stem, meanings, terms
 from core.settings import SearchSettings
 from core.text.languages import LANGUAGES, stem_in
@@ -310,7 +310,7 @@ def test_beside_notes_in_other_languages_no_near_word_is_a_reading_of_the_query(
     )
     state = index._state
     assert state is not None
-    for term in terms(state, read_query(query, state.languages), 1.0, {}):
+    for term in terms(state, parse_query(query, state.languages), 1.0, {}):
         typed = {reading.stem for reading in term.readings} | set(state.stems_of(term.word))
         near = [reading.stem for reading in term.meanings]
         assert not typed.intersection(near)

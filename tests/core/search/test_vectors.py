@@ -11,7 +11,7 @@ import pytest
 from core.model.note import Note, replace
 from core.model.snapshot import Snapshot
 from core.search import SearchIndex
-from core.search.phases import noise, row_bytes
+from core.search.phase_vectors import noise, row_bytes
 from core.settings import SearchSettings
 
 WORDS = [
@@ -40,7 +40,7 @@ class Shelf:
         self.numbers, self.matrix = numbers, memoryview(bytes(self.matrix) + rows)
         return True
 
-    def drop_stale(self, live: Collection[bytes]) -> bool:
+    def prune(self, live: Collection[bytes]) -> bool:
         return set(self.numbers) <= set(live)
 
 

@@ -143,7 +143,7 @@ def test_what_somebody_holds_stays_as_it_is(path: Path) -> None:
     assert _add(other, range(10, 20))
     assert _sound(other.rows) == _digests(range(20))
     assert _sound(file.refresh()) == _digests(range(20))
-    assert other.drop_stale(_digests([1]))
+    assert other.prune(_digests([1]))
     assert _sound(other.rows) == _digests([1])
     assert _sound(held) == _digests(range(10))
     shutil.rmtree(path.parent)
@@ -178,27 +178,27 @@ def test_rows_of_another_version_or_length_are_not_read_and_go(
 def test_stale_rows_go_once_they_are_more_than_half(path: Path) -> None:
     file = _open(path)
     _add(file, range(20))
-    assert not file.drop_stale(_digests(range(10)))
+    assert not file.prune(_digests(range(10)))
     assert file.rows.total == 20
-    assert file.drop_stale(_digests(range(9)))
+    assert file.prune(_digests(range(9)))
     assert file.rows.total == 9
     for rows in (file.rows, _open(path).rows):
         assert _sound(rows) == _digests(range(9))
     assert len(list(path.parent.glob("*.rows"))) == 1
     assert _add(file, range(30))
     assert _sound(_open(path).rows) == _digests(range(30))
-    assert file.drop_stale([])
-    assert not file.drop_stale([])
+    assert file.prune([])
+    assert not file.prune([])
 
 
 def test_rows_that_others_added_meanwhile_are_not_dropped(path: Path) -> None:
     file, other = _open(path), _open(path)
     _add(file, range(10))
     _add(other, range(10, 15))
-    assert file.drop_stale([_digest(1)])
+    assert file.prune([_digest(1)])
     assert _sound(file.rows) == _digests([1, *range(10, 15)])
     # Who looked before has another generation before it, and drops nothing of it unseen.
-    assert not other.drop_stale([])
+    assert not other.prune([])
     assert _add(other, [20])
     assert _sound(other.rows) == _digests([1, 20, *range(10, 15)])
 
@@ -306,7 +306,7 @@ def test_a_full_disk_keeps_what_there_was_and_room_is_used_again(
         with monkeypatch.context() as patch:
             patch.setattr(os, "write", full)
             assert not _add(file, range(4 * room, 4 * room + 4))
-            assert not file.drop_stale([_digest(1), _digest(2)])
+            assert not file.prune([_digest(1), _digest(2)])
         assert _sound(file.rows) >= _digests(range(5))
         assert _sound(_open(path).rows) >= _digests(range(5))
         assert len(list(path.parent.glob("vectors*"))) == 2
@@ -319,7 +319,7 @@ def test_a_folder_that_cannot_be_made_is_no_error(tmp_path: Path) -> None:
     file = _open(tmp_path / "file" / "vectors.table")
     assert _sound(file.rows) == set()
     assert not _add(file, [1])
-    assert not file.drop_stale([])
+    assert not file.prune([])
 
 
 @pytest.mark.slow
@@ -340,7 +340,7 @@ def test_threads_that_read_see_whole_rows_while_others_add_and_drop(path: Path) 
         reader.start()
     for number in range(0, 60, 3):
         assert _add(file, range(number, number + 3))
-        file.drop_stale(_digests(range(number, number + 3)))
+        file.prune(_digests(range(number, number + 3)))
     done.set()
     for reader in readers:
         reader.join()

@@ -76,11 +76,11 @@ def _agree(home: Path) -> Memory:
     memory = Memory.open(home)
     assert memory.snapshot.problems == ()
     assert findings(memory.snapshot) == []
-    ledger = memory._store.ledger
-    assert ledger is not None
-    assert ledger.pending_count() == 0
+    journal = memory._store.journal
+    assert journal is not None
+    assert journal.pending_count() == 0
     assert memory.conflicts() == ()
-    assert memory._store.settled
+    assert memory._store.reconciled
     return memory
 
 

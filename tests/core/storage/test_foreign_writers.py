@@ -39,7 +39,7 @@ PROCESSES, EDITS = 4, 50 if FULL else 6
 
 EDITOR = """
 import sys, time
-import core.storage.journal.ledger as ledger
+import core.storage.journal.journal as journal
 from core import Memory
 from core.facts.edits import remember
 from core.graph.edits import edit_note
@@ -94,7 +94,7 @@ def _assert_all_there(memory: Memory, foreign: list[str]) -> None:
     }
     assert len(notes) == len(set(notes))
     assert memory.conflicts() == ()
-    assert memory._store.settled
+    assert memory._store.reconciled
     assert not [name for name in tree(memory.home) if name.endswith(".tmp")]
 
 
@@ -177,7 +177,7 @@ def test_each_real_conflict_waits_in_the_log_and_is_settled_as_somebody_says(tmp
         before = notes_of(tmp_path)[note]["content"]
         wanted = entry.change_set.notes[0].note.content
         take, text = (("ours", None), ("theirs", None), ("ours", f"both {number}"))[number % 3]
-        memory.settle_conflict(entry.id, take, text)  # type: ignore[arg-type]
+        memory.resolve_conflict(entry.id, take, text)  # type: ignore[arg-type]
         found = notes_of(tmp_path)[note]
         assert found["content"] == (text or (wanted if take == "ours" else before))
         assert any(tag.startswith("turn-") for tag in found["tags"])

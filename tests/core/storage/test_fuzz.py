@@ -179,7 +179,7 @@ def _is_sound(home: Path, file: str, data: bytes) -> bool:
         copy.parent.mkdir(exist_ok=True)
         copy.write_bytes(data)
         try:
-            return not Memory.open(name, settle=False).snapshot.problems
+            return not Memory.open(name, reconcile=False).snapshot.problems
         except NuggetsError:
             return False
 
@@ -189,7 +189,7 @@ def _session(seed: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         home = Path(name)
         sound = _sound_memory(home)
-        memory = Memory.open(home, settle=False)
+        memory = Memory.open(home, reconcile=False)
         if chance.randrange(3):
             # A log that knows what stood there before the damage, and a backup of that day.
             STEPS["fact of its own"](memory)

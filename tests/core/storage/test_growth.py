@@ -13,15 +13,15 @@ from kits.memory_files import fact_object, note_object, write_graph, write_nugge
 from core import Memory
 from core.facts.edits import clear, remember
 from core.model.change import PERSON
+from core.model.change_parts import count_parts, select_parts
 from core.model.draft import Draft
 from core.model.note import Note, replace
-from core.model.parts import chosen, count_parts
 from core.model.snapshot import Snapshot
 from core.settings import InferenceSettings
 from core.storage.format.reading import read_folder
 from core.storage.journal.baseline import numbered
 from core.storage.merge.rebase import rebase
-from core.storage.reconcile.claims import facts_of
+from core.storage.reconcile.item_repairs import facts_of
 from core.verify.run import findings, repair
 
 pytestmark = pytest.mark.slow
@@ -63,7 +63,7 @@ def _steps(home: Path, make: Callable[[Path, int], None], count: int) -> dict[st
     found["rebase"] = steps_of(lambda: rebase(change_set, snapshot))
     found["undo"] = steps_of(lambda: rebase(inverse, after))
     found["redo"] = steps_of(lambda: rebase(again, snapshot))
-    found["parts"] = steps_of(lambda: chosen(change_set, range(1, count_parts(change_set) + 1)))
+    found["parts"] = steps_of(lambda: select_parts(change_set, range(1, count_parts(change_set) + 1)))
     document = read_folder(home, InferenceSettings())
     found["seen"] = steps_of(lambda: [numbered(held) for held in document.documents().values()])
     return found

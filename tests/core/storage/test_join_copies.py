@@ -227,7 +227,7 @@ def test_what_was_deleted_or_forgotten_here_on_purpose_does_not_come_back(
     assert [fact["key"] for fact in facts_of(ours.home, "memory.nugget.json")] == ["m"]
 
 
-def test_without_a_ledger_a_forgotten_fact_waits_on_in_its_note(machines: tuple[Machine, Machine]) -> None:
+def test_without_a_journal_a_forgotten_fact_waits_on_in_its_note(machines: tuple[Machine, Machine]) -> None:
     ours, theirs = machines
     ours.change(lambda draft: forget(draft, "memory", "k"))
     ours.take(theirs)
@@ -330,7 +330,7 @@ def test_a_value_that_the_copied_note_does_not_say_is_told_and_can_be_taken(
     memory = Memory.open(home)
     (conflict,) = memory.resolve().conflicts
     assert (conflict.where, conflict.ours, conflict.theirs) == ("memory: k", "other", "v")
-    memory.settle_conflict(memory.conflicts()[0].id, "ours")
+    memory.resolve_conflict(memory.conflicts()[0].id, "ours")
     _assert_in_step(memory.snapshot)
     assert [(fact.key, fact.value) for fact in memory.snapshot.nugget("memory").facts] == [("k", "other")]
     assert memory.snapshot.note(FACT).content == "other"

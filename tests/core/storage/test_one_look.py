@@ -1,4 +1,4 @@
-"""A save reads the folder once, and asks the ledger little: what somebody waits for is the writing alone."""
+"""A save reads the folder once, and asks the journal little: what somebody waits for is the writing alone."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ _CHANGES = (_edited, _remembered, _made, _applied, _recalled)
 
 
 @pytest.mark.parametrize("change", _CHANGES)
-def test_a_save_asks_the_ledger_in_at_most_four_statements(
+def test_a_save_asks_the_journal_in_at_most_four_statements(
     memory: Memory, change: Callable[[Memory], None]
 ) -> None:
     found = statements_of(memory, lambda: change(memory))

@@ -1,4 +1,4 @@
-"""Where an entry of the log comes from: told by a type, and read alike from ledgers of every version."""
+"""Where an entry of the log comes from: told by a type, and read alike from journals of every version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from core.graph.edits import edit_note
 from core.model.origin import Origin
 from core.storage.journal.origins import Maker, by, read_maker
 
-# What ledgers hold that were made before origins had types. Older versions read these, so they never change.
+# What journals hold that were made before origins had types. Older versions read these, so they never change.
 _SPELLINGS = {
     "": Origin.OUTSIDE,
     "taken in": Origin.TAKEN_IN,
@@ -53,7 +53,7 @@ def test_entries_say_where_they_come_from(tmp_path: Path) -> None:
         assert Origin.OUTSIDE in found.values()
 
 
-def test_an_entry_keeps_its_origin_when_the_ledger_was_written_by_an_older_version(tmp_path: Path) -> None:
+def test_an_entry_keeps_its_origin_when_the_journal_was_written_by_an_older_version(tmp_path: Path) -> None:
     write_graph(tmp_path, [note_object(1)])
     with closing(Memory.open(tmp_path)) as memory:
         memory.change("mine", lambda draft: edit_note(draft, "note-memory-00000001", content="By me."))

@@ -123,7 +123,7 @@ def test_no_edit_and_no_hide_is_undone_by_a_partner_that_saves_all_facts_for_a_h
     places = [entry.conflict.where for entry in memory.conflicts() if entry.conflict]
     assert len(places) == len(set(places))
     assert memory.verify() == ()
-    assert Memory.open(tmp_path)._store.settled
+    assert Memory.open(tmp_path)._store.reconciled
 
 
 @pytest.mark.parametrize("take", ["ours", "theirs"])
@@ -148,7 +148,7 @@ def test_a_fact_that_both_edited_ends_with_ours_in_the_file_and_theirs_in_a_conf
     assert {"ours", "theirs"} <= texts
     assert len(memory.conflicts()) == 1
     assert values_of(tmp_path)["user:k0"] == "ours"
-    memory.settle_conflict(memory.conflicts()[0].id, take)
+    memory.resolve_conflict(memory.conflicts()[0].id, take)
     assert values_of(tmp_path)["user:k0"] == ("theirs" if take == "ours" else "ours")
     assert memory.verify() == ()
 
@@ -211,7 +211,7 @@ def test_every_change_of_ours_stands_beside_programs_without_a_lock(
     ours = {change.get("key", "") for change in made} | {f"user:kept {number}" for number in range(300)}
     findings = [f for f in memory.verify() if any(key in f.where for key in ours if key)]
     assert [f for f in findings if f.kind != "conflict"] == []
-    assert memory._store.settled
+    assert memory._store.reconciled
 
 
 # Files that are written in place
@@ -226,7 +226,7 @@ def test_a_note_written_in_place_by_who_opened_the_file_before_our_exchange_is_k
     waits = iter(range(1000))
     handle = (tmp_path / GRAPH).open("r+b")
 
-    def look(seconds: float) -> None:
+    def record_baseline(seconds: float) -> None:
         # The other program goes on while ours waits for it.
         if next(waits) == 3:
             import json
@@ -240,7 +240,7 @@ def test_a_note_written_in_place_by_who_opened_the_file_before_our_exchange_is_k
 
     if exchange.is_open_to_write(tmp_path / GRAPH) is None:
         pytest.skip("this system does not tell who has a file open")
-    monkeypatch.setattr(exchange.time, "sleep", look)
+    monkeypatch.setattr(exchange.time, "sleep", record_baseline)
     memory.change("new", lambda draft: create_note(draft, "memory", "Ours", "Text."))
     titles = sorted(note["title"] for note in notes_of(tmp_path).values())
     assert titles == ["Ours", "Title 0", "Title 1", "Title 2", "Title 9"]

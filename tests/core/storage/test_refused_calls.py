@@ -18,7 +18,7 @@ from core.facts.edits import remember
 from core.graph.edits import create_note, edit_note, hide_note
 from core.storage.files import atomic as files
 from core.storage.files import exchange
-from core.storage.journal.ledger import Ledger
+from core.storage.journal.journal import Journal
 from core.verify import findings
 
 
@@ -183,7 +183,7 @@ def test_an_entry_that_cannot_be_taken_out_again_is_not_called_unwritten(
     with monkeypatch.context() as patch:
         patch.setattr(exchange, "_system_call", lambda: lambda *_: -1)
         patch.setattr(os, "replace", refused_after(os.replace, 0))
-        patch.setattr(Ledger, "abandon", refused)
+        patch.setattr(Journal, "abandon", refused)
         with pytest.raises(UnfinishedError) as caught:
             memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content="New."))
     assert "nothing was written" not in caught.value.message
@@ -198,7 +198,7 @@ def test_a_log_that_cannot_mark_a_change_as_done_does_not_deny_the_change(
         raise Faults(None, errno.ENOSPC).database_error()
 
     with monkeypatch.context() as patch:
-        patch.setattr(Ledger, "finish", refused)
+        patch.setattr(Journal, "finish", refused)
         memory.change("edit", lambda draft: edit_note(draft, "note-memory-00000001", content="New."))
     (said,) = memory.take_notices()
     assert "the change itself is written" in said

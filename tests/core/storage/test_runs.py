@@ -20,8 +20,8 @@ from core.model.names import iso
 from core.storage.files.presence import PRESENCE_NAME, Presence, daemon_on
 from core.storage.files.processes import Process, life_of, this_process
 from core.storage.journal import runs as room
-from core.storage.journal.runs import Claim, Run, claim, claim_of, finish, let_go, runs
-from core.storage.journal.schema import LEDGER_FILE
+from core.storage.journal.runs import Lease, Run, acquire_lease, finish, lease_of, release_lease, runs
+from core.storage.journal.schema import JOURNAL_FILE
 
 NOW = datetime(2026, 11, 22, 9, 0, tzinfo=UTC)
 ROOT = Path(__file__).parents[3]
@@ -31,8 +31,8 @@ HOLDER = """
 import sys, time
 from datetime import datetime, UTC
 from pathlib import Path
-from core.storage.journal.runs import claim, Claim
-got = claim(Path(sys.argv[1]), datetime(2026, 11, 22, 9, 0, tzinfo=UTC), "reflection", lambda known: True)
+from core.storage.journal.runs import acquire_lease, Lease
+got = acquire_lease(Path(sys.argv[1]), datetime(2026, 11, 22, 9, 0, tzinfo=UTC), "reflection", lambda known: True)
 print(type(got).__name__, flush=True)
 sys.stdin.read()
 """
@@ -45,20 +45,20 @@ def home(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def taken(home: Path, now: datetime = NOW) -> Claim:
-    got = claim(home, now, "reflection", lambda known: True)
-    assert isinstance(got, Claim)
+def taken(home: Path, now: datetime = NOW) -> Lease:
+    got = acquire_lease(home, now, "reflection", lambda known: True)
+    assert isinstance(got, Lease)
     return got
 
 
 def not_taken(home: Path, now: datetime = NOW) -> bool:
-    return not isinstance(claim(home, now, "reflection", lambda known: True), Claim)
+    return not isinstance(acquire_lease(home, now, "reflection", lambda known: True), Lease)
 
 
 def test_who_asks_makes_no_file(tmp_path: Path) -> None:
     write_graph(tmp_path, [note_object(1)])
     assert runs(tmp_path) == ()
-    assert claim_of(tmp_path, NOW) is None
+    assert lease_of(tmp_path, NOW) is None
     finish(tmp_path, None, RUN)
     with pytest.raises(StorageError, match="no history"):
         taken(tmp_path)
@@ -70,17 +70,17 @@ def test_who_asks_makes_no_file(tmp_path: Path) -> None:
 def test_a_claim_is_held_until_the_run_is_kept(home: Path) -> None:
     mine = taken(home)
     assert not_taken(home)
-    assert claim_of(home, NOW) == mine
+    assert lease_of(home, NOW) == mine
     finish(home, mine, RUN)
-    assert claim_of(home, NOW) is None
+    assert lease_of(home, NOW) is None
     assert runs(home) == (RUN,)
-    assert claim(home, NOW, "reflection", lambda known: known != (RUN,)) == (RUN,)
+    assert acquire_lease(home, NOW, "reflection", lambda known: known != (RUN,)) == (RUN,)
 
 
 def test_a_claim_let_go_leaves_nothing_behind(home: Path) -> None:
-    let_go(home, taken(home))
+    release_lease(home, taken(home))
     assert runs(home) == ()
-    assert isinstance(taken(home), Claim)
+    assert isinstance(taken(home), Lease)
 
 
 @pytest.mark.slow
@@ -94,7 +94,7 @@ def test_only_so_many_runs_are_kept_and_the_newest_of_them(home: Path) -> None:
 def test_a_run_of_another_kept_meanwhile_gives_up_no_claim(home: Path) -> None:
     mine = taken(home)
     finish(home, None, RUN)
-    assert claim_of(home, NOW) == mine
+    assert lease_of(home, NOW) == mine
 
 
 @pytest.mark.slow
@@ -106,14 +106,14 @@ def test_the_claim_of_a_killed_process_is_taken_over(home: Path) -> None:
     assert holder.stdin is not None
     assert holder.stdout is not None
     try:
-        assert holder.stdout.readline() == b"Claim\n"
+        assert holder.stdout.readline() == b"Lease\n"
         assert not_taken(home)
     finally:
         holder.kill()
         holder.wait()
         holder.stdin.close()
         holder.stdout.close()
-    assert claim_of(home, NOW) is None
+    assert lease_of(home, NOW) is None
     assert taken(home).process.pid == os.getpid()
 
 
@@ -127,7 +127,7 @@ def test_what_a_process_put_into_the_log_before_it_died_was_the_pass(
     write_graph(home, [note_object(1, content="Said   twice.\n\n\n\nSaid twice.")])
     memory = Memory.open(home, clock=lambda: NOW + timedelta(minutes=1))
     assert not memory.reflect().change_set.empty
-    got = claim(home, NOW + timedelta(hours=1), "reflection", lambda known: not known)
+    got = acquire_lease(home, NOW + timedelta(hours=1), "reflection", lambda known: not known)
     assert isinstance(got, tuple)
     assert [(run.at, run.day) for run in got] == [(iso(NOW), "2026-11-22")]
 
@@ -140,8 +140,8 @@ def test_where_nobody_can_tell_who_lives_a_claim_ends_with_its_time(
     monkeypatch.undo()
     assert not_taken(home, NOW + timedelta(minutes=29))
     # Also when the clock was set back, it does not hold for ever.
-    assert claim_of(home, NOW - timedelta(days=1)) is None
-    assert isinstance(taken(home, NOW + timedelta(minutes=30)), Claim)
+    assert lease_of(home, NOW - timedelta(days=1)) is None
+    assert isinstance(taken(home, NOW + timedelta(minutes=30)), Lease)
 
 
 def test_a_number_given_to_another_process_is_not_taken_for_the_first() -> None:
@@ -154,7 +154,7 @@ def test_a_number_given_to_another_process_is_not_taken_for_the_first() -> None:
 
 @pytest.mark.parametrize("value", [b"\xff", "nonsense", '{"at": 3}', 7, "[[]]"])
 def test_what_is_no_record_counts_as_none(home: Path, value: object) -> None:
-    with sqlite3.connect(home / LEDGER_FILE) as connection:
+    with sqlite3.connect(home / JOURNAL_FILE) as connection:
         for name in ("daily runs", "daily claim"):
             connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (name, value))
     connection.close()
@@ -163,12 +163,12 @@ def test_what_is_no_record_counts_as_none(home: Path, value: object) -> None:
     assert runs(home) == (RUN,)
 
 
-def test_of_a_ledger_that_is_no_database_nothing_is_known_and_nothing_is_claimed(home: Path) -> None:
+def test_of_a_journal_that_is_no_database_nothing_is_known_and_nothing_is_claimed(home: Path) -> None:
     for path in home.glob("ledger.db*"):
         path.unlink()
-    (home / LEDGER_FILE).write_bytes(b"no database" * 100)
+    (home / JOURNAL_FILE).write_bytes(b"no database" * 100)
     assert runs(home) == ()
-    assert claim_of(home, NOW) is None
+    assert lease_of(home, NOW) is None
     with pytest.raises(StorageError, match="history cannot be read"):
         taken(home)
     with pytest.raises(StorageError, match="history cannot be read"):
@@ -189,10 +189,10 @@ def test_one_daemon_holds_a_folder_and_the_next_is_told_which(home: Path) -> Non
     found = daemon_on(home)
     assert found is not None
     assert found.since == "2026-11-22T09:00:00.000Z"
-    first.let_go()
+    first.release()
     assert daemon_on(home) is None
     assert second.hold("then")
-    second.let_go()
+    second.release()
 
 
 def test_a_folder_that_is_deleted_and_made_again_is_taken_again(tmp_path: Path) -> None:
@@ -208,7 +208,7 @@ def test_a_folder_that_is_deleted_and_made_again_is_taken_again(tmp_path: Path) 
     home.mkdir()
     assert presence.hold("now")
     assert daemon_on(home) is not None
-    presence.let_go()
+    presence.release()
 
 
 def test_a_place_that_is_no_file_is_left_alone(home: Path) -> None:

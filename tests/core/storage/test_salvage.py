@@ -16,7 +16,7 @@ from core.model.fact import FactConfig, NuggetMeta
 from core.settings import InferenceSettings
 from core.storage.format.documents import GraphDocument, NuggetDocument, read_graph, read_nugget
 from core.storage.recovery import salvage
-from core.storage.recovery.mending import mended_graph, mended_nugget
+from core.storage.recovery.repaired import repaired_graph, repaired_nugget
 from core.storage.recovery.salvage import Salvaged, salvage_facts, salvage_graph
 
 RULES = InferenceSettings()
@@ -81,9 +81,9 @@ def _salvage(data: bytes, graph: bool) -> Salvaged:
 def _mended(data: bytes, graph: bool) -> GraphDocument | NuggetDocument:
     """The mended file as the store reads it."""
     if graph:
-        return read_graph(Path("graph.json"), b"".join(mended_graph(data, {}, RULES)), None, RULES)
+        return read_graph(Path("graph.json"), b"".join(repaired_graph(data, {}, RULES)), None, RULES)
     path = Path("memory.nugget.json")
-    found = read_nugget(path, b"".join(mended_nugget(path.name, data, {})), None)
+    found = read_nugget(path, b"".join(repaired_nugget(path.name, data, {})), None)
     assert not found.broken
     return found
 
@@ -251,19 +251,19 @@ def test_a_broken_graph_is_mended_with_what_was_last_seen() -> None:
     items = _raws(data, notes, 2)
     seen = {note["id"]: raw for note, (raw, _, _) in zip(notes, items, strict=True)}
     for cut in range(0, len(data) - 1, 7):
-        mended = b"".join(mended_graph(data[:cut], seen, RULES))
+        mended = b"".join(repaired_graph(data[:cut], seen, RULES))
         assert [note["id"] for note in json.loads(mended)["notes"]] == list(seen)
         assert all(raw in mended for raw in seen.values())
-    mended = b"".join(mended_graph(data[:-2], seen, RULES))
+    mended = b"".join(repaired_graph(data[:-2], seen, RULES))
     assert mended == data
-    assert b"".join(mended_graph(data, {}, RULES)) == data
+    assert b"".join(repaired_graph(data, {}, RULES)) == data
 
 
 def test_what_the_file_says_wins_over_what_was_last_seen_and_that_over_what_makes_no_sense() -> None:
     seen = {note["id"]: javascript(note) for note in (_note(1), _note(2), _note(3), _note(4))}
     seen["note-memory-00000009"] = b"no JSON"
     data = _graph([_note(3, title="newer"), _note(2, title=None), _note(7, title=None), _note(5)])[:-2]
-    mended = json.loads(b"".join(mended_graph(data, seen, RULES)))
+    mended = json.loads(b"".join(repaired_graph(data, seen, RULES)))
     assert [(note["id"][-1], note["title"]) for note in mended["notes"]] == [
         ("1", "Title 1"),
         ("2", "Title 2"),
@@ -280,7 +280,7 @@ def test_what_the_file_says_wins_over_what_was_last_seen_and_that_over_what_make
      (b'{"notes": {}', 3), (b'{"version": 9, "later": [1], "notes": [}', 9)],
 )  # fmt: skip
 def test_a_graph_of_which_nothing_is_left_becomes_a_sound_one(data: bytes, version: int) -> None:
-    mended = json.loads(b"".join(mended_graph(data, {}, RULES)))
+    mended = json.loads(b"".join(repaired_graph(data, {}, RULES)))
     assert (mended["version"], mended["notes"]) == (version, [])
 
 
@@ -290,16 +290,16 @@ def test_a_broken_fact_file_is_mended_with_what_was_last_seen() -> None:
     seen = {fact["key"]: raw for fact, (raw, _, _) in zip(FACTS, items, strict=True)}
     former = NuggetMeta(name="memory", D=1024, banks=8, config=FactConfig(sharpen_p=2))
     for cut in range(len(data)):
-        mended = json.loads(b"".join(mended_nugget("memory.nugget.json", data[:cut], seen, former)))
+        mended = json.loads(b"".join(repaired_nugget("memory.nugget.json", data[:cut], seen, former)))
         assert [fact["key"] for fact in mended["facts"]] == list(seen)
         assert (mended["name"], mended["D"], mended["banks"]) == ("memory", 1024, 8)
         assert mended["config"]["sharpen_p"] == 2
-    assert b"".join(mended_nugget("memory.nugget.json", data, {})) == data
+    assert b"".join(repaired_nugget("memory.nugget.json", data, {})) == data
 
 
 def test_settings_of_a_nugget_that_make_no_sense_are_replaced_and_unknown_fields_stay() -> None:
     data = _nugget(FACTS, name=5, D="wide", banks=2, config=[], later={"x": 1})
-    mended = json.loads(b"".join(mended_nugget("projects.donna.json", data, {})))
+    mended = json.loads(b"".join(repaired_nugget("projects.donna.json", data, {})))
     assert (mended["name"], mended["D"], mended["banks"], mended["later"]) == ("projects", 16384, 2, {"x": 1})
     assert mended["config"]["temp_T"] == 0.9
     assert mended["facts"] == FACTS

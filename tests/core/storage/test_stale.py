@@ -37,7 +37,7 @@ def test_our_edit_is_restored_beside_what_came_with_the_save(scene: Scene) -> No
     verdict = scene.judged()
     assert reasons(verdict) == ["restored 1 note that another program reverted"]
     assert verdict.restorations[0].about == scene.log[0][0].id
-    assert verdict.owed == {("note", ONE)}
+    assert verdict.pending_restores == {("note", ONE)}
     assert (scene.note(ONE).content, "ours" in scene.note(ONE).tags) == ("Ours.", True)
     assert scene.note(theirs).content == "Written by the other."
     assert scene.kinds() == ["edit", "outside", "outside", "restore"]
@@ -360,7 +360,7 @@ def test_white_space_that_the_original_squeezed_is_put_back(scene: Scene) -> Non
     assert scene.note(ONE).content != CODE
     verdict = scene.judged()
     assert verdict.white_space is not None
-    assert (verdict.restorations, verdict.owed) == ((), frozenset())
+    assert (verdict.restorations, verdict.pending_restores) == ((), frozenset())
     assert scene.note(ONE).content == CODE
     assert scene.kinds() == ["edit", "outside"]
 
@@ -390,7 +390,7 @@ def test_recalls_of_a_note_that_a_stale_save_dropped_are_counted_again(scene: Sc
     save_graph(scene.home, graph)
     verdict = scene.judged()
     assert reasons(verdict) == ["counted a recall that another program had dropped"]
-    assert (verdict.restorations[0].kind, verdict.owed) == ("hit", frozenset())
+    assert (verdict.restorations[0].kind, verdict.pending_restores) == ("hit", frozenset())
     assert (scene.note(ONE).hits, scene.note(ONE).last_hit_session) == (1, "ours")
 
 

@@ -48,7 +48,7 @@ def test_a_fact_whose_note_still_stands_comes_back_to_its_place_with_everything(
     other.save_facts()
     verdict = scene.judged(HOURS)
     assert reasons(verdict) == ["restored 1 fact that another program reverted"]
-    assert verdict.owed == {("fact", "memory", "user:city")}
+    assert verdict.pending_restores == {("fact", "memory", "user:city")}
     assert list(scene.facts()) == list(KEYS)
     assert scene.fact("user:city") == kept
     assert_sound(scene)
@@ -99,7 +99,7 @@ def test_a_value_and_note_that_are_back_at_once_are_restored_together(scene: Sce
     save_graph(scene.home, graph)
     verdict = scene.judged()
     assert reasons(verdict) == ["restored 1 note that another program reverted"]
-    assert verdict.owed == {("note", CITY), ("fact", "memory", "user:city")}
+    assert verdict.pending_restores == {("note", CITY), ("fact", "memory", "user:city")}
     assert scene.facts()["user:city"] == "Rome"
     assert_sound(scene)
 

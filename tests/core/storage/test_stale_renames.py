@@ -12,7 +12,7 @@ from kits.scene import CITY, NAME, ONE, PET, THREE, TWO, Scene, assert_sound, ma
 
 from core.facts.edits import remember
 from core.graph.edits import edit_note, hide_note, link_notes, unhide_note
-from core.model.basis import settled
+from core.model.basis import normalised_note
 from core.model.infer import MetaInput
 from core.model.note import replace
 from core.storage.reconcile.repairs import Repairs
@@ -40,7 +40,7 @@ def _assert_kept_when_loaded(scene: Scene, id: str) -> None:
     note = scene.note(id)
     kept = replace(before, title=renamed, source_key=renamed)
     times = {name: getattr(note, name) for name in ("updated_at", "last_accessed_at")}
-    assert note == settled(replace(kept, **times), lambda _: True)
+    assert note == normalised_note(replace(kept, **times), lambda _: True)
     assert [one.id for one in scene.now().notes if one.key == renamed] == [id]
     assert_sound(scene)
 

@@ -99,7 +99,7 @@ def test_what_is_taken_back_again_and_again_is_restored_each_time_and_said_twice
         said += memory.take_notices()
     assert len(said) == 2
     assert memory.conflicts() == ()
-    assert Memory.open(home)._store.settled
+    assert Memory.open(home)._store.reconciled
 
 
 def test_what_has_to_wait_once_more_is_one_conflict_until_it_stands(
@@ -151,7 +151,7 @@ def test_a_conflict_about_what_is_taken_back_again_and_again_may_be_left_as_thei
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     memory, conflict = _fought_over(home, monkeypatch)
-    memory.settle_conflict(conflict, "theirs")
+    memory.resolve_conflict(conflict, "theirs")
     assert content_of(home) == "Content of note 1."
     assert memory.conflicts() == ()
     monkeypatch.undo()
@@ -168,7 +168,7 @@ def test_settling_a_conflict_about_a_fact_writes_the_fact_and_its_note(
     (entry,) = memory.conflicts()
     assert entry.conflict is not None
     assert entry.conflict.where == "memory: user:a"
-    memory.settle_conflict(conflict, take)
+    memory.resolve_conflict(conflict, take)
     monkeypatch.undo()
     again = Memory.open(home)
     assert values_of(home)["user:a"] == ("Ours." if take == "ours" else "a value")
@@ -215,7 +215,7 @@ def test_nothing_is_restored_while_another_program_keeps_saving(
             save_stale(home, stale, 0.02)
             memory.refresh(patient=False)
             assert content_of(home) == "Content of note 1."
-            assert not memory._store.settled
+            assert not memory._store.reconciled
         # Whoever writes meanwhile does so on what stands there.
         memory.change("edit", lambda draft: edit_note(draft, TWO, content="Ours too."))
         assert memory.take_notices() == ()
@@ -223,7 +223,7 @@ def test_nothing_is_restored_while_another_program_keeps_saving(
     memory.refresh()
     assert (content_of(home), content_of(home, TWO)) == ("Ours.", "Ours too.")
     assert [notice.partition(";")[0] for notice in memory.take_notices()] == [RESTORED_ONE]
-    assert memory._store.settled
+    assert memory._store.reconciled
     assert {f"note-memory-{number:08x}" for number in range(9, 14)} <= set(notes_of(home))
 
 
@@ -332,7 +332,7 @@ def test_white_space_that_a_save_squeezed_is_put_back_without_a_word(home: Path)
     assert memory.take_notices() == ()
     assert [kind for kind, _ in kinds(memory)] == ["edit", "outside"]
     assert len(memory.log()) == entries + 1
-    assert Memory.open(home)._store.settled
+    assert Memory.open(home)._store.reconciled
 
 
 def test_renamed_keys_keep_their_notes_when_the_original_loads(tmp_path: Path) -> None:
@@ -477,7 +477,7 @@ def test_an_agent_that_edits_on_what_we_edited_too_makes_one_conflict(home: Path
     (waiting,) = memory.conflicts()
     assert waiting.conflict is not None
     assert waiting.conflict.ours == "third"
-    memory.settle_conflict(waiting.id, take)
+    memory.resolve_conflict(waiting.id, take)
     assert values_of(home)["user:a"] == ("third" if take == "ours" else "Ours.")
     assert memory.conflicts() == ()
 
@@ -564,7 +564,7 @@ def test_a_change_that_is_taken_back_again_and_again_is_settled_as_a_person_says
     home: Path, monkeypatch: pytest.MonkeyPatch, take: Any, text: str | None, content: str
 ) -> None:
     memory, conflict = _fought_over(home, monkeypatch)
-    memory.settle_conflict(conflict, take, text)
+    memory.resolve_conflict(conflict, take, text)
     assert content_of(home) == content
     monkeypatch.undo()
     assert Memory.open(home).conflicts() == ()
@@ -583,7 +583,7 @@ def test_a_persons_own_text_stands_in_a_fact_and_in_its_note(home: Path, field: 
     Original(home, load=False).remember("user:a", "theirs")
     with pytest.raises(ConflictError) as caught:
         memory.apply(draft.change_set("edit"))
-    memory.settle_conflict(caught.value.entry, "ours", "both")
+    memory.resolve_conflict(caught.value.entry, "ours", "both")
     assert values_of(home)["user:a"] == content_of(home, note.id) == "both"
     assert_facts_and_notes_are_one(memory.snapshot)
 

@@ -24,7 +24,7 @@ from core.model.fact import Fact, Nugget, NuggetMeta
 from core.model.note import HiddenFact, Link, Note, VectorSpec, replace
 from core.model.snapshot import Problem, ProblemKind, Snapshot
 from core.verify import Finding, findings, repair
-from core.verify.finding import Means
+from core.verify.finding import RepairKind
 
 KEPT = HiddenFact(key="k", value="v", hits=2, last_hit_session="s-1", index=1)
 
@@ -72,7 +72,7 @@ def test_facts_of_a_file_that_is_gone_come_back_together() -> None:
         "memory",
         'The nugget "memory" has no fact file, but 2 notes mirror its facts.',
         "creates it again with 2 facts from the notes",
-        Means.CHANGE,
+        RepairKind.CHANGE,
     )
     assert facts_in(mended(draft)) == {"k": "v", "j": "w"}
 

@@ -146,7 +146,7 @@ def test_a_recall_of_what_was_taken_back_counts_on_what_it_answered(nuggets: Any
 
 def test_python_reads_through_a_memory_that_was_opened_to_read(beside: Path) -> None:
     before = _files(beside)
-    memory = Memory.open(beside, settle=False)
+    memory = Memory.open(beside, reconcile=False)
     assert memory.snapshot.note(ONE).content == "Ours about ferries."
     assert memory.search("ferries")[0].note.id == ONE
     assert memory.recall("ferries", record=False).note_id == ONE

@@ -86,7 +86,7 @@ def _with_log_problem(monkeypatch: pytest.MonkeyPatch, problem: StorageError) ->
     from core.storage.store import Store
 
     monkeypatch.setattr(Store, "log_problem", problem)
-    monkeypatch.setattr(Store, "ledger", None)
+    monkeypatch.setattr(Store, "journal", None)
     monkeypatch.setattr(Memory, "refresh", lambda self, **_: False)
     monkeypatch.setattr("core.pipeline.writes.verify.drift", lambda *_, **__: ())
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-import core.storage.journal.ledger as ledger_module
+import core.storage.journal.journal as journal_module
 from core.errors import StorageError
 from core.storage.journal.schema import unreadable
 
@@ -57,8 +57,8 @@ def test_a_log_that_the_system_does_not_give_out_is_named_not_denied(written: An
     def refuse(path: Path) -> sqlite3.Connection:
         raise unreadable(path, "unable to open database file")
 
-    monkeypatch.setattr(ledger_module, "connect", refuse)
-    monkeypatch.setattr(ledger_module, "connect_to_read", refuse)
+    monkeypatch.setattr(journal_module, "connect", refuse)
+    monkeypatch.setattr(journal_module, "connect_to_read", refuse)
     line = written.fails("log")
     assert "the history cannot be read" in line
     assert line.count("ledger.db") == 1
@@ -71,7 +71,7 @@ def test_a_log_that_can_only_be_read_is_shown(written: Any, monkeypatch: Any) ->
     def refuse(path: Path) -> sqlite3.Connection:
         raise StorageError("no space is left", where=str(path))
 
-    monkeypatch.setattr(ledger_module, "connect", refuse)
+    monkeypatch.setattr(journal_module, "connect", refuse)
     assert len(written.json("log")) == 3
     assert "no space is left" in written.fails("remember", "ops", "a", "b")
 

@@ -8,7 +8,7 @@ import pytest
 
 from core.memory import Memory
 from core.model.change import PERSON
-from core.pipeline.records import Light
+from core.pipeline.records import PipelineState
 from core.pipeline.service import Pipeline
 from nuggets_tui.demo import write_demo, write_visit
 
@@ -26,7 +26,7 @@ def test_a_visitor_finds_proposals_of_each_kind_and_no_model_is_asked_for_them(h
         status, found = pipeline.status(), pipeline.proposals()
         texts = {one.raw_id: pipeline.raw(one.raw_id).content for one in found}
         names = {one.name for one in pipeline.entities()}
-    assert (status.light, status.warnings) == (Light.REVIEW, ())
+    assert (status.light, status.warnings) == (PipelineState.REVIEW, ())
     assert status.provider is not None
     assert status.provider.state == "off"
     assert {one.action for one in found} == {"add", "update"}

@@ -100,7 +100,7 @@ async def test_a_conflict_that_comes_up_elsewhere_is_told_at_once_and_opened_by_
         await app.until(lambda: app.view.log.loaded)
         assert "two ways" not in app.notices
         assert other.resolve().conflicts
-        app.main.audit.look()
+        app.main.audit.refresh()
         await app.until(lambda: "Changed in two ways: user:k" in app.notices)
         assert "c shows both" in app.notices
         screen = await waiting_conflict(app)

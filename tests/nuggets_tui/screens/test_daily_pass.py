@@ -83,7 +83,7 @@ async def test_of_a_large_memory_the_badge_waits_without_a_count(
     monkeypatch.setattr("nuggets_tui.controllers.daily._MOST_COUNTED", 2)
     async with opened(home) as app:
         await app.until(lambda: "reflection due: r" in app.text and app.main.complete)
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         await app.main.workers.wait_for_complete(
             [worker for worker in app.main.workers if worker.group == "daily"]
         )
@@ -114,7 +114,7 @@ async def test_a_pass_that_ran_today_does_not_wait(tmp_path: Path) -> None:
     small_memory(tmp_path / "memory")
     (tmp_path / "memory" / "settings.toml").write_text(ALWAYS, encoding="utf-8")
     async with opened(tmp_path / "memory") as app:
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         assert BADGE not in app.text
 
 
@@ -128,11 +128,11 @@ async def test_it_comes_and_goes_while_the_app_is_open(tmp_path: Path) -> None:
 
     async with opened(tmp_path / "memory", clock=clock) as app:
         now += timedelta(days=1)
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         await app.until(lambda: BADGE in app.text)
         # Somebody else runs it.
         Memory.open(tmp_path / "memory", clock=clock).daily_pass()
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         await app.until(lambda: BADGE not in app.text)
 
 
@@ -145,7 +145,7 @@ async def test_where_a_daemon_runs_it_is_the_daemon_s_unless_that_may_not_apply(
     with Presence(home) as presence:
         presence.hold("2026-11-18T11:00:00.000Z")
         async with opened(home) as app:
-            await app.main.daily.look().wait()
+            await app.main.daily.refresh().wait()
             await app.pilot.pause()
             if not applies:
                 await app.until(lambda: BADGE in app.text)
@@ -163,7 +163,7 @@ async def test_where_it_is_allowed_the_app_runs_it_and_says_how_to_take_it_back(
         await app.until(lambda: app.log[0].author.kind == "reflection")
         await app.press("u")
         await app.until(lambda: app.log[0].kind == "undo")
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         assert BADGE not in app.text
     assert [note["content"] for note in _notes(home) if note["title"] == "Untidy"] == [
         note["content"] for note in _notes(home, before) if note["title"] == "Untidy"
@@ -177,11 +177,11 @@ async def test_it_runs_nothing_while_a_dialog_is_open(home: Path) -> None:
         await app.press("question_mark")
         await app.screen(HelpScreen)
         (home / "settings.toml").write_text(f"{ALWAYS}app_applies = true\n", encoding="utf-8")
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         assert runs(home) == ()
         await app.press("escape")
         await app.back_on_main()
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         await app.until(lambda: len(runs(home)) == 1)
 
 
@@ -196,8 +196,8 @@ async def test_a_pass_that_cannot_run_is_said_once(home: Path, monkeypatch: pyte
         patch.setattr(Memory, "reflect", held)
         async with opened(home) as app:
             await app.until(lambda: "somebody keeps it locked" in app.notices)
-            await app.main.daily.look().wait()
-            await app.main.daily.look().wait()
+            await app.main.daily.refresh().wait()
+            await app.main.daily.refresh().wait()
             assert app.notices.count("somebody keeps it locked") == 1
             await app.until(lambda: BADGE in app.text)
 
@@ -206,7 +206,7 @@ async def test_settings_that_cannot_be_read_leave_the_app_in_peace(home: Path) -
     async with opened(home) as app:
         await app.until(lambda: BADGE in app.text)
         (home / "settings.toml").write_text("[schedule", encoding="utf-8")
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         await app.until(lambda: "the settings cannot be read" in app.notices)
         assert app.view.reflection_due
 
@@ -216,7 +216,7 @@ async def test_an_empty_memory_has_nothing_to_reflect_on(tmp_path: Path) -> None
     home.mkdir()
     (home / "settings.toml").write_text(ALWAYS, encoding="utf-8")
     async with opened(home) as app:
-        await app.main.daily.look().wait()
+        await app.main.daily.refresh().wait()
         assert not app.view.reflection_due
         assert BADGE not in app.text
     assert [path.name for path in home.iterdir()] == ["settings.toml"]

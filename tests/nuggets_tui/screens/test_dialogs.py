@@ -8,7 +8,7 @@ import pytest
 from kits.app_kit import NARROW, opened
 from textual.widgets._toast import Toast, ToastHolder
 
-from nuggets_tui.notices import say, warn
+from nuggets_tui.notices import notify, warn
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.log_filter import LogFilterScreen
@@ -41,7 +41,7 @@ async def test_two_notices_at_most_stand_and_esc_or_a_dialog_takes_them_away(hom
     async with opened(home) as app:
         warn(app.main, "to know about")
         for number in range(5):
-            say(app.main, f"done {number}")
+            notify(app.main, f"done {number}")
         await app.pilot.pause()
         assert [notice.message for notice in app.app._notifications] == ["to know about", "done 4"]
         await app.press("question_mark", "escape")

@@ -17,7 +17,7 @@ from core.memory import Memory
 from core.model.change import Author
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from nuggets_tui.origin import Origin, origin_of
+from nuggets_tui.origin import NoteAuthors, origin_of
 from nuggets_tui.screens.confirm import ConfirmScreen
 from nuggets_tui.screens.recall import recall_lines
 from nuggets_tui.widgets.key_bar import KeyBar
@@ -67,7 +67,7 @@ async def test_what_is_new_since_the_last_visit_bears_the_word_and_nothing_does_
         # What the person does is no news to them.
         await app.show("Deploy day")
         await app.press("P")
-        await app.until(lambda: app.log[0].told.verb == "pinned", "the pin")
+        await app.until(lambda: app.log[0].deed.verb == "pinned", "the pin")
         await app.pilot.pause()
         assert sum(" new " in line for line in app.text.splitlines()) == 1
 
@@ -88,7 +88,7 @@ def test_the_log_tells_who_made_a_note_and_who_changed_it(tmp_path: Path) -> Non
     note = next(note for note in agent.snapshot.notes if note.title == "Session store")
     agent.change("seen", lambda draft: edit_note(draft, note.id, content="Valkey."))
     memory.refresh()
-    assert origin_of(memory, memory.snapshot.note(note.id)) == Origin(note.id, "you", "claude")
+    assert origin_of(memory, memory.snapshot.note(note.id)) == NoteAuthors(note.id, "you", "claude")
     assert [author for author, _ in memory.makers(note.id)] == [memory.author, Author("agent", "claude")]
 
 
@@ -100,7 +100,7 @@ def test_where_a_note_comes_from_is_shown_whatever_it_says(text: str) -> None:
         last_accessed_at="2026-11-02T10:00:00.000Z",
     )  # fmt: skip
     for width in (1, 20, 45):
-        lines = note_lines(note, Snapshot(notes=(note,)), NOW, width, origin=Origin("n", text, text))
+        lines = note_lines(note, Snapshot(notes=(note,)), NOW, width, origin=NoteAuthors("n", text, text))
         assert all("\x1b" not in line.plain and not line.plain.startswith(" · ") for line in lines)
 
 

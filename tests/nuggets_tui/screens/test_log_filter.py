@@ -121,7 +121,7 @@ async def test_an_entry_of_ten_thousand_changes_opens_and_one_of_them_is_taken_b
 def test_a_pane_whose_log_cannot_be_read_says_so() -> None:
     pane = AuditPane()
     problem = StorageError("the history cannot be read", where="ledger.db", todo="look at who may read it")
-    pane._say_what_is_shown(View(log=Log(loaded=True, complete=True, problem=problem.message)))
+    pane._update_title(View(log=Log(loaded=True, complete=True, problem=problem.message)))
     assert "cannot be read" in str(pane.empty_text)
     assert "ledger.db" in str(pane.empty_text)
 
@@ -136,7 +136,7 @@ def line(
     moment = NOW - timedelta(days=days)
     return LogLine(
         seq=seq, id=f"e{seq}", at=moment.isoformat(), author=Author("agent", author), kind="edit", reason="",
-        told=Deed("edited", what), counts=counts, day=moment.astimezone().toordinal(),
+        deed=Deed("edited", what), counts=counts, day=moment.astimezone().toordinal(),
     )  # fmt: skip
 
 
@@ -190,6 +190,6 @@ def test_the_moment_looked_back_to_is_marked_by_a_sign_at_the_newest_entry_it_ha
 
 def test_scopes_say_what_they_ask_for() -> None:
     scope = Scope(authors=("agent", "bob"), deeds=("merged", "undo"), run="x", text="auth", note_id="n")
-    assert scope.told() == "by agents or bob · merged or undone · one run · “auth”"
+    assert scope.describe() == "by agents or bob · merged or undone · one run · “auth”"
     assert scope.cleared() == Scope(note_id="n")
     assert not scope.cleared().filtered

@@ -105,8 +105,8 @@ async def test_esc_stops_long_work_and_leaves_everything_as_it_was(
     target = PromotionTarget(str(home / "MEMORY.md"), "", "", 0, current=True, there=True)
     async with opened(home) as app:
         slow = SlowWork()
-        monkeypatch.setattr(app.main.desk.memory, name, slow)
-        monkeypatch.setattr(app.main.desk.memory, "promotion_targets", lambda: (target,))
+        monkeypatch.setattr(app.main.session.memory, name, slow)
+        monkeypatch.setattr(app.main.session.memory, "promotion_targets", lambda: (target,))
         before, snapshot = _files(home), app.view.snapshot
         await app.press(key)
         if name == "restoration":
@@ -129,7 +129,7 @@ async def test_short_work_shows_no_sign(home: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(long_work, "PATIENCE", FOREVER)
     async with opened(home) as app:
         slow = SlowWork()
-        monkeypatch.setattr(app.main.desk.memory, "secrets", slow)
+        monkeypatch.setattr(app.main.session.memory, "secrets", slow)
         await app.press("S")
         await app.until(slow.begun.is_set, "begun")
         assert app.view.busy == ""
@@ -145,7 +145,7 @@ async def test_an_index_that_was_put_off_is_made_when_somebody_searches(
         await app.until(lambda: app.main.complete, "the index")
         slow = SlowWork()
         with monkeypatch.context() as patched:
-            patched.setattr(app.main.desk.memory, "index", slow)
+            patched.setattr(app.main.session.memory, "index", slow)
             app.main.search.index_put_off = True
             app.main.search.make_index_after_all()
             await app.until(lambda: "indexing 12,30" in app.view.busy, "the sign")

@@ -8,7 +8,7 @@ import pytest
 from kits.app_kit import NARROW, Driver, opened, small_memory
 from textual.geometry import Offset
 
-from nuggets_tui.pane_sizes import kept_panes
+from nuggets_tui.pane_sizes import saved_panes
 from nuggets_tui.widgets.pane_shapes import PANES, USUAL, shape_for
 from nuggets_tui.widgets.panes import Panes
 
@@ -90,12 +90,12 @@ async def test_an_arrangement_is_there_at_the_next_start_and_makes_no_entry_of_t
         before, entries = width(app, "notes"), app.view.log
         await app.press("greater_than_sign", "greater_than_sign")
         await app.until(lambda: width(app, "notes") == before + 8)
-        await app.until(lambda: bool(kept_panes(home)), "it is kept")
+        await app.until(lambda: bool(saved_panes(home)), "it is kept")
         assert app.view.log == entries
     async with opened(home) as app:
         await app.until(lambda: width(app, "notes") == before + 8)
         await app.main.action_command("usual_panes")
-        await app.until(lambda: kept_panes(home) == dict(USUAL))
+        await app.until(lambda: saved_panes(home) == dict(USUAL))
     async with opened(home) as app:
         await app.pilot.pause()
         assert width(app, "notes") == before

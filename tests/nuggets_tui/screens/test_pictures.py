@@ -17,7 +17,7 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from core.memory import Memory
-from nuggets_tui import pipeline_desk
+from nuggets_tui import pipeline_session
 from nuggets_tui.demo import DEMO_NOW, write_demo
 from nuggets_tui.widgets.graph_overview import GraphOverview
 from nuggets_tui.widgets.row_list import RowList
@@ -51,9 +51,9 @@ async def on_demo(demo: Path, folder: Path, size: tuple[int, int]) -> AsyncItera
     moment = DEMO_NOW + timedelta(seconds=2)
     async with opened(home, size, clock=lambda: moment) as app:
         await app.until(lambda: app.main.complete and app.view.proposed)
-        await app.main.desk.prepare_search()
+        await app.main.session.prepare_search()
         ticks = itertools.count()
-        app.main.desk.timer = lambda: next(ticks) * 0.003
+        app.main.session.timer = lambda: next(ticks) * 0.003
         app.main.query_one(SearchBox).cursor_blink = False
         yield app
 
@@ -176,9 +176,9 @@ async def test_the_pipeline_at_work_looks_as_it_did(
 ) -> None:
     home = tmp_path / "memory"
     small_memory(home)
-    (home / pipeline_desk.PIPELINE_FILE).touch()
+    (home / pipeline_session.PIPELINE_FILE).touch()
     fake = filled(Memory.open(home))
-    monkeypatch.setattr(pipeline_desk, "open_pipeline", lambda memory, clock: fake)
+    monkeypatch.setattr(pipeline_session, "open_pipeline", lambda memory, clock: fake)
     async with opened(home, _SIZES[size]) as app:
         await app.until(lambda: app.view.pipeline.light == "review")
         await app.press("i")

@@ -15,12 +15,12 @@ from msgspec.structs import replace
 from core.errors import StorageError
 from core.memory import Memory
 from core.pipeline.database.connection import PIPELINE_FILE as REAL_FILE
-from core.pipeline.records import Light, Origin
-from nuggets_tui import pipeline_desk
-from nuggets_tui.pipeline_desk import PIPELINE_FILE
+from core.pipeline.records import Origin, PipelineState
+from nuggets_tui import pipeline_session
+from nuggets_tui.pipeline_session import PIPELINE_FILE
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import HandInScreen
+from nuggets_tui.screens.pipeline_intake import SubmitScreen
 from nuggets_tui.screens.pipeline_review import AboveScreen, ProposalsReview
 from nuggets_tui.widgets.line_view import LineView
 from nuggets_tui.widgets.row_list import RowList
@@ -44,7 +44,7 @@ def fake(home: Path, monkeypatch: pytest.MonkeyPatch) -> FakePipeline:
     def instead(memory: Memory, clock: Callable[[], datetime]) -> FakePipeline:
         return fake
 
-    monkeypatch.setattr(pipeline_desk, "open_pipeline", instead)
+    monkeypatch.setattr(pipeline_session, "open_pipeline", instead)
     return fake
 
 
@@ -250,14 +250,14 @@ async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(
 ) -> None:
     home = tmp_path / "memory"
     memory = small_memory(home)
-    fake = FakePipeline(memory, light=Light.IDLE)
+    fake = FakePipeline(memory, light=PipelineState.IDLE)
     opens: list[str] = []
 
     def instead(memory: Memory, clock: Callable[[], datetime]) -> FakePipeline:
         opens.append("opened")
         return fake
 
-    monkeypatch.setattr(pipeline_desk, "open_pipeline", instead)
+    monkeypatch.setattr(pipeline_session, "open_pipeline", instead)
     async with opened(home) as app:
         assert "○ pipeline: i" in app.text.split("\n")[0]
         screen = await on_screen(app)
@@ -267,13 +267,13 @@ async def test_a_memory_without_a_pipeline_gets_none_by_being_looked_at(
         assert not opens
         assert not (home / PIPELINE_FILE).exists()
         await app.press("n")
-        await app.screen(HandInScreen)
+        await app.screen(SubmitScreen)
         await app.press("ctrl+s")
         await app.screen(PipelineScreen)
         assert not opens
         await app.press("n")
-        hand_in = await app.screen(HandInScreen)
-        hand_in.query_one("#text").text = TEXT  # type: ignore[attr-defined]
+        submit = await app.screen(SubmitScreen)
+        submit.query_one("#text").text = TEXT  # type: ignore[attr-defined]
         await app.press("ctrl+s")
         await app.until(lambda: "Submitted; it names 1 entity" in app.notices)
     assert [raw.content for raw in fake.texts.values()] == [TEXT]
@@ -298,10 +298,10 @@ async def test_the_app_leaves_the_work_to_a_daemon(
         await app.until(lambda: app.view.pipeline.light == "review")
         assert "start" not in fake.calls
         there = False
-        app.main.pipeline.look()
+        app.main.pipeline.refresh()
         await app.until(lambda: fake.running)
         there = True
-        app.main.pipeline.look()
+        app.main.pipeline.refresh()
         await app.until(lambda: not fake.running)
 
 
@@ -341,11 +341,11 @@ async def test_a_pipeline_that_cannot_be_read_is_said_once_and_stops_nothing(
         await app.until(lambda: "cannot be used" in app.notices)
         assert "✗ pipeline unreadable: i" in app.text
         app.app.clear_notifications()
-        app.main.pipeline.look()
+        app.main.pipeline.refresh()
         await app.pilot.pause(0.1)
         assert not app.notices
         fake.error = None
-        app.main.pipeline.look()
+        app.main.pipeline.refresh()
         await app.until(lambda: "! 4 proposals: i" in app.text)
 
 

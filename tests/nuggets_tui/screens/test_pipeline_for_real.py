@@ -11,10 +11,10 @@ from kits.fake_ollama import FakeOllama
 
 from core.daily import count_as_daily
 from core.memory import Memory
-from nuggets_tui.pipeline_desk import PIPELINE_FILE
+from nuggets_tui.pipeline_session import PIPELINE_FILE
 from nuggets_tui.screens.note_origin import NoteOriginScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import HandInScreen
+from nuggets_tui.screens.pipeline_intake import SubmitScreen
 from nuggets_tui.screens.pipeline_review import ProposalsReview
 from nuggets_tui.widgets.completed_field import CompletedField
 from nuggets_tui.widgets.fields import TextField
@@ -57,9 +57,9 @@ async def test_a_text_handed_in_becomes_proposals_and_those_accepted_notes_with_
             await app.until(lambda: screen.now_shown is not None)
             assert not (home / PIPELINE_FILE).exists()
             await app.press("n")
-            hand_in = await app.screen(HandInScreen)
-            hand_in.query_one(TextField).text = TEXT
-            hand_in.query_one("#nugget", CompletedField).value = "shop"
+            submit = await app.screen(SubmitScreen)
+            submit.query_one(TextField).text = TEXT
+            submit.query_one("#nugget", CompletedField).value = "shop"
             await app.press("ctrl+s")
             # Nobody pressed anything more: the app does the work while it is open.
             await app.until(lambda: screen.now_shown is not None and len(screen.now_shown.proposals) == 2)

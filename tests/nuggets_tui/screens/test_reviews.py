@@ -12,7 +12,7 @@ from textual.widgets import Input
 from core.graph.edits import create_note
 from core.memory import Memory
 from core.model.note import replace
-from nuggets_tui.notices import say
+from nuggets_tui.notices import notify
 from nuggets_tui.screens.forms import FolderScreen
 from nuggets_tui.screens.review import ReviewScreen
 from nuggets_tui.widgets.row_list import RowList
@@ -146,7 +146,7 @@ async def test_notices_cover_no_keys_of_a_dialog(home: Path, size: tuple[int, in
         await app.press("r")
         await app.screen(ReviewScreen)
         for _ in range(3):
-            say(app.main, "Something was done that is worth a line or two of words. u undoes it.")
+            notify(app.main, "Something was done that is worth a line or two of words. u undoes it.")
         await app.until(lambda: app.app.screen.query("Toast"))
         await app.pilot.pause()
         (keys,) = app.app.screen.query("#dialog-keys")

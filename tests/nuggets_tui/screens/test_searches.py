@@ -10,9 +10,9 @@ from kits.hostile import HOSTILE
 
 from core.graph.edits import create_note, delete_note
 from core.memory import Memory
-from core.model.kept import KeptSearch
+from core.model.saved_search import SavedSearch
 from nuggets_tui.screens.confirm import ConfirmScreen
-from nuggets_tui.screens.searches import KeepScreen, SearchesScreen
+from nuggets_tui.screens.searches import SaveSearchScreen, SearchesScreen
 from nuggets_tui.screens.tuning import TuningScreen
 from nuggets_tui.widgets.row_list import RowList
 
@@ -31,7 +31,7 @@ def golden_on(home: Path, query: str, within: int = 1, name: str = "the golden o
     """A memory whose best hit for a query is to stay among the first."""
     memory = agent_on(home)
     note = memory.search(query, 1)[0].note
-    memory.keep_search(KeptSearch(name, query, note.id, note.title, within))
+    memory.save_search(SavedSearch(name, query, note.id, note.title, within))
     return memory
 
 
@@ -41,7 +41,7 @@ async def test_a_search_is_kept_as_a_golden_one_listed_run_and_let_go(home: Path
         shown = app.view.note
         assert shown is not None
         await app.press("K")
-        await app.screen(KeepScreen)
+        await app.screen(SaveSearchScreen)
         app.fill("#name", "tokens")
         app.fill("#within", "many")
         await app.press("ctrl+s")
@@ -49,8 +49,8 @@ async def test_a_search_is_kept_as_a_golden_one_listed_run_and_let_go(home: Path
         app.fill("#within", "2")
         await app.press("ctrl+s")
         await app.back_on_main()
-        memory = app.main.desk.memory
-        assert memory.searches == (KeptSearch("tokens", "jwt tokens", shown.id, shown.title, 2),)
+        memory = app.main.session.memory
+        assert memory.searches == (SavedSearch("tokens", "jwt tokens", shown.id, shown.title, 2),)
         assert "Saved the search “tokens”" in app.notices
         await app.press("escape", "Q")
         await app.screen(SearchesScreen)
@@ -78,11 +78,11 @@ async def test_a_kept_search_is_changed(home: Path) -> None:
         await app.screen(SearchesScreen)
         await app.until(lambda: "the golden one" in app.text)
         await app.press("e")
-        await app.screen(KeepScreen)
+        await app.screen(SaveSearchScreen)
         app.fill("#name", "renamed")
         app.fill("#within", "")
         await app.press("ctrl+s")
-        await app.until(lambda: app.main.desk.memory.searches == (KeptSearch("renamed", "jwt tokens"),))
+        await app.until(lambda: app.main.session.memory.searches == (SavedSearch("renamed", "jwt tokens"),))
         await app.screen(SearchesScreen)
 
 
@@ -120,7 +120,7 @@ async def test_hits_and_golden_searches_follow_the_weights_and_nothing_is_kept_b
         await app.until(lambda: screen.found is not before and screen.verdicts[0].lost)
         await app.until(lambda: "✗ 1 failed" in app.text and "#1 → –" in app.text)
         assert "not saved" in app.text
-        assert app.main.desk.memory.settings.search.relevance_floor == 0.1
+        assert app.main.session.memory.settings.search.relevance_floor == 0.1
         await app.press("escape")
         await app.screen(ConfirmScreen)
         await app.press("n")
@@ -132,7 +132,7 @@ async def test_hits_and_golden_searches_follow_the_weights_and_nothing_is_kept_b
         assert settings.read_text(encoding="utf-8") == "# mine\n[search]\nrelevance_floor = 0.16 # low\n"
         assert "Saved the weights" in app.notices
         await app.press("u")
-        await app.until(lambda: app.main.desk.memory.settings.search.relevance_floor == 0.1)
+        await app.until(lambda: app.main.session.memory.settings.search.relevance_floor == 0.1)
 
 
 async def test_hits_bear_how_they_moved(home: Path) -> None:
@@ -169,7 +169,7 @@ async def test_hostile_names_queries_and_titles_are_shown_harmlessly(home: Path)
         title, said = text.strip() or "x", f"zebra {text}"
         note = memory.change("made", lambda draft, t=title, s=said: create_note(draft, "", t, s))[0]
         name = "".join(char for char in text if char.isprintable() and not "\ud800" <= char <= "\udfff")
-        memory.keep_search(KeptSearch(f"{number} {name[:80]}", f"zebra {name[:80]}", note.id, title, 1))
+        memory.save_search(SavedSearch(f"{number} {name[:80]}", f"zebra {name[:80]}", note.id, title, 1))
     async with opened(home, NARROW) as app:
         await app.press("Q")
         screen = await app.screen(SearchesScreen)
@@ -178,7 +178,7 @@ async def test_hostile_names_queries_and_titles_are_shown_harmlessly(home: Path)
             assert_harmless(app)
             await app.press("down")
         await app.press("home", "e")
-        await app.screen(KeepScreen)
+        await app.screen(SaveSearchScreen)
         assert_harmless(app)
         await app.press("escape")
         await app.press("escape")

@@ -281,7 +281,7 @@ async def test_conditions_phrases_and_exclusions_narrow_the_hits(home: Path) -> 
 
 async def test_new_is_what_changed_since_the_last_visit(home: Path) -> None:
     async with opened(home) as app:
-        app.main.desk.last_visit = "2026-11-18T13:00:00.000Z"
+        app.main.session.last_visit = "2026-11-18T13:00:00.000Z"
         await search(app, "is:new")
         assert app.view.found.hits == ()  # type: ignore[union-attr]
 

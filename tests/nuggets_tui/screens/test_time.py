@@ -61,7 +61,7 @@ def after(days: int) -> Callable[[], datetime]:
     return lambda: NOW + timedelta(days=days)
 
 
-async def look_back(app: Driver, steps: int = 0) -> None:
+async def start_time_travel(app: Driver, steps: int = 0) -> None:
     """Begins to look back, and goes so many changes earlier."""
     await app.press("T")
     await app.until(lambda: app.view.past is not None, "the past")
@@ -92,7 +92,7 @@ async def test_the_arrows_go_from_change_to_change_and_esc_comes_back_to_where_o
         await app.press("down", "down")
         notes = app.main.query_one(NotesPane)
         now, note_id, cursor = shown(app), app.view.note_id, notes.cursor_row
-        await look_back(app, 1)
+        await start_time_travel(app, 1)
         assert "as it was on" in app.text
         assert "read only · 1 change before now" in app.text
         assert "Session store" in shown(app)
@@ -123,7 +123,7 @@ async def test_what_changes_is_off_in_the_past_and_says_why(home: Path) -> None:
     live(home)
     before = {path: path.read_bytes() for path in home.rglob("*.json")}
     async with opened(home, clock=after(9)) as app:
-        await look_back(app, 2)
+        await start_time_travel(app, 2)
         await app.press("2")
         for key in ("e", "x", "n", "f", "r", "p", "u", "U", "S", "t", "l", "m", "plus", "X", "E"):
             await app.press(key)
@@ -140,7 +140,7 @@ async def test_what_changes_is_off_in_the_past_and_says_why(home: Path) -> None:
 async def test_a_change_from_elsewhere_is_said_and_nothing_jumps(home: Path) -> None:
     live(home)
     async with opened(home, clock=after(9)) as app:
-        await look_back(app, 2)
+        await start_time_travel(app, 2)
         before = shown(app)
         agent_on(home).change(
             "meanwhile", partial(create_note, nugget="project", title="Meanwhile", content="x")
@@ -156,7 +156,7 @@ async def test_a_change_from_elsewhere_is_said_and_nothing_jumps(home: Path) -> 
 async def test_a_search_finds_what_was_there_then(home: Path) -> None:
     live(home)
     async with opened(home, clock=after(9)) as app:
-        await look_back(app, 1)
+        await start_time_travel(app, 1)
         await app.press("slash", *"redis")
         await app.until(lambda: app.view.found is not None and app.view.found.query == "redis")
         assert app.view.found is not None
@@ -175,7 +175,7 @@ async def test_days_are_skipped_and_a_moment_can_be_typed(home: Path) -> None:
     for title in "abcdefgh":
         memory.change(f"added {title}", partial(create_note, nugget="project", title=title, content="x"))
     async with opened(home, clock=after(9)) as app:
-        await look_back(app)
+        await start_time_travel(app)
         days = []
         for _ in range(2):
             before = past(app).position
@@ -196,7 +196,7 @@ async def test_days_are_skipped_and_a_moment_can_be_typed(home: Path) -> None:
 async def test_a_click_on_the_bar_and_enter_in_the_log_jump_to_a_moment(home: Path) -> None:
     live(home)
     async with opened(home, clock=after(9)) as app:
-        await look_back(app, 1)
+        await start_time_travel(app, 1)
         line = app.main.query_one(TimeLine)
         await app.pilot.click(TimeLine, offset=(line.size.width // 4, 1))
         await app.until(lambda: past(app).changes_after > 1)
@@ -212,7 +212,7 @@ async def test_a_click_on_the_bar_and_enter_in_the_log_jump_to_a_moment(home: Pa
 async def test_comparing_with_now_brings_one_note_back_as_one_entry(home: Path) -> None:
     live(home)
     async with opened(home, clock=after(9)) as app:
-        await look_back(app, 3)
+        await start_time_travel(app, 3)
         await app.press("c")
         screen = await app.screen(CompareScreen)
         rows = screen.query_one(RowList)
@@ -233,7 +233,7 @@ async def test_going_back_to_all_of_it_is_reviewed_first_and_can_be_undone(home:
     live(home)
     async with opened(home, clock=after(9)) as app:
         now = shown(app)
-        await look_back(app, 4)
+        await start_time_travel(app, 4)
         then = shown(app)
         await app.press("B")
         await app.screen(ReviewScreen)
@@ -251,7 +251,7 @@ async def test_going_back_to_all_of_it_is_reviewed_first_and_can_be_undone(home:
 
 async def test_who_searches_before_the_slider_is_there_goes_on_typing(home: Path) -> None:
     async with opened(home) as app:
-        app.main.time_travel.look_back()
+        app.main.time_travel.start_time_travel()
         search = app.main.query_one(Input)
         search.focus()
         await app.until(lambda: app.view.past is not None, "the past")
@@ -280,7 +280,7 @@ async def test_hostile_notes_are_harmless_in_the_past_and_beside_now(
             text, partial(create_note, nugget="project", title=text or "empty", content=text or "x")
         )
     async with opened(home, size, clock=after(90)) as app:
-        await look_back(app, 3)
+        await start_time_travel(app, 3)
         assert_harmless(app)
         await app.press("c")
         await app.screen(CompareScreen)
@@ -294,7 +294,7 @@ async def test_what_was_only_recalled_is_counted_apart_and_stands_last(home: Pat
     assert memory.recall("test command", session="late").found
     async with opened(home, clock=after(9)) as app:
         # The recall is a change of the slider, too, and none that is counted.
-        await look_back(app)
+        await start_time_travel(app)
         await app.press("left", "left", "left", "left")
         await app.until(lambda: past(app).changes_after == 3, "the moment")
         await app.press("c")
@@ -308,7 +308,7 @@ async def test_what_was_only_recalled_is_counted_apart_and_stands_last(home: Pat
 async def test_bringing_a_note_back_is_announced_as_not_done_yet_on_the_local_clock(home: Path) -> None:
     live(home)
     async with opened(home, clock=after(9)) as app:
-        await look_back(app, 3)
+        await start_time_travel(app, 3)
         await app.press("c")
         await app.screen(CompareScreen)
         await app.press("end", "b")

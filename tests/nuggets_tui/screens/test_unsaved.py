@@ -17,7 +17,7 @@ from nuggets_tui.screens.conflict import ConflictScreen
 from nuggets_tui.screens.editor import EditorScreen
 from nuggets_tui.screens.forms import FormScreen
 from nuggets_tui.screens.pipeline import PipelineScreen
-from nuggets_tui.screens.pipeline_intake import HandInScreen
+from nuggets_tui.screens.pipeline_intake import SubmitScreen
 from nuggets_tui.screens.typed import LeaveScreen
 from nuggets_tui.screens.unsaved import UnsavedScreen
 from nuggets_tui.widgets.fields import TextField
@@ -224,15 +224,15 @@ async def test_a_text_to_hand_in_outlives_a_crash_and_goes_once_it_is_handed_in(
         await app.press("i")
         await app.screen(PipelineScreen)
         await app.press("n")
-        hand_in = await app.screen(HandInScreen)
-        hand_in.query_one("#text", TextField).text = said
+        submit = await app.screen(SubmitScreen)
+        submit.query_one("#text", TextField).text = said
         await app.until(lambda: kept(home))
     async with opened(home) as app:
         await offered(app)
         assert "a text to submit “We chose PostgreSQL" in app.text
         await app.press("enter")
-        hand_in = await app.screen(HandInScreen)
-        assert hand_in.values == {"text": said, "nugget": ""}
+        submit = await app.screen(SubmitScreen)
+        assert submit.values == {"text": said, "nugget": ""}
         await app.press("ctrl+s")
         await app.back_on_main()
         await app.until(lambda: "Submitted; it names" in app.notices)

@@ -134,7 +134,7 @@ async def test_a_note_that_went_meanwhile_is_said_to_be_gone(home: Path) -> None
         await app.press("w")
         await answer(app)
         screen = await app.screen(WhyScreen)
-        await app.main.desk.change("gone", lambda draft: delete_note(draft, note.id))
+        await app.main.session.change("gone", lambda draft: delete_note(draft, note.id))
         screen.ask()
         await app.until(lambda: "no longer in the memory" in screen.query_one(LineView).text)
 

@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from core.model.note import Note
 from core.model.snapshot import Snapshot
-from core.search import Breakdown, Hit, Reason
+from core.search import Breakdown, Hit, ScoreReason
 from nuggets_tui.widgets.results import found_words
 
 OWN = Note(id="own", title="Session store", nugget_name="project", content="Redis holds the token.")
@@ -19,7 +19,7 @@ def snapshot(*notes: Note) -> Snapshot:
     return Snapshot(notes=notes)
 
 
-def hit(*reasons: Reason, matched: tuple[str, ...] = (), links: float = 0.0, like: float = 0.0) -> Hit:
+def hit(*reasons: ScoreReason, matched: tuple[str, ...] = (), links: float = 0.0, like: float = 0.0) -> Hit:
     parts = Breakdown(
         text=0.2,
         vector=0.1,
@@ -32,10 +32,10 @@ def hit(*reasons: Reason, matched: tuple[str, ...] = (), links: float = 0.0, lik
     return Hit(note=OWN, score=0.5, rank=1, breakdown=parts)
 
 
-SPELLING = Reason("text", "spelling", "tokn", "token", 0.1)
-PAIR = Reason("vector", "pair", "redis holds", "redis holds", 0.05)
-LINK = Reason("links", "link", "", "other", 0.1)
-LIKE = Reason("associative", "note", "", "other", 0.2)
+SPELLING = ScoreReason("text", "spelling", "tokn", "token", 0.1)
+PAIR = ScoreReason("vector", "pair", "redis holds", "redis holds", 0.05)
+LINK = ScoreReason("links", "link", "", "other", 0.1)
+LIKE = ScoreReason("associative", "note", "", "other", 0.2)
 
 
 def words(found: Hit, width: int = 60, next_blend: float = 0.0) -> str:
@@ -68,7 +68,7 @@ def test_a_note_that_lifts_a_hit_is_named_and_one_that_does_not_is_not() -> None
     assert words(hit(LINK, links=0.1), 20, next_blend=0.35) == "link from Auth midd…"
     assert words(hit(LINK, links=0.1, matched=("redis",)), next_blend=0.2) == "redis"
     assert words(hit(LIKE, like=0.2), next_blend=0.4) == "like Auth middleware"
-    itself = Reason("associative", "note", "", "own", 0.2)
+    itself = ScoreReason("associative", "note", "", "own", 0.2)
     assert words(hit(itself, like=0.2), next_blend=0.4) == ""
 
 
@@ -76,8 +76,8 @@ def test_a_note_that_lifts_a_hit_is_named_and_one_that_does_not_is_not() -> None
 @pytest.mark.parametrize("width", [0, 3, 7, 20, 80])
 def test_hostile_words_and_titles_are_harmless_and_fit(hostile: str, width: int) -> None:
     reasons = (
-        Reason("text", "spelling", hostile, f"{hostile}x", 0.1),
-        Reason("vector", "pair", hostile, hostile, 0.1),
+        ScoreReason("text", "spelling", hostile, f"{hostile}x", 0.1),
+        ScoreReason("vector", "pair", hostile, hostile, 0.1),
         LINK,
     )
     found = hit(*reasons, matched=(hostile,), links=0.1)

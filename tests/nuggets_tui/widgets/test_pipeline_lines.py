@@ -12,7 +12,7 @@ from kits.fake_pipeline import AT, CHOSEN, MINUTE, TEXT, make_health, make_job, 
 from kits.hostile import HOSTILE, RAW
 from textual.content import Content
 
-from core.pipeline.config import ConfigurationWarning, Mode, Why
+from core.pipeline.config import ConfigurationWarning, Mode, WarningKind
 from core.pipeline.records import (
     Entity,
     EntityAttribute,
@@ -21,12 +21,12 @@ from core.pipeline.records import (
     EntityRelation,
     HistoryRow,
     JobStatus,
-    Light,
+    PipelineState,
     PipelineStatus,
+    ProposalReason,
     ProposalStatus,
-    Reason,
 )
-from nuggets_tui.pipeline_sign import LIGHTS, WORDS, sign_of
+from nuggets_tui.pipeline_status import STATUS_ICONS, WORDS, indicator_of
 from nuggets_tui.pipeline_words import (
     REASONS,
     STATES,
@@ -62,7 +62,7 @@ def make_status(**fields: Any) -> PipelineStatus:
     known: dict[str, Any] = {
         "mode": Mode.SHADOW,
         "frozen": False,
-        "light": Light.IDLE,
+        "light": PipelineState.IDLE,
         "why": "nothing to do",
     }
     return PipelineStatus(**(known | fields))
@@ -95,7 +95,7 @@ def test_no_text_that_was_handed_in_or_made_by_a_model_can_reach_the_terminal(te
         relations=(EntityRelation(1, short, 2, short, True, 0.3, 1),),
         mentions=(EntityMention("r", short, 0.8, AT, short),),
     )
-    warning = ConfigurationWarning(short, short, short, Why.OUT_OF_RANGE, short, short)
+    warning = ConfigurationWarning(short, short, short, WarningKind.OUT_OF_RANGE, short, short)
     health = make_health(name=short, model=short, last_error=short, state="failing")
     status = make_status(why=short, provider=health, warnings=(warning,), outbox_conflicts=2)
     for width in WIDTHS:
@@ -139,8 +139,8 @@ def test_a_text_without_a_sentence_to_mark_is_shown_from_its_beginning(span: tup
 
 def test_every_state_and_reason_that_the_pipeline_knows_has_its_words() -> None:
     assert set(get_args(ProposalStatus)) == set(STATES)
-    assert {str(reason) for reason in Reason} <= set(REASONS)
-    assert {str(light) for light in Light} == set(LIGHTS) == set(WORDS)
+    assert {str(reason) for reason in ProposalReason} <= set(REASONS)
+    assert {str(light) for light in PipelineState} == set(STATUS_ICONS) == set(WORDS)
     for status in get_args(JobStatus):
         assert job_state(make_job(1, status), NOW)
 
@@ -148,18 +148,18 @@ def test_every_state_and_reason_that_the_pipeline_knows_has_its_words() -> None:
 @pytest.mark.parametrize(
     ("light", "said"),
     [
-        (Light.OFF, "pipeline off"),
-        (Light.IDLE, "pipeline"),
-        (Light.WORKING, "pipeline 3"),
-        (Light.REVIEW, "2 proposals"),
-        (Light.PAUSED, "pipeline paused"),
-        (Light.STUCK, "pipeline stuck"),
+        (PipelineState.OFF, "pipeline off"),
+        (PipelineState.IDLE, "pipeline"),
+        (PipelineState.WORKING, "pipeline 3"),
+        (PipelineState.REVIEW, "2 proposals"),
+        (PipelineState.PAUSED, "pipeline paused"),
+        (PipelineState.STUCK, "pipeline stuck"),
     ],
 )
-def test_the_light_says_in_a_few_words_what_it_means(light: Light, said: str) -> None:
-    sign = sign_of(make_status(light=light, jobs={"pending": 2, "leased": 1}, proposals_open=2))
-    assert sign.said == said
-    assert sign.calm == (light in (Light.OFF, Light.IDLE, Light.WORKING))
+def test_the_light_says_in_a_few_words_what_it_means(light: PipelineState, said: str) -> None:
+    indicator = indicator_of(make_status(light=light, jobs={"pending": 2, "leased": 1}, proposals_open=2))
+    assert indicator.text == said
+    assert indicator.calm == (light in (PipelineState.OFF, PipelineState.IDLE, PipelineState.WORKING))
 
 
 def test_what_came_of_a_text_is_said_fact_by_fact() -> None:

@@ -11,9 +11,9 @@ import pytest
 
 from core.errors import BrokenFileError, InvalidInputError
 from core.pipeline.config import (
+    ParsedConfiguration,
     PipelineConfiguration,
-    Reading,
-    Why,
+    WarningKind,
     all_keys,
     as_original,
     as_table,
@@ -38,7 +38,7 @@ OURS = {
 }
 
 
-def _read(table: Any) -> Reading:
+def _read(table: Any) -> ParsedConfiguration:
     return read_configuration({"pipeline": table})
 
 
@@ -104,7 +104,7 @@ def test_every_legacy_name_is_read_and_yields_to_the_nested_one(key: Any) -> Non
         assert value_of(_read({name: other}).configuration, key.name) == other
         both = _read({name: other, key.section: {key.field: key.default}})
         assert value_of(both.configuration, key.name) == key.default
-        assert Why.OVERRIDDEN in [warning.why for warning in both.warnings]
+        assert WarningKind.OVERRIDDEN in [warning.why for warning in both.warnings]
 
 
 def test_snake_case_names_are_read_as_the_settings_file_writes_them() -> None:
@@ -120,7 +120,7 @@ def test_a_clamped_value_is_told_with_what_was_given_and_what_is_used() -> None:
         "worker.pollMs",
         "0",
         100,
-        Why.OUT_OF_RANGE,
+        WarningKind.OUT_OF_RANGE,
     )
     assert (
         warning.message == "settings.toml: worker.pollMs: 0 is out of range (from 100 to 60000); 100 is used"
@@ -130,19 +130,19 @@ def test_a_clamped_value_is_told_with_what_was_given_and_what_is_used() -> None:
 @pytest.mark.parametrize(
     ("given", "used", "why"),
     [
-        (2.5, 3, Why.ROUNDED),
+        (2.5, 3, WarningKind.ROUNDED),
         (2.0, 2, None),
-        (-0.4, 1, Why.OUT_OF_RANGE),
-        pytest.param(10**5000, 10, Why.OUT_OF_RANGE, id="many digits"),
-        (1e308, 10, Why.OUT_OF_RANGE),
-        ("3", 3, Why.WRONG_TYPE),
-        (False, 3, Why.WRONG_TYPE),
-        ([2], 3, Why.WRONG_TYPE),
-        (None, 3, Why.NO_VALUE),
+        (-0.4, 1, WarningKind.OUT_OF_RANGE),
+        pytest.param(10**5000, 10, WarningKind.OUT_OF_RANGE, id="many digits"),
+        (1e308, 10, WarningKind.OUT_OF_RANGE),
+        ("3", 3, WarningKind.WRONG_TYPE),
+        (False, 3, WarningKind.WRONG_TYPE),
+        ([2], 3, WarningKind.WRONG_TYPE),
+        (None, 3, WarningKind.NO_VALUE),
     ],
 )
 def test_whole_numbers_are_rounded_and_nothing_else_is_made_into_one(
-    given: Any, used: int, why: Why | None
+    given: Any, used: int, why: WarningKind | None
 ) -> None:
     reading = _read({"worker": {"maxRetries": given}})
     assert reading.configuration.worker.max_retries == used
@@ -157,7 +157,7 @@ def test_a_fraction_takes_a_number_too_large_for_a_float() -> None:
 def test_an_unfit_nested_value_leaves_the_legacy_one_in_force() -> None:
     reading = _read({"worker": {"pollMs": "fast"}, "workerPollMs": 9000})
     assert reading.configuration.worker.poll_ms == 9000
-    assert [(warning.why, warning.used) for warning in reading.warnings] == [(Why.WRONG_TYPE, 9000)]
+    assert [(warning.why, warning.used) for warning in reading.warnings] == [(WarningKind.WRONG_TYPE, 9000)]
 
 
 @pytest.mark.parametrize(
@@ -177,15 +177,15 @@ def test_an_unknown_key_is_told_with_the_one_that_was_meant(
     table: dict[str, Any], name: str, meant: str
 ) -> None:
     (warning,) = _read(table).warnings
-    assert (warning.name, warning.why) == (name, Why.UNKNOWN_KEY)
+    assert (warning.name, warning.why) == (name, WarningKind.UNKNOWN_KEY)
     assert warning.hint == (f"did you mean {meant}?" if meant else "")
 
 
 def test_what_only_the_original_knows_is_no_slip_of_the_pen() -> None:
     reading = _read({"traversal": {"enabled": True}, "hints": {"maxTokens": 3}})
     assert {(warning.name, warning.why) for warning in reading.warnings} == {
-        ("traversal", Why.NOT_USED),
-        ("hints.maxTokens", Why.NOT_USED),
+        ("traversal", WarningKind.NOT_USED),
+        ("hints.maxTokens", WarningKind.NOT_USED),
     }
 
 
@@ -224,7 +224,7 @@ def test_keys_that_do_not_fit_each_other_are_put_right_and_told(
     for name, value in (expected or {}).items():
         assert value_of(reading.configuration, name) == value
     assert reading.warnings
-    assert {warning.why for warning in reading.warnings} == {Why.CROSS_CHECK}
+    assert {warning.why for warning in reading.warnings} == {WarningKind.CROSS_CHECK}
     assert _fits(reading.configuration)
 
 
@@ -289,7 +289,7 @@ def test_a_file_that_is_no_table_is_an_error(document: Any) -> None:
 def test_something_else_in_the_table_s_place_is_told(document: Any) -> None:
     reading = read_configuration(original=document)
     assert reading.configuration == PipelineConfiguration()
-    assert [warning.why for warning in reading.warnings] == [Why.WRONG_TYPE]
+    assert [warning.why for warning in reading.warnings] == [WarningKind.WRONG_TYPE]
 
 
 @pytest.mark.parametrize("text", ["[", "a = " + "9" * 5000, "a = " + "[" * 100_000])

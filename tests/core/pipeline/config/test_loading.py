@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.folder import user_configuration_folder
-from core.pipeline.config import Mode, PipelineConfiguration, Why, all_keys, as_toml, mode
-from core.pipeline.config.loading import Loaded, load_configuration, newer
+from core.pipeline.config import Mode, PipelineConfiguration, WarningKind, all_keys, as_toml, mode
+from core.pipeline.config.loading import LoadedConfiguration, load_configuration, newer
 from core.pipeline.extra import install_command
 
 HOSTILE = [b"\xff\xfe", b"[pipeline", b"pipeline = 3\npipeline = 4", b"\x00", b"a = " + b"[" * 5_000]
@@ -47,11 +47,11 @@ def put(folder: Path, name: str, text: str | bytes) -> None:
     (folder / name).write_bytes(data)
 
 
-def load(home: Path, user: Path, in_force: PipelineConfiguration | None = None) -> Loaded:
+def load(home: Path, user: Path, in_force: PipelineConfiguration | None = None) -> LoadedConfiguration:
     return load_configuration(home, {}, user_folder=user, in_force=in_force)
 
 
-def polls(loaded: Loaded) -> int:
+def polls(loaded: LoadedConfiguration) -> int:
     return loaded.configuration.worker.poll_ms
 
 
@@ -93,11 +93,13 @@ def test_a_key_that_does_nothing_yet_is_said_to_when_it_is_set(home: Path, user:
     )
     loaded = load(home, user)
     assert loaded.warnings == ()
-    told = {(warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.told}
+    told = {
+        (warning.name, warning.message.removeprefix(f"{warning.where}: ")) for warning in loaded.all_warnings
+    }
     names = ("graph.boostWeight", "reranker.enabled", "reranker.topN", "telemetry.posthogApiKey")
     assert told == {(name, f"{name} has no effect yet") for name in names}
-    assert not any("hidden" in warning.message + warning.given for warning in loaded.told)
-    assert {warning.where for warning in loaded.told} == {
+    assert not any("hidden" in warning.message + warning.given for warning in loaded.all_warnings)
+    assert {warning.where for warning in loaded.all_warnings} == {
         str(home / "settings.toml"),
         str(home / "agent.yaml"),
     }
@@ -107,7 +109,7 @@ def test_a_key_that_does_nothing_yet_may_stand_there_with_the_value_that_it_has(
     home: Path, user: Path
 ) -> None:
     put(home, "settings.toml", as_toml(PipelineConfiguration()))
-    assert load(home, user).told == ()
+    assert load(home, user).all_warnings == ()
 
 
 def test_what_reads_a_key_and_the_table_of_keys_without_effect_agree() -> None:
@@ -155,12 +157,12 @@ def test_a_wrong_value_is_told_with_its_file_and_stops_nothing(home: Path, user:
     assert polls(loaded) == 100
     told = {(warning.name, warning.why): warning for warning in loaded.warnings}
     assert set(told) == {
-        ("enabled", Why.WRONG_TYPE),
-        ("shadowMod", Why.UNKNOWN_KEY),
-        ("worker.pollMs", Why.OUT_OF_RANGE),
+        ("enabled", WarningKind.WRONG_TYPE),
+        ("shadowMod", WarningKind.UNKNOWN_KEY),
+        ("worker.pollMs", WarningKind.OUT_OF_RANGE),
     }
     assert {warning.where for warning in loaded.warnings} == {str(user / "settings.toml")}
-    assert "did you mean shadowMode?" in told["shadowMod", Why.UNKNOWN_KEY].message
+    assert "did you mean shadowMode?" in told["shadowMod", WarningKind.UNKNOWN_KEY].message
 
 
 @pytest.mark.parametrize(
@@ -174,7 +176,7 @@ def test_a_file_that_cannot_be_read_holds_the_pipeline_until_it_can_be(
     loaded = load(home, user)
     assert mode(loaded.configuration) is Mode.OFF
     (warning,) = loaded.warnings
-    assert warning.why is Why.UNREADABLE
+    assert warning.why is WarningKind.UNREADABLE
     assert warning.message.startswith(f"{home / name}: the pipeline's configuration cannot be read (")
     assert warning.message.endswith("the pipeline is off until you fix it")
     assert warning.message.isprintable()

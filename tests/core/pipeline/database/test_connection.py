@@ -92,11 +92,11 @@ def test_a_broken_database_that_several_find_at_once_is_set_aside_once_and_no_te
     monkeypatch.setattr(Database, "_connect", found_together)
     kept: list[str] = []
 
-    def hand_in(number: int) -> None:
+    def submit(number: int) -> None:
         with open_pipeline(tmp_path, name=f"w{number}") as pipeline:
             kept.append(pipeline.ingest(f"{TEXT} For the {number}th time.").raw_id)
 
-    threads = [threading.Thread(target=hand_in, args=(number,)) for number in range(4)]
+    threads = [threading.Thread(target=submit, args=(number,)) for number in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:

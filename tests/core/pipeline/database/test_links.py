@@ -20,7 +20,7 @@ from core.pipeline.database.links import (
     store_links,
 )
 from core.pipeline.intake.linker import link
-from core.pipeline.writes.remember import HandedIn, remember
+from core.pipeline.writes.submit import Submission, store_submission
 
 TEXT = "With Anna and Bob. Carla decided to use PostgreSQL. Dora likes green tea."
 
@@ -28,7 +28,7 @@ TEXT = "With Anna and Bob. Carla decided to use PostgreSQL. Dora likes green tea
 @pytest.fixture
 def database(tmp_path: Path) -> Iterator[Database]:
     opened = Database.open(tmp_path)
-    remember(opened, PipelineConfiguration(), HandedIn(TEXT), raw_id="raw-1", now=1)
+    store_submission(opened, PipelineConfiguration(), Submission(TEXT), raw_id="raw-1", now=1)
     yield opened
     opened.close()
 

@@ -9,14 +9,14 @@ import pytest
 from kits.knowledge_kit import Knowledge
 
 from core.pipeline.database import facts
-from core.pipeline.database.facts import Counted, Fact
+from core.pipeline.database.facts import Counted, StoredFact
 from core.pipeline.intake.normalisation import normalise
 
 
 @pytest.fixture
 def knowledge(tmp_path: Path) -> Iterator[Knowledge]:
     with Knowledge(tmp_path) as opened:
-        opened.hand_in("raw-1")
+        opened.submit("raw-1")
         yield opened
 
 
@@ -27,7 +27,7 @@ def store(knowledge: Knowledge, *contents: str) -> None:
             digits = said.content_hash[:16]
             facts.insert(
                 writer,
-                Fact(
+                StoredFact(
                     id=f"fact-{digits}", raw_id="raw-1", proposal_id=f"proposal-{digits}", nugget="memory",
                     content=content, normalised_content=said.normalised_content,
                     content_hash=said.content_hash, hash_version=said.hash_version, type="fact", confidence=0.9,

@@ -15,7 +15,7 @@ from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database.connection import Database
 from core.pipeline.database.transcripts import conversations, keep, of_sessions, pack
 from core.pipeline.intake.redaction import MARK, redact
-from core.pipeline.writes.remember import HandedIn, remember
+from core.pipeline.writes.submit import Submission, store_submission
 
 Keep = Callable[[str], str]
 
@@ -125,8 +125,8 @@ def note_of(database: Database, raw_id: str, note_id: str, fact: str) -> None:
 
 
 def take_in(database: Database, raw_id: str, text: str, session: str, transcript: str | None) -> None:
-    handed = HandedIn(text, session=session, transcript=transcript)
-    remember(database, PipelineConfiguration(), handed, raw_id=raw_id, now=1)
+    handed = Submission(text, session=session, transcript=transcript)
+    store_submission(database, PipelineConfiguration(), handed, raw_id=raw_id, now=1)
 
 
 def test_a_note_leads_to_the_part_of_the_conversation_where_it_was_said(database: Database) -> None:

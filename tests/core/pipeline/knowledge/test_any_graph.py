@@ -76,7 +76,7 @@ def test_any_memories_and_merges_leave_a_sound_graph(
             for number, (relations, name) in enumerate(memories):
                 raw_id = f"raw-{number}"
                 if not again:
-                    knowledge.hand_in(
+                    knowledge.submit(
                         raw_id, f"In short: {name} likes tea {number}. Also {name} met Carla.", at=number
                     )
                     knowledge.find(raw_id, *relations, said=(f"{name} likes green tea {number}",))

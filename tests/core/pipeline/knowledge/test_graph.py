@@ -69,7 +69,7 @@ def test_vectors_of_the_graph(vector: dict[str, Any], knowledge: Knowledge) -> N
             writer.execute(
                 "CREATE TRIGGER no_relations BEFORE INSERT ON relations BEGIN SELECT RAISE(ABORT, 'refused'); END"
             )
-        knowledge.hand_in("raw-1")
+        knowledge.submit("raw-1")
         knowledge.find("raw-1", triple("Ben", "uses", "npm"), said=("Ben uses npm for his shop",))
         brought = knowledge.bring_in()
         assert brought.warnings == ("could not store the entities of raw-1: refused",)
@@ -89,7 +89,7 @@ def test_one_memory_that_fails_leaves_the_others_their_knowledge(knowledge: Know
             "BEGIN SELECT RAISE(ABORT, 'no Bob'); END"
         )
     for raw_id, name in (("raw-1", "Anna"), ("raw-2", "Bob"), ("raw-3", "Carla")):
-        knowledge.hand_in(raw_id, f"{raw_id} says something")
+        knowledge.submit(raw_id, f"{raw_id} says something")
         knowledge.find(raw_id, triple("npm", "is used by", name))
     brought = knowledge.bring_in()
     assert brought.raws == ("raw-1", "raw-3")
@@ -98,7 +98,7 @@ def test_one_memory_that_fails_leaves_the_others_their_knowledge(knowledge: Know
 
 
 def test_what_shadow_found_waits_until_something_of_it_is_wanted(knowledge: Knowledge) -> None:
-    knowledge.hand_in("raw-1")
+    knowledge.submit("raw-1")
     knowledge.find("raw-1", triple("Ben", "uses", "npm"), due=False)
     assert knowledge.bring_in().raws == ()
     assert relations_of(knowledge) == []
@@ -125,7 +125,7 @@ def test_names_of_one_character_and_relations_with_oneself_are_left_out(knowledg
 
 def test_relations_are_one_however_they_are_written(knowledge: Knowledge) -> None:
     assert relation_type("Works_At") == relation_type(" works  at") == "works at"
-    knowledge.hand_in("raw-1", "Today Anna met Bob.")
+    knowledge.submit("raw-1", "Today Anna met Bob.")
     knowledge.find("raw-1", triple("Bob", "related to", "Anna", 0.9))
     knowledge.bring_in()
     assert relations_of(knowledge) == [("anna", "related_to", "bob", 0.9, 1)]
@@ -155,7 +155,7 @@ def test_a_fact_hangs_on_the_source_of_the_first_relation_that_it_names(knowledg
 
 
 def test_a_fact_stands_instead_of_the_clause_of_the_same_sentence(knowledge: Knowledge) -> None:
-    knowledge.hand_in("raw-1", "In short: Marisol lives in Denver. Marisol likes green tea.")
+    knowledge.submit("raw-1", "In short: Marisol lives in Denver. Marisol likes green tea.")
     assert len(knowledge.entity("Marisol").attributes) == 2
     knowledge.find("raw-1", triple("Marisol", "lives in", "Denver"), said=("Marisol lives in Denver.",))
     knowledge.bring_in()
@@ -189,7 +189,7 @@ def test_any_name_is_kept_found_and_shown(name: str, knowledge: Knowledge) -> No
 
 
 def test_a_page_tells_all_that_is_known(knowledge: Knowledge) -> None:
-    knowledge.hand_in("raw-0", "Yesterday Ben wrote a shop.\nIt uses npm.", at=1)
+    knowledge.submit("raw-0", "Yesterday Ben wrote a shop.\nIt uses npm.", at=1)
     knowledge.learn("raw-1", triple("Ben", "uses", "npm", 0.8), at=2)
     knowledge.learn("raw-2", triple("Ben", "uses", "npm", 0.6), triple("Carla", "knows", "Ben"), at=3)
     page = knowledge.entity("Ben")
@@ -227,7 +227,7 @@ def test_the_list_finds_names_and_aliases_to_the_letter(knowledge: Knowledge) ->
 
 
 def test_a_database_that_is_busy_makes_knowledge_wait(knowledge: Knowledge, tmp_path: Path) -> None:
-    knowledge.hand_in("raw-1")
+    knowledge.submit("raw-1")
     knowledge.find("raw-1", triple("Ben", "uses", "npm"))
     with Knowledge(tmp_path, seconds=0.0) as impatient:
         with knowledge.database.write():

@@ -55,7 +55,7 @@ def test_the_old_name_leads_to_the_kept_entity_from_then_on(knowledge: Knowledge
     knowledge.learn("raw-2", triple("BENJAMIN", "likes", "tea"), triple("Benjamin", "is", "Ben"))
     page = knowledge.entity("Ben")
     assert {one.other for one in page.relations} == {"npm", "Carla", "tea"}
-    knowledge.hand_in("raw-3", "Today Benjamin wrote to Carla.")
+    knowledge.submit("raw-3", "Today Benjamin wrote to Carla.")
     assert knowledge.entity("Ben").entity.mentions == 3
 
 

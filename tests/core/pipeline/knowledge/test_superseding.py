@@ -11,7 +11,7 @@ import pytest
 from kits.knowledge_kit import DAY, Knowledge, triple
 
 from core.pipeline.database import attributes
-from core.pipeline.knowledge.superseding import flag_outdated, settle
+from core.pipeline.knowledge.superseding import flag_outdated, resolve_flag
 from core.pipeline.records import EntityAttribute
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "contradiction.json").read_text())
@@ -66,14 +66,14 @@ def test_constraints_other_aspects_and_other_entities_are_left_alone(knowledge: 
 
 
 def test_a_memory_does_not_outdate_itself(knowledge: Knowledge) -> None:
-    knowledge.hand_in("raw-1", "Long ago Marisol lives in Boulder. Then Marisol lives in Denver.")
+    knowledge.submit("raw-1", "Long ago Marisol lives in Boulder. Then Marisol lives in Denver.")
     knowledge.find("raw-1", triple("Marisol", "lives in", "Denver"))
     assert knowledge.bring_in().flagged == 0
 
 
 def test_what_the_rules_read_is_compared_when_its_memory_was_extracted(knowledge: Knowledge) -> None:
-    knowledge.hand_in("raw-1", "In short: Marisol lives in Boulder.", at=1)
-    knowledge.hand_in("raw-2", "By now Marisol lives in Denver.", at=2)
+    knowledge.submit("raw-1", "In short: Marisol lives in Boulder.", at=1)
+    knowledge.submit("raw-2", "By now Marisol lives in Denver.", at=2)
     knowledge.find("raw-2", triple("Marisol", "lives in", "Denver"))
     assert knowledge.bring_in().flagged == 1
     page = knowledge.entity("Marisol")
@@ -89,8 +89,8 @@ def test_a_person_settles_a_flag_once_and_for_all(superseded: bool, knowledge: K
     older = knowledge.say("lives in boulder", at=1)
     newer = knowledge.say("lives in denver", at=2)
     compare(knowledge, newer)
-    assert settle(knowledge.database, older, superseded=superseded, by="person", now=7)
-    assert not settle(knowledge.database, older, superseded=superseded, by="person", now=8)
+    assert resolve_flag(knowledge.database, older, superseded=superseded, by="person", now=7)
+    assert not resolve_flag(knowledge.database, older, superseded=superseded, by="person", now=8)
     found = said(knowledge, older)
     assert (found.status, found.review_needed) == ("superseded" if superseded else "active", False)
     assert found.superseded_by == (newer if superseded else None)
@@ -107,7 +107,7 @@ def test_a_person_settles_a_flag_once_and_for_all(superseded: bool, knowledge: K
 def test_what_a_person_kept_is_asked_about_again_only_for_something_newer(knowledge: Knowledge) -> None:
     older = knowledge.say("lives in boulder", at=1)
     compare(knowledge, knowledge.say("lives in denver", at=2))
-    settle(knowledge.database, older, superseded=False, by="person", now=7)
+    resolve_flag(knowledge.database, older, superseded=False, by="person", now=7)
     newest = knowledge.say("lives in salida", at=3)
     assert compare(knowledge, newest) == 2
     assert said(knowledge, older).superseded_by == newest
@@ -121,7 +121,7 @@ def test_a_flag_goes_with_the_fact_that_raised_it(knowledge: Knowledge) -> None:
         aspect = attributes.attribute(writer, older)
         assert aspect is not None
         assert aspect.aspect_id is not None
-        attributes.place(writer, newer, aspect.aspect_id, "attribute", 3)
+        attributes.assign_aspect(writer, newer, aspect.aspect_id, "attribute", 3)
     assert compare(knowledge, newer) == 1
     with knowledge.database.write() as writer:
         writer.execute("UPDATE facts SET status = 'retracted'")

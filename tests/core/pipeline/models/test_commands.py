@@ -14,10 +14,9 @@ from typing import Any
 import pytest
 
 from core.pipeline.config import read_configuration
-from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction
 from core.pipeline.models import commands
 from core.pipeline.models.claude_code import OLDEST, SHORT, UNARMED, ClaudeCode, own_environ
-from core.pipeline.models.making import deadline_of, provider_of
+from core.pipeline.models.factory import deadline_of, provider_of
 from core.pipeline.models.opencode import OpenCode
 from core.pipeline.models.provider import (
     EmptyAnswerError,
@@ -26,6 +25,7 @@ from core.pipeline.models.provider import (
     ModelUnavailableError,
     UnreadableAnswerError,
 )
+from core.pipeline.transaction_guard import CallInsideTransactionError, holding_a_transaction
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "providers.json").read_text(encoding="utf-8"))
 SECONDS = 60.0
@@ -272,7 +272,7 @@ def test_an_older_command_that_knows_no_such_option_is_neither_offered_nor_asked
     command, model = claude(tmp_path, body)
     found = model.available()
     assert (found.ok, found.reason) == (False, "no_command")
-    assert "2.0.20 cannot run without its tools" in found.told
+    assert "2.0.20 cannot run without its tools" in found.message
     with pytest.raises(ModelHttpError, match="unknown option"):
         model.generate(LONG, None, SECONDS)
     assert ["--tools" in call["argv"] for call in command.calls] == [False, True]
@@ -317,7 +317,7 @@ def test_no_command_is_told_apart_from_one_that_fails(tmp_path: Path) -> None:
     assert absent.available().reason == "no_command"
     _, broken = claude(tmp_path, "sys.exit(3)")
     assert broken.available().reason == "unreachable"
-    assert "exit code 3" in broken.available().told
+    assert "exit code 3" in broken.available().message
 
 
 def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_a_file_that_is_no_program_is_told(tmp_path: Path) -> None:
 def test_a_command_is_there_when_it_tells_its_version(tmp_path: Path) -> None:
     command, model = claude(tmp_path, "print('2.1.0 (Claude Code)')")
     found = model.available()
-    assert (found.ok, found.told) == (True, "")
+    assert (found.ok, found.message) == (True, "")
     assert command.calls[0]["argv"] == ["--version"]
 
 
@@ -346,7 +346,7 @@ def test_opencode_is_never_started_since_it_cannot_be_kept_from_its_tools(
     assert model is not None
     found = model.available()
     assert (found.ok, found.reason) == (False, "no_command")
-    assert '"ollama" or "claude-code"' in found.told
+    assert '"ollama" or "claude-code"' in found.message
     with pytest.raises(ModelUnavailableError, match="without its tools"):
         model.generate(LONG, None, SECONDS)
     assert OpenCode("a/b").identity == "opencode a/b"

@@ -20,9 +20,8 @@ from kits.fake_ollama import FakeOllama, Reply
 
 from core.errors import NuggetsError
 from core.pipeline.extra import install_command
-from core.pipeline.guard import CallInsideTransactionError, holding_a_transaction
 from core.pipeline.models import http
-from core.pipeline.models.making import provider_of
+from core.pipeline.models.factory import provider_of
 from core.pipeline.models.ollama import Ollama, context_for
 from core.pipeline.models.provider import (
     EmptyAnswerError,
@@ -34,6 +33,7 @@ from core.pipeline.models.provider import (
     TruncatedAnswerError,
     UnreadableAnswerError,
 )
+from core.pipeline.transaction_guard import CallInsideTransactionError, holding_a_transaction
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "providers.json").read_text(encoding="utf-8"))
 SCHEMA = {"type": "object", "properties": {"facts": {"type": "array"}}, "required": ["facts"]}
@@ -89,7 +89,7 @@ def test_availability_is_that_of_the_vectors(vector: dict[str, Any]) -> None:
         found = Ollama(server.url, told.get("wanted", "qwen3:4b")).available()
     assert found.ok is expected["available"]
     assert found.reason == expected.get("reason", "" if found.ok else "unreachable")
-    assert bool(found.told) is not found.ok
+    assert bool(found.message) is not found.ok
 
 
 def test_a_schema_is_handed_on_and_what_came_of_it_is_told_with_its_cost() -> None:
@@ -223,7 +223,7 @@ def test_a_server_that_is_not_there_is_told_apart_from_one_that_fails() -> None:
         Ollama(url).generate("a prompt", None, SECONDS)
     found = Ollama(url).available()
     assert (found.ok, found.reason) == (False, "unreachable")
-    assert "ollama serve" in found.told
+    assert "ollama serve" in found.message
 
 
 def test_a_model_that_was_never_fetched_is_told_with_the_command_that_fetches_it() -> None:
@@ -298,7 +298,7 @@ def test_no_password_of_an_address_is_told() -> None:
         host = server.url.removeprefix("http://")
     for told in (
         error_told(f"http://me:hunter22@{host}"),
-        Ollama(f"http://me:hunter22@{host}").available().told,
+        Ollama(f"http://me:hunter22@{host}").available().message,
     ):
         assert "hunter22" not in told
         assert host in told
@@ -341,7 +341,7 @@ def test_without_the_library_it_is_told_what_to_install(monkeypatch: pytest.Monk
     assert install_command() in caught.value.message
     found = Ollama().available()
     assert (found.ok, found.reason) == (False, "no_library")
-    assert "nuggets-tui[pipeline]" in found.told
+    assert "nuggets-tui[pipeline]" in found.message
 
 
 def test_errors_of_the_program_are_not_taken_for_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,4 +382,4 @@ def test_whatever_comes_back_is_an_answer_or_an_error_of_ours(body: bytes, statu
             told = " ".join(error.message.split())
             assert told.isprintable()
         assert told == told.strip() != ""
-        assert model.available().told.isprintable()
+        assert model.available().message.isprintable()

@@ -8,8 +8,8 @@ import pytest
 
 from core.pipeline.config import read_configuration
 from core.pipeline.extraction.run import extract
+from core.pipeline.models.factory import provider_of
 from core.pipeline.models.http import request
-from core.pipeline.models.making import provider_of
 from core.pipeline.models.ollama import Ollama
 
 # Taken before the tests are cut off from the environment of whoever runs them.
@@ -28,7 +28,7 @@ def ollama() -> Ollama:
     assert isinstance(found, Ollama)
     available = found.available()
     if not available.ok:
-        pytest.skip(available.told)
+        pytest.skip(available.message)
     return found
 
 

@@ -38,7 +38,7 @@ def test_errors_of_models_keep_their_kind_and_some_stay_as_they_are(
 ) -> None:
     failure = failure_of(error.during("LLM extraction failed"))
     assert (failure.error_class, failure.permanent, failure.refused) == (name, permanent, False)
-    assert failure.told.startswith("LLM extraction failed: ")
+    assert failure.message.startswith("LLM extraction failed: ")
 
 
 @pytest.mark.parametrize("error", [BreakerOpenError("spared", until=5), BudgetSpentError("spent", until=5)])
@@ -82,7 +82,7 @@ def test_what_cannot_be_accepted_is_never_tried_again() -> None:
 def test_a_mistake_of_the_program_is_told_as_one_and_bounded_by_the_attempts() -> None:
     failure = failure_of(KeyError("x"))
     assert (failure.error_class, failure.counts, failure.permanent) == ("bug", True, False)
-    assert "bug in nuggets" in failure.told
+    assert "bug in nuggets" in failure.message
 
 
 def test_an_error_may_name_its_own_class() -> None:

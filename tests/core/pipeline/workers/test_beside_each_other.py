@@ -13,7 +13,7 @@ from kits.writes_kit import decision, found, parrot
 
 from core.pipeline.database import jobs
 from core.pipeline.models.provider import Answer, Schema
-from core.pipeline.records import Job, Light
+from core.pipeline.records import Job, PipelineState
 
 TEXT = "Anna moved the billing service to PostgreSQL."
 
@@ -85,7 +85,7 @@ def test_pausing_keeps_every_process_from_taking_another_job(opened: Opened) -> 
     drain(other)
     assert other.paused
     assert only_job(other).status == "pending"
-    assert other.status().light is Light.PAUSED
+    assert other.status().light is PipelineState.PAUSED
     other.resume()
     drain(one)
     assert note_texts(one) == [TEXT]

@@ -18,10 +18,10 @@ from core.graph.edits import edit_note
 from core.pipeline.config import PipelineConfiguration
 from core.pipeline.database import facts, jobs
 from core.pipeline.database.raw import raw_of
-from core.pipeline.guard import depth
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.models.provider import Answer, ModelError, ModelHttpError, ModelTimeoutError, Schema
-from core.pipeline.records import Reason
+from core.pipeline.records import ProposalReason
+from core.pipeline.transaction_guard import depth
 from core.pipeline.workers import extract_job
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "writes.json").read_text())
@@ -70,7 +70,7 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
         writes.configuration = FULL if given_["allowUpdateDelete"] else CONTROLLED
         writes.learn(TEXT, found(COFFEE), decision(action, "C1"))
         assert writes.proposal().status == expected["outcome"]
-        assert writes.proposal().reason == expected.get("reason", Reason.DESTRUCTIVE_REVIEW)
+        assert writes.proposal().reason == expected.get("reason", ProposalReason.DESTRUCTIVE_REVIEW)
         assert writes.notes() == [TEA]
         return
     if "mutationsFrozen" in given_:
@@ -119,7 +119,7 @@ def test_vectors_of_writes(vector: dict[str, Any], writes: Writes) -> None:
 
 
 def _handed_in(writes: Writes, text: str = TEXT) -> jobs.Lease:
-    writes.hand_in(text)
+    writes.submit(text)
     return writes.lease()
 
 
@@ -288,7 +288,7 @@ def test_whatever_a_model_says_each_fact_has_one_proposal_and_one_reason(
             text = f"{TEXT} For the {number}. time."
             model = ScriptedModel([{"facts": facts_said, "entities": []}, {"decisions": decided}])
             model.script += [decision("add")] * 6
-            writes.hand_in(text)
+            writes.submit(text)
             try:
                 done = writes.extract(model)
             except ModelError:
@@ -338,7 +338,7 @@ class _Watching:
 def test_no_model_is_asked_while_the_database_is_locked(writes: Writes) -> None:
     writes.known("Ben likes green tea")
     model = _Watching(writes)
-    writes.hand_in(TEXT)
+    writes.submit(TEXT)
     writes.extract(model)
     assert model.calls >= 2
 

@@ -6,19 +6,19 @@ import threading
 from collections.abc import Callable
 
 from core.errors import LockTimeoutError
-from core.pipeline.records import Ticked
+from core.pipeline.records import TickResult
 from core.pipeline.workers.loop import run, until_idle
 
 
 class Course:
     """Ticks that a list gives; the loop is ended with the last. Rests are cut short by a nudge in each tick."""
 
-    def __init__(self, *ticks: Ticked | Exception) -> None:
+    def __init__(self, *ticks: TickResult | Exception) -> None:
         self.left = list(ticks)
         self.stop, self.nudged = threading.Event(), threading.Event()
         self.said: list[str] = []
 
-    def tick(self) -> Ticked:
+    def tick(self) -> TickResult:
         given = self.left.pop(0)
         self.nudged.set()
         if not self.left:
@@ -34,7 +34,7 @@ class Course:
 
 def test_it_goes_on_through_trouble_and_says_each_once() -> None:
     busy, bug = LockTimeoutError("another process is still writing"), ValueError("odd")
-    course = Course(busy, busy, Ticked(), busy, bug, Ticked(warnings=("notes wait",)))
+    course = Course(busy, busy, TickResult(), busy, bug, TickResult(warnings=("notes wait",)))
     said = course.run()
     assert said == [
         busy.message, busy.message, "this is a bug in nuggets-tui: ValueError: odd", "notes wait",
@@ -43,7 +43,7 @@ def test_it_goes_on_through_trouble_and_says_each_once() -> None:
 
 
 def test_a_loop_that_was_ended_before_does_nothing() -> None:
-    course = Course(Ticked())
+    course = Course(TickResult())
     course.stop.set()
     course.run()
     assert course.left
@@ -54,10 +54,10 @@ def test_a_nudge_ends_the_longest_rest_and_so_does_the_end() -> None:
     ticks: list[int] = []
     ticked = threading.Semaphore(0)
 
-    def tick() -> Ticked:
+    def tick() -> TickResult:
         ticks.append(1)
         ticked.release()
-        return Ticked(delay_ms=3_600_000)
+        return TickResult(delay_ms=3_600_000)
 
     thread = threading.Thread(target=run, args=(tick, stop, nudged, lambda line: None))
     thread.start()

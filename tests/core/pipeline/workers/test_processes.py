@@ -51,7 +51,7 @@ def line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().rstrip("\n")
 
 
-def hand_in(pipeline: Pipeline, count: int = MEMORIES) -> set[str]:
+def submit(pipeline: Pipeline, count: int = MEMORIES) -> set[str]:
     return {
         pipeline.ingest(f"Server number {number} stands in rack {number * 7 + 3}.").raw_id
         for number in range(count)
@@ -66,7 +66,7 @@ def texts(pipeline: Pipeline) -> Counter[str]:
 def test_processes_share_the_work_and_none_of_it_is_done_twice(tmp_path: Path) -> None:
     clock = Clock()
     with open_pipeline(tmp_path, clock=clock) as pipeline:
-        raws = hand_in(pipeline)
+        raws = submit(pipeline)
         with worker(tmp_path, "one", clock.ms) as one, worker(tmp_path, "two", clock.ms) as two:
             begin(one)
             begin(two)
@@ -81,7 +81,7 @@ def test_processes_share_the_work_and_none_of_it_is_done_twice(tmp_path: Path) -
 def test_a_job_whose_worker_was_killed_is_done_by_another_once_its_lease_is_over(tmp_path: Path) -> None:
     clock = Clock()
     with open_pipeline(tmp_path, clock=clock) as pipeline:
-        (raw_id,) = hand_in(pipeline, 1)
+        (raw_id,) = submit(pipeline, 1)
         with worker(tmp_path, "killed", clock.ms, "--hang") as killed:
             begin(killed)
             assert line(killed) == "asked"

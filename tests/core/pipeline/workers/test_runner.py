@@ -14,7 +14,6 @@ from kits.writes_kit import found, parrot
 
 from core.folder import GRAPH_FILE
 from core.pipeline.database import jobs
-from core.pipeline.guard import depth
 from core.pipeline.models.provider import (
     Answer,
     Availability,
@@ -25,8 +24,9 @@ from core.pipeline.models.provider import (
     ModelTimeoutError,
     Schema,
 )
-from core.pipeline.records import Light
+from core.pipeline.records import PipelineState
 from core.pipeline.service import Pipeline
+from core.pipeline.transaction_guard import depth
 
 VECTORS = json.loads((Path(__file__).parents[1] / "vectors" / "worker_jobs.json").read_text("utf-8"))
 TEXT = "Anna moved the billing service to PostgreSQL."
@@ -47,7 +47,7 @@ def test_a_text_becomes_a_note_that_tells_where_it_came_from(opened: Opened) -> 
     assert origin.span is not None
     assert origin.content[slice(*origin.span)] == TEXT
     assert pipeline.raw(raw_id).status == "extracted"
-    assert pipeline.status().light is Light.IDLE
+    assert pipeline.status().light is PipelineState.IDLE
 
 
 @pytest.mark.slow
@@ -120,7 +120,7 @@ def test_switched_off_it_keeps_texts_and_does_nothing_with_them(opened: Opened) 
     pipeline.ingest(TEXT)
     drain(pipeline)
     assert only_job(pipeline).status == "pending"
-    assert pipeline.status().light is Light.OFF
+    assert pipeline.status().light is PipelineState.OFF
     configure(pipeline.home, "enabled = true")
     drain(pipeline)
     assert note_texts(pipeline) == [TEXT]
@@ -132,7 +132,7 @@ def test_frozen_it_holds_texts_until_that_ends(opened: Opened) -> None:
     assert done.status == "held"
     drain(pipeline)
     assert only_job(pipeline).status == "held"
-    assert pipeline.status().light is Light.PAUSED
+    assert pipeline.status().light is PipelineState.PAUSED
     configure(pipeline.home)
     assert drain(pipeline)[0].released == 1
     assert note_texts(pipeline) == [TEXT]
@@ -144,7 +144,7 @@ def test_in_shadow_mode_nothing_is_written_until_a_person_accepts(opened: Opened
     drain(pipeline)
     assert note_texts(pipeline) == []
     assert pipeline.status().facts == 0
-    assert pipeline.status().light is Light.REVIEW
+    assert pipeline.status().light is PipelineState.REVIEW
     first, second = pipeline.proposals()
     done = pipeline.accept([first.id])
     assert done.written == (first.id,)
@@ -225,7 +225,7 @@ def test_a_model_that_fails_three_times_leaves_a_dead_job_with_its_reason(
     assert (job.status, job.attempts, job.error_class) == ("dead", 3, "timeout")
     assert "ollama timeout after 45000ms" in job.error
     assert pipeline.raw(raw_id).status == "failed"
-    assert pipeline.status().light is Light.STUCK
+    assert pipeline.status().light is PipelineState.STUCK
 
 
 def test_a_dead_job_can_be_tried_again(opened: Opened, clock: Clock) -> None:
@@ -301,7 +301,7 @@ def test_a_server_that_is_down_for_days_costs_no_job_and_hardly_a_call(opened: O
     assert {job.status for job in pipeline.jobs()} == {"pending"}
     assert model.asked <= 3
     status = pipeline.status()
-    assert status.light is Light.STUCK
+    assert status.light is PipelineState.STUCK
     assert "connection refused" in status.why
     model.there = True
     clock.forward(hours=1)
@@ -331,7 +331,7 @@ def test_a_spent_budget_leaves_the_rest_for_tomorrow(opened: Opened, clock: Cloc
         clock.forward(seconds=1)
     drain(pipeline)
     assert len(model.prompts) == 3
-    assert pipeline.status().light is Light.PAUSED
+    assert pipeline.status().light is PipelineState.PAUSED
     assert {job.attempts for job in pipeline.jobs("pending")} == {0}
     for _ in range(3):
         clock.forward(days=1)
@@ -355,7 +355,7 @@ def test_without_a_model_nothing_is_taken_and_the_light_says_how_to_start(tmp_pa
         pipeline.ingest(TEXT)
         drain(pipeline)
         assert only_job(pipeline).status == "pending"
-        assert pipeline.status().light is Light.OFF
+        assert pipeline.status().light is PipelineState.OFF
         assert "ollama" in pipeline.status().why
 
 

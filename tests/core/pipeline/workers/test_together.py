@@ -16,9 +16,9 @@ from core.memory import Memory
 from core.pipeline.database.connection import Database
 from core.pipeline.database.found_relations import due
 from core.pipeline.models.provider import BudgetSpentError
-from core.pipeline.workers import notes
-from core.pipeline.workers.asking import Asking
-from core.pipeline.workers.notes import NoteBringer
+from core.pipeline.workers import outbox_flush
+from core.pipeline.workers.model_calls import ModelCaller
+from core.pipeline.workers.outbox_flush import OutboxFlusher
 
 NOON = datetime(2026, 11, 18, 12, 0, tzinfo=UTC)
 
@@ -31,14 +31,14 @@ def test_a_call_of_a_job_is_put_down_with_the_next_one_and_the_last_with_what_th
     tmp_path: Path,
 ) -> None:
     database = Database.open(tmp_path)
-    asked = Asking(database, ScriptedModel([{}, {}, {}]), clock=lambda: NOON, budget=3).for_a_job()
+    asked = ModelCaller(database, ScriptedModel([{}, {}, {}]), clock=lambda: NOON, budget=3).for_a_job()
     asked.about("extract").generate("a prompt", None, 30.0)
     assert outcomes(database) == ["asked"]
     asked.about("decide").generate("a prompt", None, 30.0)
     assert outcomes(database) == ["ok", "asked"]
     with database.write() as writer:
-        asked.put_down(writer)
-    asked.all_put_down()
+        asked.record_calls(writer)
+    asked.calls_recorded()
     assert outcomes(database) == ["ok", "ok"]
     asked.generate("a prompt", None, 30.0)
     with pytest.raises(BudgetSpentError):
@@ -50,7 +50,7 @@ def test_a_call_of_a_job_is_put_down_with_the_next_one_and_the_last_with_what_th
 
 def test_a_transaction_that_is_rolled_back_takes_no_call_with_it(tmp_path: Path) -> None:
     database = Database.open(tmp_path)
-    asked = Asking(database, ScriptedModel([{}]), clock=lambda: NOON, budget=3).for_a_job()
+    asked = ModelCaller(database, ScriptedModel([{}]), clock=lambda: NOON, budget=3).for_a_job()
     asked.generate("a prompt", None, 30.0)
     with pytest.raises(ZeroDivisionError), database.write() as writer:
         _put_down_and_fail(asked, writer)
@@ -59,8 +59,8 @@ def test_a_transaction_that_is_rolled_back_takes_no_call_with_it(tmp_path: Path)
     database.close()
 
 
-def _put_down_and_fail(asked: Asking, writer: sqlite3.Connection) -> None:
-    asked.put_down(writer)
+def _put_down_and_fail(asked: ModelCaller, writer: sqlite3.Connection) -> None:
+    asked.record_calls(writer)
     raise ZeroDivisionError
 
 
@@ -95,7 +95,7 @@ def test_writing_the_notes_takes_no_more_than_a_tenth_of_the_time(
     clock = Clock()
     with open_pipeline(tmp_path, parrot(), clock) as pipeline:
         memory = pipeline.memory
-        monkeypatch.setattr(notes, "MANY", 1)
+        monkeypatch.setattr(outbox_flush, "MANY", 1)
 
         def slow(*given: Any, **named: Any) -> Any:
             clock.forward(seconds=1)
@@ -103,7 +103,7 @@ def test_writing_the_notes_takes_no_more_than_a_tenth_of_the_time(
 
         brings: Any = Memory.bring_in
         monkeypatch.setattr(Memory, "bring_in", slow)
-        bringer = NoteBringer(pipeline.database, lambda: memory, lambda: clock.ms)
+        bringer = OutboxFlusher(pipeline.database, lambda: memory, lambda: clock.ms)
 
         def learn(number: int) -> int:
             pipeline.ingest(f"Anna Berger moved service number {number} to another region.")
@@ -125,5 +125,5 @@ def test_writing_the_notes_takes_no_more_than_a_tenth_of_the_time(
 class _Idle:
     """Brings nothing."""
 
-    def when_due(self, *, everything: bool, idle: bool) -> notes.Flushed:
-        return notes.Flushed()
+    def when_due(self, *, everything: bool, idle: bool) -> outbox_flush.Flushed:
+        return outbox_flush.Flushed()

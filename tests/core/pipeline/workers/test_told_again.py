@@ -78,7 +78,7 @@ def test_text_that_looks_like_a_query_is_searched_as_words(writes: Writes) -> No
 def test_two_workers_that_found_nearly_the_same_at_the_same_time_write_it_once(writes: Writes) -> None:
     plans = []
     for text, said in ((TEXT, TEA), (f"{TEXT} Again", "anna, likes - green tea")):
-        writes.hand_in(text)
+        writes.submit(text)
         lease = writes.lease()
         plans.append((writes.think(lease, ScriptedModel([found(said)])), lease.token))
     done = [extract_job.commit(writes.database, plan, token, writes.now) for plan, token in plans]
@@ -108,7 +108,7 @@ def test_200_facts_five_times_in_other_case_spacing_and_punctuation_leave_200_no
         for start in range(0, 200, 20):
             batch = [worded(text) for text in said[start : start + 20]]
             model = ScriptedModel(by_prompt=_always_adds(batch))
-            writes.hand_in(f"Told for the {number}. time: " + " ".join(batch))
+            writes.submit(f"Told for the {number}. time: " + " ".join(batch))
             writes.extract(model)
         if number != 1:
             writes.flush()

@@ -11,7 +11,7 @@ from kits.writes_kit import CONTROLLED, FULL, SHADOW, Writes, decision, fact, fo
 
 from core.graph.edits import edit_note, hide_note
 from core.pipeline.database import facts
-from core.pipeline.records import Reason
+from core.pipeline.records import ProposalReason
 
 TEA = "Anna likes green tea"
 COFFEE = "Anna likes green coffee"
@@ -132,7 +132,7 @@ def test_what_is_settled_or_unknown_is_skipped_and_told(shadow: Writes) -> None:
         ("proposal-0", "no such proposal"),
     )
     (refused,) = [one for one in shadow.proposals() if one.id == deploy]
-    assert (refused.status, refused.reason) == ("rejected", Reason.REFUSED)
+    assert (refused.status, refused.reason) == ("rejected", ProposalReason.REFUSED)
     assert [row.event for row in shadow.history(deploy)] == ["none", "refused"]
     shadow.flush()
     assert shadow.notes() == [TEA]
@@ -188,7 +188,7 @@ def test_an_accepted_deletion_hides_and_never_removes(full: Writes) -> None:
     (note_id,) = full.known(TEA)
     full.learn(TEXT, found("Anna no longer likes green tea"), decision("delete", "C1"))
     waiting = full.proposal()
-    assert waiting.reason == Reason.CONTRADICTION
+    assert waiting.reason == ProposalReason.CONTRADICTION
     assert waiting.contradiction.startswith("negation")
     full.accept(waiting.id)
     full.flush()
@@ -207,7 +207,7 @@ def test_a_persons_edit_of_the_note_goes_before_a_proposal(full: Writes, action:
     full.memory.change("mine", lambda draft: edit_note(draft, note_id, content="Anna likes black tea"))
     done = full.accept(full.proposal().id)
     assert done.skipped == ((full.proposal().id, "the note to change has changed since"),)
-    assert (full.proposal().status, full.proposal().reason) == ("skipped", Reason.TARGET_CHANGED)
+    assert (full.proposal().status, full.proposal().reason) == ("skipped", ProposalReason.TARGET_CHANGED)
     full.flush()
     assert full.notes() == ["Anna likes black tea"]
 
@@ -218,7 +218,7 @@ def test_a_note_that_is_hidden_by_now_is_left_alone(full: Writes) -> None:
     full.memory.change("hidden", lambda draft: hide_note(draft, note_id))
     done = full.accept(full.proposal().id)
     assert done.skipped[0][1] == "the note to change is hidden or deleted"
-    assert full.proposal().reason == Reason.TARGET_GONE
+    assert full.proposal().reason == ProposalReason.TARGET_GONE
 
 
 def test_an_update_of_a_fact_whose_note_is_still_to_come_is_carried_out_after_it(full: Writes) -> None:
@@ -248,7 +248,7 @@ def test_the_model_is_asked_about_contradictions_where_that_is_switched_on(full:
     full.configuration = msgspec.structs.replace(FULL, semantic_contradiction_enabled=True)
     moved = "The checkout service stores orders in MongoDB"
     verdict = {"contradicts": True, "confidence": 0.9, "reasoning": "another database"}
-    full.hand_in(f"{moved} now")
+    full.submit(f"{moved} now")
     full.extract(ScriptedModel([found(moved), decision("update", "C1"), verdict]))
-    assert full.proposal().reason == Reason.CONTRADICTION
+    assert full.proposal().reason == ProposalReason.CONTRADICTION
     assert full.proposal().contradiction == "semantic (0.90): another database"

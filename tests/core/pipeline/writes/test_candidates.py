@@ -11,9 +11,9 @@ from core.graph.edits import edit_note, hide_note
 from core.model.draft import Draft
 from core.model.note import Note
 from core.pipeline.config.parts import SearchPart
-from core.pipeline.decision.result import Candidate
+from core.pipeline.decision.result import StoredCandidate
 from core.pipeline.extraction.result import ExtractedFact
-from core.pipeline.writes.candidates import Sought, plain_query
+from core.pipeline.writes.candidates import CandidateSearch, plain_query
 
 TEA = "Anna likes green tea"
 TEXT = "Anna likes green tea and coffee."
@@ -27,8 +27,8 @@ def writes(tmp_path: Path) -> Iterator[Writes]:
 
 def candidates(
     writes: Writes, content: str, nugget: str = "memory", search: SearchPart | None = None
-) -> tuple[Candidate, ...]:
-    sought = Sought(writes.database, writes.memory, nugget, search or SearchPart())
+) -> tuple[StoredCandidate, ...]:
+    sought = CandidateSearch(writes.database, writes.memory, nugget, search or SearchPart())
     return sought.of([ExtractedFact(content, "fact", 0.9, True)])[0]
 
 

@@ -8,12 +8,12 @@ from kits.writes_kit import CONTROLLED, FULL, SHADOW
 from core.pipeline.config import Mode, PipelineConfiguration
 from core.pipeline.config.modes import mode
 from core.pipeline.decision.result import ACTIONS, Action
-from core.pipeline.records import Reason
-from core.pipeline.writes.gates import Case, ruling
+from core.pipeline.records import ProposalReason
+from core.pipeline.writes.gates import GateInput, ruling
 
 LEAST = 0.7
 cases = st.builds(
-    Case,
+    GateInput,
     action=st.sampled_from(ACTIONS),
     fact_confidence=st.floats(0, 1),
     normalised=st.sampled_from(["", "anna likes tea"]),
@@ -21,12 +21,12 @@ cases = st.builds(
     contradictory=st.booleans(),
     pinned=st.booleans(),
     repeats=st.booleans(),
-    bearing=st.sampled_from(["said", "unsaid", "order"]),
+    entailment=st.sampled_from(["said", "unsaid", "order"]),
 )
 
 
 @given(cases, st.sampled_from([Mode.SHADOW, Mode.CONTROLLED_WRITE, Mode.FULL]))
-def test_only_a_sure_grounded_addition_is_written_without_a_person(case: Case, mode: Mode) -> None:
+def test_only_a_sure_grounded_addition_is_written_without_a_person(case: GateInput, mode: Mode) -> None:
     rule = ruling(case, mode, LEAST)
     written = (
         mode is not Mode.SHADOW
@@ -34,10 +34,10 @@ def test_only_a_sure_grounded_addition_is_written_without_a_person(case: Case, m
         and case.fact_confidence >= LEAST
         and bool(case.normalised)
         and case.grounded
-        and case.bearing == "said"
+        and case.entailment == "said"
     )
     assert (rule.status == "applied") is written
-    assert (rule.reason is Reason.WRITTEN) is written
+    assert (rule.reason is ProposalReason.WRITTEN) is written
     if rule.status == "review":
         assert rule.review_needed
 
@@ -45,45 +45,49 @@ def test_only_a_sure_grounded_addition_is_written_without_a_person(case: Case, m
 @pytest.mark.parametrize(
     ("configuration", "status", "reason"),
     [
-        (SHADOW, "proposed", Reason.SHADOW),
-        (CONTROLLED, "blocked", Reason.DESTRUCTIVE_DISABLED),
-        (FULL, "review", Reason.DESTRUCTIVE_REVIEW),
+        (SHADOW, "proposed", ProposalReason.SHADOW),
+        (CONTROLLED, "blocked", ProposalReason.DESTRUCTIVE_DISABLED),
+        (FULL, "review", ProposalReason.DESTRUCTIVE_REVIEW),
     ],
 )
 @pytest.mark.parametrize("action", ["update", "delete"])
 def test_updates_and_deletions_are_never_carried_out_by_themselves(
-    configuration: PipelineConfiguration, status: str, reason: Reason, action: Action
+    configuration: PipelineConfiguration, status: str, reason: ProposalReason, action: Action
 ) -> None:
-    rule = ruling(Case(action, 1.0, "anna likes tea"), mode(configuration), LEAST)
+    rule = ruling(GateInput(action, 1.0, "anna likes tea"), mode(configuration), LEAST)
     assert (rule.status, rule.reason) == (status, reason)
 
 
 def test_a_contradiction_asks_for_a_look_also_where_the_change_is_blocked() -> None:
-    case = Case("update", 1.0, "anna never drinks tea", contradictory=True)
-    assert ruling(case, Mode.CONTROLLED_WRITE, LEAST) == ("blocked", Reason.DESTRUCTIVE_DISABLED, True)
-    assert ruling(case, Mode.FULL, LEAST) == ("review", Reason.CONTRADICTION, True)
+    case = GateInput("update", 1.0, "anna never drinks tea", contradictory=True)
+    assert ruling(case, Mode.CONTROLLED_WRITE, LEAST) == (
+        "blocked",
+        ProposalReason.DESTRUCTIVE_DISABLED,
+        True,
+    )
+    assert ruling(case, Mode.FULL, LEAST) == ("review", ProposalReason.CONTRADICTION, True)
     assert ruling(case, Mode.SHADOW, LEAST).review_needed
 
 
 def test_confidence_is_no_gate_in_shadow() -> None:
-    assert ruling(Case("add", 0.1, "anna likes tea"), Mode.SHADOW, LEAST) == (
+    assert ruling(GateInput("add", 0.1, "anna likes tea"), Mode.SHADOW, LEAST) == (
         "proposed",
-        Reason.SHADOW,
+        ProposalReason.SHADOW,
         False,
     )
 
 
 def test_what_no_sentence_says_and_what_tells_somebody_what_to_do_waits_and_says_which() -> None:
-    for told, reason in (("unsaid", Reason.UNGROUNDED), ("order", Reason.INSTRUCTION)):
-        case = Case("add", 1.0, "anna likes tea", bearing=told)
+    for told, reason in (("unsaid", ProposalReason.UNGROUNDED), ("order", ProposalReason.INSTRUCTION)):
+        case = GateInput("add", 1.0, "anna likes tea", entailment=told)
         assert ruling(case, Mode.CONTROLLED_WRITE, LEAST) == ("review", reason, True)
-        assert ruling(case, Mode.SHADOW, LEAST) == ("proposed", Reason.SHADOW, True)
+        assert ruling(case, Mode.SHADOW, LEAST) == ("proposed", ProposalReason.SHADOW, True)
 
 
 def test_the_gate_before_the_very_text_that_is_stored_says_duplicate() -> None:
     for current in (Mode.SHADOW, Mode.CONTROLLED_WRITE):
-        assert ruling(Case("none", 0.9, "x", repeats=True), current, LEAST)[:2] == (
+        assert ruling(GateInput("none", 0.9, "x", repeats=True), current, LEAST)[:2] == (
             "deduped",
-            Reason.DUPLICATE,
+            ProposalReason.DUPLICATE,
         )
-        assert ruling(Case("none", 0.9, "x"), current, LEAST)[:2] == ("none", Reason.NOTHING_NEW)
+        assert ruling(GateInput("none", 0.9, "x"), current, LEAST)[:2] == ("none", ProposalReason.NOTHING_NEW)

@@ -21,13 +21,13 @@ from core.model.note import Note, replace
 from core.pipeline.database import outbox
 from core.pipeline.database.connection import Database
 from core.pipeline.database.origins import origin_of
-from core.pipeline.database.turn import turn
-from core.pipeline.guard import CallInsideTransactionError
+from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.intake.normalisation import normalise
-from core.pipeline.records import Reason
-from core.pipeline.writes.following import follow
+from core.pipeline.records import ProposalReason
+from core.pipeline.transaction_guard import CallInsideTransactionError
 from core.pipeline.writes.note_of import note_id_of
-from core.pipeline.writes.outbox import BroughtOver, bring_over
+from core.pipeline.writes.note_sync import sync_from_notes
+from core.pipeline.writes.outbox import FlushResult, flush_outbox
 from core.storage.files.atomic import locked
 
 DARK = "The user prefers dark mode."
@@ -52,8 +52,8 @@ def memory(home: Path, clock: Callable[[], datetime], ids: Callable[[], str]) ->
     return Memory.open(home, clock=clock, ids=ids)
 
 
-def _over(database: Database, memory: Memory, **more: object) -> BroughtOver:
-    done = bring_over(database, memory, now=NOW + 1, **more)  # type: ignore[arg-type]
+def _over(database: Database, memory: Memory, **more: object) -> FlushResult:
+    done = flush_outbox(database, memory, now=NOW + 1, **more)  # type: ignore[arg-type]
     assert done.problem is None
     return done
 
@@ -104,12 +104,12 @@ def test_only_what_is_asked_for_is_brought_over(database: Database, memory: Memo
     wanted = learned(database, FRIDAY)
     done = _over(database, memory, proposals=[wanted.proposal])
     assert (done.written, done.waiting) == ((wanted.proposal,), 0)
-    assert outbox.waiting(database.reading) == 1
+    assert outbox.count_waiting(database.reading) == 1
 
 
 def test_nothing_that_waits_writes_nothing(database: Database, memory: Memory) -> None:
     before = (memory.home / "graph" / "graph.json").read_bytes()
-    assert _over(database, memory) == BroughtOver()
+    assert _over(database, memory) == FlushResult()
     assert (memory.home / "graph" / "graph.json").read_bytes() == before
 
 
@@ -145,7 +145,7 @@ def test_a_graph_may_not_be_changed_while_the_database_is_being_written(
 ) -> None:
     learned(database, DARK)
     with database.write(), pytest.raises(CallInsideTransactionError):
-        bring_over(database, memory, now=NOW)
+        flush_outbox(database, memory, now=NOW)
 
 
 # Once and never twice
@@ -180,7 +180,7 @@ def test_a_note_that_a_person_took_out_is_not_made_again_even_after_a_crash(
         memory.change("out", lambda draft: delete_note(draft, added.note))
     _as_if_killed_before_marking(database)
     again = _over(database, memory)
-    assert again.conflicts == ((added.proposal, Reason.WRITTEN, "the note was deleted"),)
+    assert again.conflicts == ((added.proposal, ProposalReason.WRITTEN, "the note was deleted"),)
     assert added.note not in notes_of(memory.home)
 
 
@@ -199,7 +199,7 @@ def test_a_note_that_a_person_changed_is_left_alone_after_a_crash(database: Data
     memory.change("edit", lambda draft: edit_note(draft, added.note, content="Light mode, since last week."))
     _as_if_killed_before_marking(database)
     again = _over(database, memory)
-    assert again.conflicts == ((added.proposal, Reason.WRITTEN, "the note has changed since"),)
+    assert again.conflicts == ((added.proposal, ProposalReason.WRITTEN, "the note has changed since"),)
     assert notes_of(memory.home)[added.note]["content"] == "Light mode, since last week."
     assert outbox_rows(database) == [("add", added.note, "conflict")]
 
@@ -296,7 +296,9 @@ def test_a_change_is_written_only_over_the_text_that_it_was_decided_on(
     changed = decided(database, "update", "note-memory-00000000", "Content of note 0.", "New words.")
     memory.change("mine", lambda draft: edit_note(draft, "note-memory-00000000", content="My own words."))
     done = _over(database, memory)
-    assert done.conflicts == ((changed.proposal, Reason.TARGET_CHANGED, "the note has changed since"),)
+    assert done.conflicts == (
+        (changed.proposal, ProposalReason.TARGET_CHANGED, "the note has changed since"),
+    )
     assert notes_of(memory.home)["note-memory-00000000"]["content"] == "My own words."
     row = database.reading.execute("SELECT status, reason FROM proposals").fetchone()
     assert tuple(row) == ("skipped", "target_changed")
@@ -316,7 +318,9 @@ def test_a_change_of_a_note_that_went_is_not_written(
 ) -> None:
     changed = decided(database, "update", "note-memory-00000000", "Content of note 0.", "New words.")
     memory.change("away", lambda draft: away(draft, "note-memory-00000000"))
-    assert [one[:2] for one in _over(database, memory).conflicts] == [(changed.proposal, Reason.TARGET_GONE)]
+    assert [one[:2] for one in _over(database, memory).conflicts] == [
+        (changed.proposal, ProposalReason.TARGET_GONE)
+    ]
 
 
 def test_a_deletion_hides_and_undo_brings_it_back(database: Database, memory: Memory) -> None:
@@ -338,7 +342,7 @@ def test_a_deletion_of_what_a_person_changed_since_leaves_note_and_fact(
     assert status_of(database, added.fact) == "denied"
     memory.change("mine", lambda draft: edit_note(draft, added.note, content="Dark mode at night."))
     assert [one[:2] for one in _over(database, memory).conflicts] == [
-        (hidden.proposal, Reason.TARGET_CHANGED)
+        (hidden.proposal, ProposalReason.TARGET_CHANGED)
     ]
     assert notes_of(memory.home)[added.note]["hidden"] is False
     assert status_of(database, added.fact) == "active"
@@ -363,7 +367,7 @@ def test_a_graph_that_is_locked_leaves_everything_waiting(
     monkeypatch.setattr("core.storage.files.atomic.LOCK_SECONDS", 0.01)
     monkeypatch.setattr("core.services.repository._LOOK_SECONDS", 0.01)
     with locked(memory.home):
-        done = bring_over(database, memory, now=NOW)
+        done = flush_outbox(database, memory, now=NOW)
     assert isinstance(done.problem, LockTimeoutError)
     assert (done.waiting, done.written) == (1, ())
     row = database.reading.execute("SELECT status, attempts, error <> '' FROM graph_outbox").fetchone()
@@ -376,7 +380,7 @@ def test_a_graph_that_cannot_be_read_leaves_everything_waiting(database: Databas
     path = memory.home / "graph" / "graph.json"
     good = path.read_bytes()
     path.write_bytes(b'{"version": 3, "notes": [')
-    assert bring_over(database, memory, now=NOW).problem is not None
+    assert flush_outbox(database, memory, now=NOW).problem is not None
     assert path.read_bytes() == b'{"version": 3, "notes": ['
     path.write_bytes(good)
     assert _over(database, memory).written == (added.proposal,)
@@ -402,10 +406,10 @@ def test_a_payload_that_cannot_be_read_fails_alone(database: Database, memory: M
 
 def test_while_another_is_at_it_nothing_is_done(database: Database, memory: Memory) -> None:
     learned(database, DARK)
-    with turn(memory.home, 0) as mine:
+    with outbox_lock(memory.home, 0) as mine:
         assert mine
-        done: list[BroughtOver] = []
-        thread = threading.Thread(target=lambda: done.append(bring_over(database, memory, now=NOW)))
+        done: list[FlushResult] = []
+        thread = threading.Thread(target=lambda: done.append(flush_outbox(database, memory, now=NOW)))
         thread.start()
         thread.join()
     assert (done[0].busy, done[0].waiting, done[0].problem) == (True, 1, None)
@@ -452,15 +456,15 @@ def test_what_a_person_takes_out_or_hides_is_kept_as_taken_back_until_it_is_back
 ) -> None:
     out, away = learned(database, DARK), learned(database, FRIDAY)
     done = _over(database, memory)
-    assert follow(database, memory, now=NOW + 2) == 0
+    assert sync_from_notes(database, memory, now=NOW + 2) == 0
     memory.change("out", lambda draft: delete_note(draft, out.note))
     memory.change("away", lambda draft: hide_note(draft, away.note))
-    assert follow(database, memory, now=NOW + 2) == 2
-    assert follow(database, memory, now=NOW + 3) == 0
+    assert sync_from_notes(database, memory, now=NOW + 2) == 2
+    assert sync_from_notes(database, memory, now=NOW + 3) == 0
     assert (status_of(database, out.fact), status_of(database, away.fact)) == ("retracted", "retracted")
     assert events(database, out.note)[1:] == [("retracted", "its note was deleted")]
     memory.change("back", lambda draft: unhide_note(draft, away.note))
-    assert follow(database, memory, now=NOW + 4) == 1
+    assert sync_from_notes(database, memory, now=NOW + 4) == 1
     assert status_of(database, away.fact) == "active"
     assert done.change_set is not None
     who = database.reading.execute("SELECT changed_by FROM history WHERE event = 'restored'").fetchone()
@@ -473,8 +477,8 @@ def test_a_fact_takes_over_the_words_that_a_person_gave_its_note_and_keeps_its_h
     added = learned(database, DARK)
     _over(database, memory)
     memory.change("mine", lambda draft: edit_note(draft, added.note, content="Dark mode\n\nat night."))
-    assert follow(database, memory, now=NOW + 2) == 1
-    assert follow(database, memory, now=NOW + 3) == 0
+    assert sync_from_notes(database, memory, now=NOW + 2) == 1
+    assert sync_from_notes(database, memory, now=NOW + 3) == 0
     row = database.reading.execute("SELECT content, content_hash, status FROM facts").fetchone()
     assert tuple(row) == ("Dark mode at night.", normalise(DARK).content_hash, "active")
 
@@ -485,16 +489,16 @@ def test_a_fact_whose_note_was_merged_into_another_stands_with_it(database: Data
     other = "note-memory-00000001"
     memory.change("merge", lambda draft: merge_notes(draft, other, added.note))
     assert notes_of(memory.home)[added.note]["hidden"] is True
-    follow(database, memory, now=NOW + 2)
+    sync_from_notes(database, memory, now=NOW + 2)
     assert status_of(database, added.fact) == "active"
     memory.change("away", lambda draft: hide_note(draft, other))
-    follow(database, memory, now=NOW + 3)
+    sync_from_notes(database, memory, now=NOW + 3)
     assert status_of(database, added.fact) == "retracted"
 
 
 def test_what_waits_to_be_written_is_not_followed(database: Database, memory: Memory) -> None:
     added = learned(database, DARK)
-    assert follow(database, memory, now=NOW + 2) == 0
+    assert sync_from_notes(database, memory, now=NOW + 2) == 0
     assert status_of(database, added.fact) == "active"
 
 
@@ -504,7 +508,7 @@ def test_a_graph_that_cannot_be_read_takes_no_fact_back(database: Database, memo
     path = memory.home / "graph" / "graph.json"
     path.write_bytes(b"{")
     with pytest.raises(Exception, match="graph"):
-        follow(database, memory, now=NOW + 2)
+        sync_from_notes(database, memory, now=NOW + 2)
     assert status_of(database, added.fact) == "active"
 
 

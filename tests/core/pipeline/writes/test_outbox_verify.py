@@ -14,9 +14,9 @@ from kits.outbox_kit import NOW, decided, events, learned, status_of
 from core import Memory
 from core.graph.edits import delete_note, edit_note, hide_note, unhide_note
 from core.pipeline.database.connection import PIPELINE_FILE, Database
-from core.pipeline.writes.following import follow
-from core.pipeline.writes.outbox import bring_over
-from core.pipeline.writes.verify import drift, mend_drift
+from core.pipeline.writes.note_sync import sync_from_notes
+from core.pipeline.writes.outbox import flush_outbox
+from core.pipeline.writes.verify import drift, repair_drift
 from core.verify.finding import Finding
 
 DARK = "The user prefers dark mode."
@@ -43,7 +43,7 @@ def _kinds(found: tuple[Finding, ...]) -> list[tuple[str, bool]]:
 
 def test_a_memory_without_the_pipeline_has_nothing_to_tell_and_gets_no_database(memory: Memory) -> None:
     assert drift(memory, now=LATER) == ()
-    assert mend_drift(memory, now=NOW) == ()
+    assert repair_drift(memory, now=NOW) == ()
     assert not (memory.home / PIPELINE_FILE).exists()
 
 
@@ -51,12 +51,12 @@ def test_a_memory_whose_facts_are_all_brought_over_has_nothing_to_tell(
     database: Database, memory: Memory
 ) -> None:
     added = learned(database, DARK)
-    bring_over(database, memory, now=NOW)
+    flush_outbox(database, memory, now=NOW)
     assert drift(memory, now=LATER) == ()
     memory.change("mine", lambda draft: edit_note(draft, added.note, content="Dark mode at night."))
     assert drift(memory, now=LATER) == ()
     decided(database, "hide", added.note, "Dark mode at night.")
-    bring_over(database, memory, now=NOW)
+    flush_outbox(database, memory, now=NOW)
     assert drift(memory, now=LATER) == ()
     assert memory.verify() == ()
 
@@ -67,7 +67,7 @@ def test_what_waits_is_told_and_brought_over(database: Database, memory: Memory)
     assert "1 accepted fact is not" in drift(memory, now=LATER)[0].detail
     learned(database, FRIDAY)
     assert "2 accepted facts are not" in drift(memory, now=LATER)[0].detail
-    assert len(mend_drift(memory, now=NOW)) == 1
+    assert len(repair_drift(memory, now=NOW)) == 1
     assert notes_of(memory.home)[added.note]["content"] == DARK
     assert drift(memory, now=LATER) == ()
 
@@ -82,26 +82,26 @@ def test_what_was_accepted_just_now_is_on_its_way(database: Database, memory: Me
 
 def test_what_failed_is_told_with_the_reason_and_tried_again(database: Database, memory: Memory) -> None:
     added = learned(database, DARK, nugget="../outside")
-    bring_over(database, memory, now=NOW)
+    flush_outbox(database, memory, now=NOW)
     [found] = drift(memory, now=LATER)
     assert (found.kind, found.where) == ("outbox-failed", added.note)
     assert "could not become a note: " in found.detail
     assert "not a valid nugget name" in found.detail
-    mend_drift(memory, now=NOW)
+    repair_drift(memory, now=NOW)
     assert _kinds(drift(memory, now=LATER)) == [("outbox-failed", True)]
     with database.write() as writer:
         writer.execute("UPDATE graph_outbox SET payload = replace(payload, '../outside', 'web')")
-    mend_drift(memory, now=NOW)
+    repair_drift(memory, now=NOW)
     assert drift(memory, now=LATER) == ()
 
 
 def test_notes_that_went_are_told_and_their_facts_taken_back(database: Database, memory: Memory) -> None:
     out, away = learned(database, DARK), learned(database, FRIDAY)
-    bring_over(database, memory, now=NOW)
+    flush_outbox(database, memory, now=NOW)
     memory.change("out", lambda draft: delete_note(draft, out.note))
     memory.change("away", lambda draft: hide_note(draft, away.note))
     assert _kinds(drift(memory, now=LATER)) == [("fact-gone", True), ("fact-hidden", True)]
-    assert mend_drift(memory, now=NOW) == ()
+    assert repair_drift(memory, now=NOW) == ()
     assert drift(memory, now=LATER) == ()
     assert {status_of(database, one.fact) for one in (out, away)} == {"retracted"}
     assert ("retracted", "its note was hidden") in events(database, away.note)
@@ -109,12 +109,12 @@ def test_notes_that_went_are_told_and_their_facts_taken_back(database: Database,
 
 def test_a_note_that_is_back_is_told_and_its_fact_stands_again(database: Database, memory: Memory) -> None:
     added = learned(database, DARK)
-    bring_over(database, memory, now=NOW)
+    flush_outbox(database, memory, now=NOW)
     memory.change("away", lambda draft: hide_note(draft, added.note))
-    follow(database, memory, now=NOW)
+    sync_from_notes(database, memory, now=NOW)
     memory.change("back", lambda draft: unhide_note(draft, added.note))
     assert _kinds(drift(memory, now=LATER)) == [("fact-back", True)]
-    mend_drift(memory, now=NOW)
+    repair_drift(memory, now=NOW)
     assert drift(memory, now=LATER) == ()
     assert status_of(database, added.fact) == "active"
 
@@ -124,13 +124,13 @@ def test_notes_of_facts_that_the_database_never_had_are_told_once_and_lose_their
 ) -> None:
     learned(database, DARK)
     learned(database, FRIDAY)
-    bring_over(database, memory, now=NOW)
+    flush_outbox(database, memory, now=NOW)
     database.close()
     (memory.home / PIPELINE_FILE).unlink()
     Database.open(memory.home).close()
     [found] = drift(memory, now=LATER)
     assert (found.kind, "2 notes name" in found.detail) == ("unknown-origin", True)
-    [change_set] = mend_drift(memory, now=NOW)
+    [change_set] = repair_drift(memory, now=NOW)
     assert drift(memory, now=LATER) == ()
     assert all("origin" not in note for note in notes_of(memory.home).values())
     memory.undo(change_set)

@@ -16,7 +16,7 @@ from kits.scripted_model import ScriptedModel
 from core.graph.edits import delete_note, edit_note, hide_note
 from core.model.change import PERSON
 from core.pipeline.service import Pipeline
-from core.pipeline.writes.following import follow
+from core.pipeline.writes.note_sync import sync_from_notes
 from core.pipeline.writes.verify import drift
 
 LATER = 10**14
@@ -92,7 +92,7 @@ def test_what_a_person_took_out_is_not_learned_again(
     [id] = _made(home)
     pipeline.memory.change("away", lambda draft: away(draft, id))
     if followed:
-        assert follow(pipeline.database, pipeline.memory, now=1) == 1
+        assert sync_from_notes(pipeline.database, pipeline.memory, now=1) == 1
     before = notes_of(home)
     pipeline.ingest("Once more: «Deploys run on FRIDAY!» as everybody knows.")
     _work(pipeline)

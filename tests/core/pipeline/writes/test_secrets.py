@@ -28,7 +28,7 @@ from core.pipeline.database import masking as rows
 from core.pipeline.database.connection import Database
 from core.pipeline.database.entities import add_alias
 from core.pipeline.database.links import find_or_make_aspect, find_or_make_entity
-from core.pipeline.database.turn import turn
+from core.pipeline.database.outbox_lock import outbox_lock
 from core.pipeline.intake.normalisation import normalise
 from core.pipeline.intake.redaction import redact
 from core.pipeline.service import Pipeline
@@ -358,7 +358,7 @@ def test_what_differs_in_the_value_alone_stays_two(pipeline: Pipeline) -> None:
 
 def test_what_is_no_secret_is_said_once(pipeline: Pipeline) -> None:
     raw_id = pipeline.ingest(TEXT).raw_id
-    done = secrets.say_not_secret(pipeline.memory, [raw_id])
+    done = secrets.mark_not_secret(pipeline.memory, [raw_id])
     assert done.empty
     assert not secrets.secrets(pipeline.memory)
     pipeline.ingest(f"The deploy token is {TOKEN}.")
@@ -383,7 +383,7 @@ def test_masking_waits_for_whoever_writes_notes(pipeline: Pipeline, monkeypatch:
     pipeline.ingest(TEXT)
     monkeypatch.setattr(secrets, "_SECONDS", 0.05)
     plan = secrets.masking(pipeline.memory)
-    with turn(pipeline.home, 1), pytest.raises(LockTimeoutError, match="writing notes"):
+    with outbox_lock(pipeline.home, 1), pytest.raises(LockTimeoutError, match="writing notes"):
         Workspace(pipeline.memory, lambda: NOW).mask_secrets(plan)
     assert secrets.secrets(pipeline.memory)
 

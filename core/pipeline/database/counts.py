@@ -1,0 +1,108 @@
+"""Counts over all tables, for the status and for deciding what to do next; each costs what its index costs."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Final, NamedTuple
+
+from core.pipeline.database.jobs import counts
+from core.pipeline.records import JobStatus
+
+# Who settled a proposal when nobody was asked.
+_PIPELINE: Final = "pipeline"
+
+
+class DatabaseCounts(NamedTuple):
+    """Everything in counts. jobs: by status. Moments are epoch ms, None for never.
+
+    since: from when on the oldest open work has waited. progress: when a job was last completed or a note written.
+    """
+
+    jobs: dict[JobStatus, int]
+    proposals_open: int
+    raw: int
+    read: int
+    facts: int
+    outcomes: int
+    entities: int
+    outbox_pending: int
+    outbox_conflicts: int
+    last_written_at: int | None
+    since: int | None
+    progress: int | None
+    died: int | None
+    died_of: str
+
+
+def count_all(reader: sqlite3.Connection) -> DatabaseCounts:
+    """All counts as they are now."""
+    one = _One(reader)
+    completed = one("SELECT max(completed_at) FROM jobs WHERE status = 'completed'")
+    written = one("SELECT max(done_at) FROM graph_outbox WHERE status = 'done'")
+    dead = reader.execute(
+        "SELECT failed_at, error FROM jobs WHERE status = 'dead' ORDER BY failed_at DESC, id DESC LIMIT 1"
+    ).fetchone()
+    moments = [moment for moment in (completed, written) if moment is not None]
+    return DatabaseCounts(
+        jobs=counts(reader),
+        proposals_open=one.count("proposals WHERE status IN ('proposed', 'review')"),
+        raw=one.count("raw_memories"),
+        read=one.count("raw_memories WHERE status = 'extracted'"),
+        facts=one.count("facts WHERE status = 'active'"),
+        # A fact that was known already is an outcome too.
+        outcomes=one.count("proposals WHERE status IN ('applied', 'deduped', 'none', 'rejected')"),
+        entities=one.count("entities"),
+        outbox_pending=outbox_pending(reader),
+        outbox_conflicts=one.count("graph_outbox WHERE status IN ('conflict', 'failed')"),
+        last_written_at=written,
+        since=_since(one),
+        progress=max(moments) if moments else None,
+        died=dead["failed_at"] if dead else None,
+        died_of=dead["error"] if dead else "",
+    )
+
+
+def outbox_pending(reader: sqlite3.Connection) -> int:
+    """How many rows have still to be brought into the notes."""
+    return _One(reader).count("graph_outbox WHERE status = 'pending'")
+
+
+def any_fact(reader: sqlite3.Connection) -> bool:
+    """Whether anything was ever learned, taken back since or not."""
+    return bool(_One(reader)("SELECT EXISTS (SELECT 1 FROM facts)"))
+
+
+def accepted_waiting(reader: sqlite3.Connection, most: int = 1_000) -> tuple[str, ...]:
+    """Proposals that a person accepted and whose note is still to come, first those accepted first."""
+    rows = reader.execute(
+        "SELECT proposals.id FROM graph_outbox JOIN proposals ON proposals.id = graph_outbox.proposal_id"
+        " WHERE graph_outbox.status = 'pending' AND resolved_by <> '' AND resolved_by NOT LIKE ?"
+        " ORDER BY graph_outbox.id LIMIT ?",
+        (f"{_PIPELINE}%", most),
+    )
+    return tuple(row[0] for row in rows)
+
+
+def _since(one: _One) -> int | None:
+    """A job that failed waits from its making on, one that was let go again from then on."""
+    waiting = one(
+        "SELECT min(CASE WHEN failed_at = updated_at THEN created_at ELSE updated_at END)"
+        " FROM jobs WHERE status = 'pending'"
+    )
+    running = one("SELECT min(leased_at) FROM jobs WHERE status = 'leased'")
+    notes = one("SELECT min(created_at) FROM graph_outbox WHERE status = 'pending'")
+    return min((moment for moment in (waiting, running, notes) if moment is not None), default=None)
+
+
+class _One:
+    """Asks for one number."""
+
+    def __init__(self, reader: sqlite3.Connection) -> None:
+        self._reader = reader
+
+    def __call__(self, statement: str) -> int | None:
+        found: int | None = self._reader.execute(statement).fetchone()[0]
+        return found
+
+    def count(self, table: str) -> int:
+        return self(f"SELECT count(*) FROM {table}") or 0

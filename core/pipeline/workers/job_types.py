@@ -1,0 +1,83 @@
+"""The types of jobs: how each is read, thought through and written, in phases that the runner calls in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from core.pipeline.config import PipelineConfiguration
+from core.pipeline.database import jobs
+from core.pipeline.database.connection import Database
+from core.pipeline.database.jobs import Lease, LostLeaseError
+from core.pipeline.records import JobType
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.pipeline.workers.model_calls import ModelCaller
+
+TYPES: Final[tuple[JobType, ...]] = ("extract", "structural_classify")
+MEMORY_NOT_FOUND: Final = "memory_not_found"
+ALREADY_EXTRACTED: Final = "already_extracted"
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """What a job is worked on with. now: epoch ms. heartbeat: renews the lease; raises LostLeaseError when it is lost.
+
+    memory: opens the memory when it is first asked for.
+    """
+
+    database: Database
+    configuration: PipelineConfiguration
+    caller: ModelCaller
+    memory: Callable[[], Memory]
+    now: Callable[[], int]
+    heartbeat: Callable[[], None]
+
+
+def needs_model(type: JobType) -> bool:
+    """Whether a job of this type can do nothing without a model; the others have rules to go by."""
+    return type == "extract"
+
+
+def run_job(context: JobContext, lease: Lease) -> tuple[str, ...]:
+    """Does a job to its end, and what there is to warn of. Raises LostLeaseError, and what kept it from being done."""
+    return {"extract": _extract, "structural_classify": _classify}[lease.job.type](context, lease)
+
+
+def _extract(context: JobContext, lease: Lease) -> tuple[str, ...]:
+    from core.pipeline.workers.extract_job import commit, prepare, think
+
+    work = prepare(context.database, lease.job, context.configuration)
+    if work is None:
+        return _skip(context, lease, MEMORY_NOT_FOUND)
+    if work.raw.status == "extracted":
+        return _skip(context, lease, ALREADY_EXTRACTED)
+    plan = think(work, context.database, context.memory(), context.caller, between=context.heartbeat)
+    if commit(context.database, plan, lease.token, context.now(), also=context.caller.record_calls) is None:
+        raise LostLeaseError(lease.job.id)
+    context.caller.calls_recorded()
+    return ()
+
+
+def _classify(context: JobContext, lease: Lease) -> tuple[str, ...]:
+    from core.pipeline.workers.classify_job import commit, prepare, skipped_why, think
+
+    work = prepare(context.database, lease.job, context.configuration)
+    if work is None:
+        return _skip(context, lease, skipped_why(context.database, lease.job))
+    provider = None if context.caller.provider is None else context.caller.about("classify")
+    written = commit(
+        context.database, think(work, provider, context.configuration), lease.token, context.now()
+    )
+    if written is None:
+        raise LostLeaseError(lease.job.id)
+    return written.warnings
+
+
+def _skip(context: JobContext, lease: Lease, why: str) -> tuple[str, ...]:
+    with context.database.write() as writer:
+        if not jobs.complete(writer, lease.job.id, lease.token, now=context.now(), result={"skipped": why}):
+            raise LostLeaseError(lease.job.id)
+    return ()

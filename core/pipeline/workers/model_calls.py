@@ -1,0 +1,350 @@
+"""Asking a model: what is refused beforehand, what is put down about each call, and who is asked in its place."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Callable
+from copy import copy
+from datetime import UTC, datetime, timedelta
+from typing import Final, Literal, NamedTuple, NoReturn, Self
+
+from core.errors import NuggetsError
+from core.local_zone import local_zone
+from core.pipeline.config import PipelineConfiguration
+from core.pipeline.database import calls
+from core.pipeline.database.calls import Breaker
+from core.pipeline.database.connection import Database
+from core.pipeline.models.breaker import THRESHOLD, is_fault, is_open, opens_at_once, pause_ms
+from core.pipeline.models.factory import fallback_of, named, provider_of
+from core.pipeline.models.provider import (
+    Answer,
+    Availability,
+    BreakerOpenError,
+    BudgetSpentError,
+    CallRefusedError,
+    ModelError,
+    ModelUnavailableError,
+    NamedProvider,
+    Provider,
+    Schema,
+)
+from core.pipeline.records import ProviderHealth
+from core.pipeline.transaction_guard import assert_outside_transaction
+
+NO_MODEL: Final = "no model is configured"
+HOW_TO_CONFIGURE: Final = (
+    'set extraction.provider under [pipeline] in settings.toml to "ollama" or "claude-code"'
+)
+# As long as looking takes at most, and a little more.
+_LOOK_MS: Final = 5_000
+# Who answered so lately is taken for there.
+_RECENT_MS: Final = 600_000
+_LONGEST_ERROR: Final = 500
+
+
+class Readiness(NamedTuple):
+    """Whether work that needs a model may begin. until: epoch ms to wait for, 0 when waiting alone does not help."""
+
+    ok: bool
+    until: int = 0
+    why: str = ""
+
+
+class ModelCaller:
+    """A provider whose calls are guarded, bounded by a budget of the day, put down in the ledger, and spared for a
+    while after failures; another provider is asked in its place where the configuration names one.
+
+    All processes of a memory share the ledger and the breakers. Safe to use from several threads.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        provider: Provider | None,
+        *,
+        clock: Callable[[], datetime],
+        budget: int,
+        fallback: Provider | None = None,
+        threshold: int = THRESHOLD,
+    ) -> None:
+        """clock: aware times. budget: calls in one day of the local calendar. threshold: failures until a pause."""
+        self.database = database
+        self.provider: NamedProvider | None = None if provider is None else named(provider)
+        self.fallback: NamedProvider | None = None if fallback is None else named(fallback)
+        self.budget = budget
+        self.purpose = ""
+        self.raw_id = ""
+        self._clock = clock
+        self._threshold = threshold
+        self._seen: set[str] = set()
+        # None: how a call ended is put down at once.
+        self._ended: list[Callable[[sqlite3.Connection], None]] | None = None
+
+    @classmethod
+    def of(
+        cls,
+        configuration: PipelineConfiguration,
+        database: Database,
+        *,
+        clock: Callable[[], datetime],
+        provider: Provider | None = None,
+    ) -> Self:
+        """The asking that a configuration describes. provider: one to ask instead of those that it names."""
+        first, second = (
+            (provider, None) if provider else (provider_of(configuration), fallback_of(configuration))
+        )
+        budget = configuration.extraction.daily_call_budget
+        return cls(database, first, clock=clock, budget=budget, fallback=second)
+
+    def about(self, purpose: str, raw_id: str = "") -> Self:
+        """The same, with what its calls are for, and which raw memory they are about; the ledger tells both."""
+        other = copy(self)
+        other.purpose, other.raw_id = purpose, raw_id
+        return other
+
+    def for_a_job(self) -> Self:
+        """The same for one piece of work in one thread: that a call ended well is put down together with what is
+        written next, by a further call or by whoever hands a transaction to `put_down`. `finish` puts down the rest.
+        """
+        other = copy(self)
+        other._ended = []
+        return other
+
+    def record_calls(self, writer: sqlite3.Connection) -> None:
+        """Puts down how calls ended, as part of a transaction; doing it again changes nothing."""
+        for one in self._ended or ():
+            one(writer)
+
+    def finish(self) -> None:
+        """Puts down what is left, in a transaction of its own."""
+        if self._ended:
+            # An answer is not thrown away because it could not be put down.
+            with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
+                self.record_calls(writer)
+            self.calls_recorded()
+
+    def calls_recorded(self) -> None:
+        """To be told when the transaction of `put_down` is committed."""
+        if self._ended:
+            self._ended.clear()
+
+    def generate(self, prompt: str, schema: Schema | None, deadline: float) -> Answer:
+        """The model's answer; see `Provider.generate`. deadline: seconds of each provider that is asked.
+
+        Raises a CallRefusedError where nothing was asked: the budget is spent, the provider's breaker is open, or
+        there is nobody to ask. Then the work may wait until `error.until`, and no attempt was made. The database's
+        errors, when it cannot be written before the call.
+        """
+        assert_outside_transaction("asking a model")
+        if self.provider is None:
+            raise ModelUnavailableError(NO_MODEL, todo=HOW_TO_CONFIGURE)
+        try:
+            return self._ask(self.provider, "", prompt, schema, deadline)
+        except BudgetSpentError:
+            raise
+        except ModelError as error:
+            if self.fallback is None or not (is_fault(error) or isinstance(error, BreakerOpenError)):
+                raise
+            first = error
+        try:
+            return self._ask(self.fallback, self.provider.name, prompt, schema, deadline)
+        except ModelError as second:
+            raise _of_both(first, second) from second
+
+    def ready(self) -> Readiness:
+        """Whether a call would be made now; to be asked before work is taken up, outside of transactions.
+
+        A provider that nobody knows of yet, or whose pause is over, is looked at first, for three seconds at most and
+        by one process at a time. So a server that is down costs no attempt of any work.
+        """
+        assert_outside_transaction("looking whether a model is there")
+        if self.provider is None:
+            return Readiness(False, 0, f"{NO_MODEL}: {HOW_TO_CONFIGURE}")
+        now, day = self._now()
+        with self.database.checked_reading() as reader:
+            spent = calls.spent(reader, day, self.budget)
+        if spent:
+            return Readiness(False, self._midnight(), self._spent())
+        first = self._ready(self.provider, now)
+        if first.ok or self.fallback is None:
+            return first
+        second = self._ready(self.fallback, now)
+        return second if second.ok else Readiness(False, min(first.until, second.until), first.why)
+
+    def health(self) -> ProviderHealth:
+        """How the provider is, by what was put down; nobody is asked."""
+        now, day = self._now()
+        if self.provider is None:
+            with self.database.checked_reading() as reader:
+                used = calls.calls_on(reader, day)
+            return ProviderHealth("none", "", "off", 0, 0, None, "", used, self.budget, None, 0)
+        with self.database.checked_reading() as reader:
+            breaker = calls.breaker_of(reader, self.provider.identity)
+            today = calls.day_of(reader, day, self.provider.name)
+        opened = is_open(breaker.open_until, now)
+        troubled = breaker.failures > 0 or opened
+        return ProviderHealth(
+            name=self.provider.name,
+            model=self.provider.model,
+            state=_state(breaker, now),
+            failures=breaker.failures,
+            open_until=breaker.open_until if opened else 0,
+            last_ok_at=breaker.last_ok_at,
+            last_error=breaker.last_error if troubled else "",
+            calls_today=today.calls,
+            budget=self.budget,
+            median_latency_ms=today.median_latency_ms,
+            tokens_today=today.tokens,
+            fallbacks_today=today.fallbacks,
+            last_error_kind=breaker.error_class if troubled else "",
+        )
+
+    def reset_breakers(self) -> None:
+        """Closes the breakers, for the providers to be looked at again: somebody put right what was wrong."""
+        self._seen.clear()
+        with self.database.write(lasting=False) as writer:
+            for provider in (self.provider, self.fallback):
+                if provider is not None:
+                    calls.close_breaker(writer, provider.identity, forget=True)
+
+    def _ask(
+        self, provider: NamedProvider, fallback_for: str, prompt: str, schema: Schema | None, deadline: float
+    ) -> Answer:
+        began, day = self._now()
+        with self.database.write(lasting=False) as writer:
+            self.record_calls(writer)
+            breaker = calls.breaker_of(writer, provider.identity)
+            if is_open(breaker.open_until, began):
+                raise BreakerOpenError(_left_alone(provider.name, breaker), until=breaker.open_until)
+            if calls.spent(writer, day, self.budget):
+                raise BudgetSpentError(self._spent(), until=self._midnight())
+            call = calls.begin(
+                writer, at=began, day=day, provider=provider.name, model=provider.model, purpose=self.purpose,
+                raw_id=self.raw_id, fallback_for=fallback_for,
+            )  # fmt: skip
+        self.calls_recorded()
+        try:
+            answer = provider.generate(prompt, schema, deadline)
+        except ModelError as error:
+            self._failed(call, provider, began, error)
+        except BaseException as error:
+            with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
+                calls.finish(writer, call, latency_ms=self._since(began), outcome=type(error).__name__)
+            raise
+        self._answered(call, provider, began, answer)
+        return answer
+
+    def _answered(self, call: int, provider: NamedProvider, began: int, answer: Answer) -> None:
+        now = self._now()[0]
+
+        def record_calls(writer: sqlite3.Connection) -> None:
+            calls.finish(
+                writer, call, latency_ms=max(0, now - began), outcome="ok", prompt_tokens=answer.prompt_tokens,
+                answer_tokens=answer.answer_tokens,
+            )  # fmt: skip
+            calls.succeeded(writer, provider.identity, now)
+
+        if self._ended is not None:
+            self._ended.append(record_calls)
+            return
+        # An answer is not thrown away because it could not be put down.
+        with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
+            record_calls(writer)
+
+    def _failed(self, call: int, provider: NamedProvider, began: int, error: ModelError) -> NoReturn:
+        """Puts a failure down and raises it; as refused when there was nobody to ask."""
+        told = error.message[:_LONGEST_ERROR]
+        now, until = self._now()[0], 0
+        with contextlib.suppress(NuggetsError), self.database.write(lasting=False) as writer:
+            calls.finish(writer, call, latency_ms=self._since(began), outcome=error.kind, error=told)
+            if is_fault(error):
+                failures = calls.breaker_of(writer, provider.identity).failures + 1
+                if failures >= self._threshold or opens_at_once(error):
+                    until = now + pause_ms(failures, self._threshold)
+                calls.failed(
+                    writer, provider.identity, now, error=told, error_class=error.kind, open_until=until
+                )
+            else:
+                # It answered, if not well, or would have answered another question.
+                calls.succeeded(writer, provider.identity, now)
+        if isinstance(error, ModelUnavailableError):
+            raise BreakerOpenError(error.what, where=error.where, todo=error.todo, until=until) from error
+        raise error
+
+    def _ready(self, provider: NamedProvider, now: int) -> Readiness:
+        with self.database.checked_reading() as reader:
+            breaker = calls.breaker_of(reader, provider.identity)
+        if is_open(breaker.open_until, now):
+            return Readiness(False, breaker.open_until, _left_alone(provider.name, breaker))
+        if breaker.open_until == 0:
+            if provider.identity in self._seen or now - (breaker.last_ok_at or 0) < _RECENT_MS:
+                return Readiness(True)
+            return self._checked(provider, provider.available(), breaker)
+        # Until the look is over, others see the breaker as open.
+        with self.database.write(lasting=False) as writer:
+            if not calls.claim_check(writer, provider.identity, now, now + _LOOK_MS):
+                breaker = calls.breaker_of(writer, provider.identity)
+                return Readiness(False, breaker.open_until, _left_alone(provider.name, breaker))
+        return self._checked(provider, provider.available(), breaker)
+
+    def _checked(self, provider: NamedProvider, found: Availability, before: Breaker) -> Readiness:
+        now = self._now()[0]
+        with self.database.write(lasting=False) as writer:
+            if found.ok:
+                # Being there is what had been missing; answering is still to be shown.
+                forget = before.error_class in ("unavailable", "model_missing")
+                calls.close_breaker(writer, provider.identity, forget=forget)
+                self._seen.add(provider.identity)
+                return Readiness(True)
+            until = now + pause_ms(before.failures + 1, self._threshold)
+            kind = "model_missing" if found.reason == "model_missing" else "unavailable"
+            calls.close_breaker(writer, provider.identity, forget=False)
+            calls.failed(
+                writer, provider.identity, now, error=found.message, error_class=kind, open_until=until
+            )
+        return Readiness(False, until, found.message)
+
+    def _now(self) -> tuple[int, str]:
+        """Epoch ms, and the day of the local calendar."""
+        moment = self._clock()
+        return _milliseconds(moment), moment.astimezone(local_zone()).date().isoformat()
+
+    def _since(self, began: int) -> int:
+        return max(0, self._now()[0] - began)
+
+    def _midnight(self) -> int:
+        """When the budget begins anew."""
+        today = self._clock().astimezone(local_zone()).replace(hour=0, minute=0, second=0, microsecond=0)
+        return _milliseconds(today + timedelta(days=1))
+
+    def _spent(self) -> str:
+        return f"today's limit of {self.budget:,} calls is used up"
+
+
+def _of_both(first: ModelError, second: ModelError) -> ModelError:
+    """The one error for a provider that failed and another that did in its place."""
+    if isinstance(first, CallRefusedError) and isinstance(second, CallRefusedError):
+        return second if second.until < first.until else first
+    if isinstance(second, CallRefusedError):
+        return first
+    return (
+        second if isinstance(first, CallRefusedError) else second.during(f"{first.what}; then the fallback")
+    )
+
+
+def _state(breaker: Breaker, now: int) -> Literal["unknown", "healthy", "failing", "open"]:
+    if is_open(breaker.open_until, now):
+        return "open"
+    if breaker.failures:
+        return "failing"
+    return "unknown" if breaker.last_ok_at is None else "healthy"
+
+
+def _left_alone(name: str, breaker: Breaker) -> str:
+    why = f": {breaker.last_error}" if breaker.last_error else ""
+    return f"{name} fails and is not asked for a while{why}"
+
+
+def _milliseconds(moment: datetime) -> int:
+    return int(moment.astimezone(UTC).timestamp() * 1_000)

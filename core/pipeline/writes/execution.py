@@ -1,0 +1,210 @@
+"""Carries a proposal out: the fact, and what is to be done to its note, in the transaction of whoever calls."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final, Literal, NamedTuple
+
+from core.model.note import Note
+from core.model.snapshot import Snapshot
+from core.pipeline.database import facts, outbox, proposals
+from core.pipeline.database.facts import StoredFact
+from core.pipeline.decision.candidates import match_terms
+from core.pipeline.decision.short_cuts import saying, says_the_same
+from core.pipeline.intake.normalisation import Normalised, normalise
+from core.pipeline.records import ProposalReason, ProposalStatus, StoredProposal
+from core.pipeline.writes.note_of import note_id_of
+
+_NEAREST: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionRequest:
+    """A proposal that is to be carried out.
+
+    accepted_by: the person who said so, "" when the mode alone allows it. fresh: no other fact was stored since it was
+    decided, so that the rule that compares words need not be asked again.
+    """
+
+    proposal: StoredProposal
+    prompt_version: str
+    project: str
+    accepted_by: str = ""
+    fresh: bool = False
+
+
+class ExecutionResult(NamedTuple):
+    """What became of an order. note_id, fact_id: of what was written, or of what says it already.
+
+    done: what was handed over to the outbox, "" for nothing. former: the text that was replaced or hidden.
+    """
+
+    status: ProposalStatus
+    reason: ProposalReason
+    note_id: str = ""
+    fact_id: str = ""
+    done: outbox.Op | Literal[""] = ""
+    former: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """What the writes must know of the notes: a snapshot of them, which may be a little old.
+
+    Whatever has changed since is met again when the outbox is brought over.
+    """
+
+    snapshot: Snapshot
+
+    def visible(self, note_id: str) -> Note | None:
+        """The note, None for one that is hidden or gone."""
+        note = self.snapshot.by_id.get(note_id)
+        return None if note is None or note.hidden else note
+
+    def text(self, reader: sqlite3.Connection, note_id: str) -> str | None:
+        """What a note says, or will say once it is written; None for one that is hidden, gone or unknown."""
+        if note_id in self.snapshot.by_id:
+            note = self.visible(note_id)
+            return None if note is None else note.content
+        return facts.text_on_its_way(reader, note_id)
+
+    def takes(self, reader: sqlite3.Connection) -> Callable[[str], bool]:
+        """Tells whether the id of a note belongs to another already."""
+        return lambda id: (
+            id in self.snapshot.by_id or id in self.snapshot.set_aside or outbox.note_id_known(reader, id)
+        )
+
+
+def carry_out(writer: sqlite3.Connection, order: ExecutionRequest, graph: Graph, now: int) -> ExecutionResult:
+    """Does what a proposal says. now: epoch ms.
+
+    A fact that is there already is not written again; a note that is gone or says something else by now is left alone.
+    """
+    said = normalise(order.proposal.content)
+    proposal = order.proposal
+    if proposal.action == "add":
+        return _add(writer, order, said, graph, now)
+    target = proposal.target_note or proposals.note_of_sibling(writer, proposal.id, proposal.target_content)
+    if not target and proposal.action == "update":
+        # It refines a fact of the same text that was not accepted: so it is the first to say it.
+        return _add(writer, order, said, graph, now)
+    return _change(writer, order, said, target, graph, now)
+
+
+def _add(
+    writer: sqlite3.Connection, order: ExecutionRequest, said: Normalised, graph: Graph, now: int
+) -> ExecutionResult:
+    proposal = order.proposal
+    there = facts.same(writer, proposal.nugget, said.content_hash)
+    if there is None and not order.fresh:
+        there = _near_duplicate(writer, proposal.nugget, said)
+    if there is not None:
+        return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
+    note_id = note_id_of(proposal.nugget, said.content_hash, graph.takes(writer))
+    fact = _fact(order, said, f"fact-{proposal.id.partition('-')[2]}", note_id, now)
+    facts.insert(writer, fact)
+    payload = {
+        "nugget": proposal.nugget,
+        "content": proposal.content,
+        "type": proposal.type,
+        "confidence": proposal.fact_confidence,
+        "project": order.project,
+        "prompt_version": order.prompt_version,
+    }
+    _enqueue(writer, "add", order, fact.id, note_id, payload, now)
+    return ExecutionResult("applied", ProposalReason.WRITTEN, note_id, fact.id, "add")
+
+
+def _near_duplicate(reader: sqlite3.Connection, nugget: str, said: Normalised) -> StoredFact | None:
+    """The fact that says the same in nearly the same words, as the rule of the decision sees it.
+
+    It is asked once more here, since other facts may have been written after the decision, and proposals of shadow mode
+    are decided about long before they are accepted.
+    """
+    mine = saying(said.storage_content, said.content_hash)
+    for match in facts.matching(reader, nugget, match_terms(said.storage_content), _NEAREST):
+        if says_the_same(mine, saying(match.fact.content, match.fact.content_hash)):
+            return match.fact
+    return None
+
+
+def _change(
+    writer: sqlite3.Connection, order: ExecutionRequest, said: Normalised, target: str, graph: Graph, now: int
+) -> ExecutionResult:
+    proposal = order.proposal
+    text = graph.text(writer, target) if target else None
+    if text is None:
+        return ExecutionResult("skipped", ProposalReason.TARGET_GONE, target)
+    if normalise(text).storage_content != normalise(proposal.target_content).storage_content:
+        return ExecutionResult("skipped", ProposalReason.TARGET_CHANGED, target)
+    fact = facts.of_note(writer, target)
+    fact_id = "" if fact is None else fact.id
+    if proposal.action == "delete":
+        if fact is not None:
+            facts.deny(writer, fact.id)
+        _enqueue(writer, "hide", order, fact_id, target, {"expected": text}, now)
+        return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "hide", text)
+    there = facts.same(writer, proposal.nugget, said.content_hash)
+    if there is not None and there.note_id != target:
+        return ExecutionResult("deduped", ProposalReason.DUPLICATE, there.note_id, there.id)
+    if fact is not None:
+        facts.reword(writer, _fact(order, said, fact.id, target, fact.created_at))
+    payload = {
+        "expected": text,
+        "content": proposal.content,
+        "type": proposal.type,
+        "confidence": proposal.fact_confidence,
+    }
+    _enqueue(writer, "update", order, fact_id, target, payload, now)
+    return ExecutionResult("applied", ProposalReason.WRITTEN, target, fact_id, "update", text)
+
+
+def _fact(
+    order: ExecutionRequest, said: Normalised, fact_id: str, note_id: str, created_at: int
+) -> StoredFact:
+    proposal = order.proposal
+    return StoredFact(
+        id=fact_id,
+        raw_id=proposal.raw_id,
+        proposal_id=proposal.id,
+        nugget=proposal.nugget,
+        content=proposal.content,
+        normalised_content=said.normalised_content,
+        content_hash=said.content_hash,
+        hash_version=said.hash_version,
+        type=proposal.type,
+        confidence=proposal.fact_confidence,
+        note_id=note_id,
+        status="active",
+        model=proposal.model,
+        prompt_version=order.prompt_version,
+        created_at=created_at,
+    )
+
+
+def _enqueue(
+    writer: sqlite3.Connection,
+    op: outbox.Op,
+    order: ExecutionRequest,
+    fact_id: str,
+    note_id: str,
+    payload: dict[str, object],
+    now: int,
+) -> None:
+    common = {
+        "raw_id": order.proposal.raw_id,
+        "fact_id": fact_id,
+        "model": order.proposal.model,
+        "accepted_by": order.accepted_by,
+    }
+    outbox.enqueue(
+        writer,
+        op=op,
+        proposal_id=order.proposal.id,
+        fact_id=fact_id,
+        note_id=note_id,
+        payload=payload | common,
+        now=now,
+    )

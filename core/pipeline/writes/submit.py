@@ -1,0 +1,204 @@
+"""Intake: a text that is submitted is safe on disk, linked and waiting for a worker when this returns."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+import unicodedata
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import Final
+
+from core.errors import ErrorCode, InvalidInputError, NuggetsError
+from core.model.names import DEFAULT_NUGGET, check_nugget_name
+from core.pipeline.config import Intake, PipelineConfiguration, intake
+from core.pipeline.database import raw as raw_rows
+from core.pipeline.database import transcripts
+from core.pipeline.database.connection import Database
+from core.pipeline.database.jobs import enqueue
+from core.pipeline.database.links import KnownNames, store_links
+from core.pipeline.intake.linker import Links, link
+from core.pipeline.intake.normalisation import Normalised, encodable, normalise
+from core.pipeline.intake.redaction import redact
+from core.pipeline.records import Ingested, RawMemory, RawStatus
+
+# Characters. No more than SQLite can hold of the longest ones.
+LONGEST: Final = 100 * 1024 * 1024
+_LONGEST_NUGGET: Final = 64
+# Without any of these a text is words, and looking closer at it would cost more than all else.
+_MORE_THAN_WORDS: Final = re.compile(r"\d|[=:：＝]|[^\w\s]\S")
+_NO_NUGGET_SIGNS: Final = re.compile(r"[^A-Za-z0-9._-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """A text as it comes in. session: whose memory it is, also the key of its transcript; nugget: where facts go."""
+
+    text: str
+    nugget: str = ""
+    project: str = ""
+    session: str = ""
+    source_type: str = "text"
+    author: str = ""
+    transcript: str | None = None
+
+
+def store_submission(
+    database: Database,
+    configuration: PipelineConfiguration,
+    submission: Submission,
+    *,
+    raw_id: str,
+    now: int,
+    known_nuggets: Collection[str] = (),
+) -> Ingested:
+    """Stores a text verbatim, with what the rules link in it and the job that a worker will do, in one transaction.
+
+    A text that says what an earlier one of its nugget says is kept as its repetition, without a job. Of text that
+    UTF-8 cannot hold, lone surrogates are replaced. The transcript is redacted and stored in a transaction of its
+    own: `warning` says when that failed. raw_id: a new id; now: epoch ms; known_nuggets: names of the memory.
+
+    Calls no model and no network. Raises InvalidInputError for a blank or endless text and for a name that no
+    nugget can bear, StorageError when the disk refuses.
+    """
+    text = encodable(submission.text)
+    forms = normalise(text)
+    _check(text, forms)
+    nugget = _known_spelling(encodable(submission.nugget).strip(), known_nuggets)
+    if nugget and nugget not in known_nuggets:
+        check_nugget_name(nugget)
+    session, project = _plain(submission.session), _plain(submission.project)
+    links = _linked(database, text)
+    with database.write() as writer:
+        project = project or raw_rows.project_of_session(writer, session)
+        raw = RawMemory(
+            id=raw_id,
+            content=text,
+            content_hash=forms.content_hash,
+            source_type=_plain(submission.source_type),
+            source_id=session,
+            project=project,
+            nugget=nugget or nugget_of(project, known_nuggets),
+            author=_plain(submission.author),
+            status="held" if intake(configuration) is Intake.HELD else "queued",
+            duplicate_of="",
+            protected=False,
+            created_at=now,
+            extracted_at=None,
+            model="",
+        )
+        ingested = _store(writer, raw, forms, links, configuration.worker.max_retries)
+    if submission.transcript is None:
+        return ingested
+    return replace(ingested, warning=_keep_transcript(database, submission.transcript, session, project, now))
+
+
+def nugget_of(project: str, known: Collection[str] = ()) -> str:
+    """The nugget that facts of a project go to: of its name, or of the last part of its path, else "memory"."""
+    if project in known:
+        return project
+    last = next((part for part in reversed(re.split(r"[/\\]", project)) if part.strip()), "")
+    plain = unicodedata.normalize("NFKD", last).encode("ascii", "ignore").decode()
+    name = _NO_NUGGET_SIGNS.sub("-", plain).strip("-.")[:_LONGEST_NUGGET].rstrip("-.")
+    try:
+        check_nugget_name(name)
+    except InvalidInputError:
+        return DEFAULT_NUGGET
+    return _known_spelling(name, known)
+
+
+def _known_spelling(name: str, known: Collection[str]) -> str:
+    """A name as it is written where it is known in another case: files of both could not lie beside each other."""
+    if name in known:
+        return name
+    return next((other for other in sorted(known) if other.lower() == name.lower()), name)
+
+
+def _linked(database: Database, text: str) -> Links:
+    """What the rules find; before the transaction, since a long text takes a tenth of a second."""
+    with database.checked_reading() as reader:
+        return _without_credentials(link(text, KnownNames(reader)))
+
+
+def _without_credentials(links: Links) -> Links:
+    """Without names that hold a credential, or statements that do: they are shown, and models are asked about them."""
+    entities = tuple(one for one in links.entities if not _holds_credential(one.name))
+    names = {one.canonical_name for one in entities}
+    return replace(
+        links,
+        entities=entities,
+        attributes=tuple(
+            one for one in links.attributes if one.entity in names and not _holds_credential(one.content)
+        ),
+        pairs=tuple(one for one in links.pairs if one.source in names and one.target in names),
+    )
+
+
+def _holds_credential(text: str) -> bool:
+    return _MORE_THAN_WORDS.search(text) is not None and redact(text).count > 0
+
+
+def _store(
+    writer: sqlite3.Connection, raw: RawMemory, forms: Normalised, links: Links, attempts: int
+) -> Ingested:
+    earlier = raw_rows.earlier_same(writer, raw.nugget, forms.content_hash, forms.hash_version)
+    status: RawStatus = "duplicate" if earlier else raw.status
+    stored = replace(raw, status=status, duplicate_of=earlier, protected=links.protected)
+    raw_rows.insert(writer, stored, forms.hash_version)
+    # What a repetition names is linked to the memory that it repeats, so that saying it again counts nothing twice.
+    store_links(writer, links, earlier or raw.id, raw.created_at)
+    if earlier and links.protected:
+        raw_rows.protect(writer, earlier)
+    job = None
+    if not earlier:
+        job = enqueue(
+            writer,
+            type="extract",
+            target=raw.id,
+            now=raw.created_at,
+            max_attempts=attempts,
+            held=status == "held",
+        )
+    names = tuple(one.name for one in links.entities)
+    return Ingested(raw.id, status, job, earlier, names, links.protected)
+
+
+def _keep_transcript(database: Database, text: str, session: str, project: str, now: int) -> str:
+    """Keeps a transcript; what kept it from that, in words, or ""."""
+    if not session:
+        return "the transcript was not kept: it needs the name of a session"
+    if len(text) > LONGEST:
+        return f"the transcript was not kept: it is longer than {LONGEST:,} characters"
+    try:
+        packed = transcripts.pack(redact(encodable(text)))
+        with database.write() as writer:
+            transcripts.keep(writer, packed, session=session, project=project, now=now)
+    except (NuggetsError, sqlite3.Error) as error:
+        said = error.what if isinstance(error, NuggetsError) else error
+        return f"the transcript was not kept ({said})"
+    return ""
+
+
+def _check(text: str, forms: Normalised) -> None:
+    if not forms.storage_content.strip():
+        raise InvalidInputError(
+            "it is empty",
+            code=ErrorCode.EMPTY_TEXT,
+            field="text",
+            where="the text",
+            kept="nothing was written",
+            todo="submit some words",
+        )
+    if len(text) > LONGEST:
+        raise InvalidInputError(
+            f"it is longer than {LONGEST:,} characters",
+            code=ErrorCode.TOO_LONG,
+            field="text",
+            where="the text",
+            kept="nothing was written",
+            todo="submit it in parts",
+        )
+
+
+def _plain(text: str) -> str:
+    return encodable(text).strip()

@@ -1,0 +1,389 @@
+"""The scores of all notes for one query, part by part: text, exact words, vector, and what other notes add."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Final, NamedTuple
+
+import numpy as np
+
+from core.model.note import Note
+from core.search.documents import NO_WORD, PAIR_SHARE, Document, haystack, is_content_word, searched_fields
+from core.search.query import Query
+from core.search.query_syntax import Exclusion, haystack_of, squeezed, stands
+from core.search.state import Counts, Holdings, Mask, Numbers, State, Values, weights_of
+from core.search.terms import Term, vector_weights
+from core.settings import SearchSettings
+from core.text.languages import serves_grammar
+from core.text.tokens import fold, words
+
+# The text leg: BM25 against the best note, and the share of the query that a note covers; then what it is worth that
+# the query stands in the note word for word, and that it is the note's title.
+BM25_SHARE: Final = 0.7
+COVERAGE_SHARE: Final = 0.3
+PHRASE_BONUS: Final = 0.15
+TITLE_BONUS: Final = 0.6
+# What a word that means the same counts for where it is asked whether a note is a hit at all; from such a likeness on
+# it alone makes one, as the typed word does (measured).
+SYNONYM_SHARE: Final = 0.9
+_SAME_FROM: Final = 0.66
+# Notes looked into for the phrase, at most, those of greatest BM25.
+_PHRASE_LOOKS: Final = 500
+_PHRASE_BEGINNING: Final = 200
+_ASKED_EVERY: Final = 1024
+# The associative step: the best notes are superposed, and so many of the best are compared with them.
+_SUPERPOSED: Final = 4
+_COMPARED: Final = 500
+# Links of so many of the best notes are followed.
+_FOLLOWED: Final = 64
+_TINY: Final = 1e-12
+
+
+class PairWeight(NamedTuple):
+    """A pair of neighbouring stems in a query's vector, with its weight and the rows that hold it."""
+
+    first: str
+    second: str
+    weight: float
+    holding: Counts
+
+
+@dataclass(frozen=True)
+class TextScores:
+    """Scores of the text score, arrays over rows: raw, not yet against the best, and the coverage in [0, 1].
+
+    coverage: by the words of the query themselves. reached: with those that mean the same, as nearly as they do. same:
+    rows that hold a word so near to a typed one that it stands for it.
+    """
+
+    raw: Values
+    coverage: Values
+    reached: Values
+    same: Mask
+    phrase: Mask
+    title: Mask
+    best_bm25: float
+
+
+@dataclass(frozen=True)
+class VectorScores:
+    """The query's vector and its expected inner products, scaled by the notes' lengths; arrays over rows."""
+
+    weights: Mapping[str, float]
+    pairs: Sequence[PairWeight]
+    length: float
+    scaled: Values
+
+    def cosine(self, state: State, row: int) -> float:
+        """The cosine that the phase vector of a row is expected to have."""
+        lengths = max(float(state.lengths[row]), _TINY) * max(self.length, _TINY)
+        return float(self.scaled[row]) / float(state.scales[row]) / lengths
+
+
+def score_text(
+    state: State,
+    query: Query,
+    terms: Sequence[Term],
+    holdings: Holdings,
+    taking_part: Mask,
+    stopped: Callable[[], bool],
+) -> TextScores:
+    """BM25 and coverage of all rows, and where the query stands word for word.
+
+    taking_part: rows that may be best. stopped: asked now and then; once it says yes, nothing here is of use.
+    """
+    bm25, covered = np.zeros(len(state)), np.zeros(len(state))
+    meant, same = np.zeros(len(state)), np.zeros(len(state), dtype=bool)
+    needed, held = 0, np.zeros(len(state), dtype=np.int32)
+    for term in terms:
+        rows, gain, share = _term_scores(state, term, holdings)
+        bm25[rows] += gain
+        covered[rows] += share
+        if term.meanings:
+            # No note gains more by what means the same than any gains by the word itself, however long that is.
+            most = float(gain.min(initial=np.inf))
+            others, more, likeness = _synonym_scores(state, term, holdings, rows)
+            bm25[others] += np.minimum(more, most)
+            meant[others] += SYNONYM_SHARE * likeness**2 * term.rarity
+            same[others] |= likeness >= _SAME_FROM
+        # Notes of one language are read without its function words, which may be words of another.
+        if (term.word != query.unfinished or len(terms) == 1) and not serves_grammar(
+            term.word, state.languages
+        ):
+            needed += 1
+            held[rows] += 1
+    whole = state.alive & (held == needed)
+    asked = sum(term.rarity for term in terms)
+    whole_rows = np.flatnonzero(whole)
+    read = whole_rows
+    if terms:
+        read = greatest(state, bm25, _with_pairs(query, whole_rows, holdings), _PHRASE_LOOKS)
+    phrase, title = _verbatim(state, query, whole_rows, read, stopped)
+    coverage = covered / asked if asked else (phrase | title).astype(np.float64)
+    best = float(bm25[taking_part].max(initial=0.0)) or float(bm25.max(initial=0.0))
+    reached = coverage + meant / asked if asked else coverage
+    raw = (
+        BM25_SHARE * bm25 / max(best, _TINY)
+        + COVERAGE_SHARE * coverage
+        + PHRASE_BONUS * phrase
+        + TITLE_BONUS * title
+    )
+    return TextScores(np.where(reached > 0, raw, 0.0), coverage, reached, same, phrase, title, best)
+
+
+def _term_scores(state: State, term: Term, holdings: Holdings) -> tuple[Numbers, Values, Values]:
+    """The rows that hold a typed word, and what it adds there to BM25 and to the covered rarity: of several readings,
+    the best in each row.
+    """
+    read = [reading for reading in term.readings if reading.text > 0]
+    if len(read) == 1:
+        (reading,) = read
+        found = holdings.of(reading.stem)
+        share = np.full(len(found.rows), reading.text / term.times)
+        return found.rows, reading.text * state.bm25(found), share
+    gains, covered = np.zeros(len(state)), np.zeros(len(state))
+    for reading in read:
+        found = holdings.of(reading.stem)
+        rows = found.rows
+        gains[rows] = np.maximum(gains[rows], reading.text * state.bm25(found))
+        covered[rows] = np.maximum(covered[rows], reading.text / term.times)
+    held = np.flatnonzero(covered)
+    return held, gains[held], covered[held]
+
+
+def _synonym_scores(
+    state: State, term: Term, holdings: Holdings, exact: Numbers
+) -> tuple[Numbers, Values, Values]:
+    """The rows that hold no reading of a typed word but a word that means nearly the same, what it adds there to BM25,
+    and how like it is, in (0, 1].
+    """
+    gains, nearest = np.zeros(len(state)), np.zeros(len(state))
+    for reading in term.meanings:
+        found = holdings.of(reading.stem)
+        gains[found.rows] = np.maximum(gains[found.rows], reading.text * state.bm25(found))
+        nearest[found.rows] = np.maximum(nearest[found.rows], reading.likeness)
+    gains[exact] = 0.0
+    rows = np.flatnonzero(gains)
+    return rows, gains[rows], nearest[rows]
+
+
+def score_vectors(
+    state: State, query: Query, terms: Sequence[Term], holdings: Holdings, settings: SearchSettings
+) -> VectorScores:
+    """The expected inner products of the query's phase vector with those of all rows.
+
+    The expectation over all keys of the inner product of two superpositions is the sparse product of their weights:
+    keys of different stems and pairs are orthogonal on average.
+    """
+    weights = vector_weights(terms)
+    pairs = []
+    if settings.pair_weight:
+        for first, second in dict.fromkeys(chain.from_iterable(query.pairs)):
+            holding = holdings.of_pair(first, second)
+            if len(holding.rows):
+                weight = settings.pair_weight * state.rarity(len(holding.rows))
+                pairs.append(PairWeight(first, second, weight, holding))
+    dots = np.zeros(len(state))
+    for stem, weight in weights.items():
+        found = holdings.of(stem)
+        dots[found.rows] += weight * weights_of(found.counts)
+    for pair in pairs:
+        dots[pair.holding.rows] += PAIR_SHARE * pair.weight * weights_of(pair.holding.counts)
+    squares = sum(weight**2 for weight in weights.values()) + sum(pair.weight**2 for pair in pairs)
+    return VectorScores(weights, pairs, squares**0.5, dots * state.scales)
+
+
+def score_associations(state: State, blends: Values, candidates: Numbers) -> tuple[Values, Numbers]:
+    """How like each row is to the best ones, in [0, 1], and which those are.
+
+    The vectors of the four best candidates by blend are superposed, and the expected inner products of the 500 best
+    with it are divided by the greatest (an associative memory's second step: what was found is the next question).
+    """
+    found = np.zeros(len(state))
+    if not len(candidates):
+        return found, candidates
+    compared = greatest(state, blends, candidates, _COMPARED)
+    best = greatest(state, blends, compared, _SUPERPOSED)
+    top = max(float(blends[best].max()), _TINY)
+    stems: dict[int, float] = {}
+    pairs: dict[int, float] = {}
+    # Always in the same order, so that the sums do not depend on where a note stands in the file.
+    for row in state.preferred(best.tolist()):
+        share = float(blends[row]) / top * float(state.scales[row])
+        for number, weight in stem_weights(state.document(row)).items():
+            stems[number] = stems.get(number, 0.0) + share * weight
+        for (first, second), weight in pair_weights(state.document(row)).items():
+            code = state.pair_code(first, second)
+            pairs[code] = pairs.get(code, 0.0) + share * PAIR_SHARE**2 * weight
+    products = state.superposed(compared, stems, pairs) * state.scales[compared]
+    found[compared] = products / max(float(products.max(initial=0.0)), _TINY)
+    return found, best
+
+
+def score_links(state: State, blends: Values, candidates: Numbers) -> dict[int, tuple[float, int]]:
+    """For candidates that a good one links to: the greatest blend among those, and its row."""
+    found: dict[int, tuple[float, int]] = {}
+    among = np.zeros(len(state), dtype=bool)
+    among[candidates] = True
+    for row in state.preferred(greatest(state, blends, candidates, _FOLLOWED).tolist()):
+        blend = float(blends[row])
+        for link in state.notes[row].links:
+            target = state.rows.get(link.to, row)
+            if target != row and among[target] and blend > found.get(target, (0.0, 0))[0]:
+                found[target] = blend, row
+    return found
+
+
+def greatest(state: State, values: Values, rows: Numbers, count: int) -> Numbers:
+    """Those of the rows with the greatest values, at most `count`, in no order; of equals the preferred ones."""
+    if len(rows) <= count:
+        return rows
+    threshold = np.partition(values[rows], len(rows) - count)[len(rows) - count]
+    above = rows[values[rows] > threshold]
+    equal = state.preferred(rows[values[rows] == threshold].tolist())[: count - len(above)]
+    return np.concatenate((above, np.array(equal, dtype=np.intp)))
+
+
+def stem_weights(document: Document) -> dict[int, float]:
+    """The weight of each stem number in a note's vector: 1 + ln(count)."""
+    found: dict[int, float] = {}
+    for number, share in zip(document.stems, document.shares, strict=True):
+        if number != NO_WORD:
+            found[number] = found.get(number, 0.0) + share
+    return found
+
+
+def pair_weights(document: Document) -> dict[tuple[int, int], float]:
+    """The weight of each pair of neighbouring stems before PAIR_SHARE: 1 + ln(count)."""
+    found: dict[tuple[int, int], float] = {}
+    stems = document.stems
+    for place, share in enumerate(document.pair_shares):
+        if share:
+            pair = stems[place], stems[place + 1]
+            found[pair] = found.get(pair, 0.0) + share
+    return found
+
+
+def _verbatim(
+    state: State, query: Query, titled: Numbers, read: Numbers, stopped: Callable[[], bool]
+) -> tuple[Mask, Mask]:
+    """Where the query stands word for word, and of which notes it is the title.
+
+    titled: rows that may have it as their title. read: rows whose whole text is looked into.
+    """
+    phrase, title = np.zeros(len(state), dtype=bool), np.zeros(len(state), dtype=bool)
+    if not query.phrase:
+        return phrase, title
+    notes, longest = state.notes, 2 * len(query.phrase)
+    for row in titled.tolist():
+        if len(notes[row].title) <= longest:
+            title[row] = _is_title(notes[row].title, query.phrase)
+    if query.is_phrase and len(read):
+        beginning = _beginning(query)
+        for place, row in enumerate(read.tolist()):
+            if place % _ASKED_EVERY == 0 and stopped():
+                break
+            phrase[row] = _stands_in(query, beginning, state.notes[row])
+    return phrase, title
+
+
+def _beginning(query: Query) -> re.Pattern[str]:
+    """The first characters of a phrase, whatever white space is between its words."""
+    return re.compile(r"\s+".join(map(re.escape, query.phrase[:_PHRASE_BEGINNING].split())))
+
+
+def _stands_in(query: Query, beginning: re.Pattern[str], note: Note) -> bool:
+    """Whether a note holds the query word for word; signs are looked for as they are typed."""
+    text = "\n".join((note.title, note.content, note.subject, *note.tags))
+    if query.signs:
+        return query.signs in text and any(query.signs in field for field in searched_fields(note))
+    # Most notes fall out here, at a fraction of what a haystack costs.
+    if text.isascii() and not beginning.search(text.lower()):
+        return False
+    return query.stands_in(haystack(note))
+
+
+def _with_pairs(query: Query, rows: Numbers, holdings: Holdings) -> Numbers:
+    """Those of the rows that hold every pair of the query as some language has it, but for the last, which may be half
+    typed.
+    """
+    found = rows[:0]
+    for pairs in dict.fromkeys(query.pairs):
+        held = rows
+        for first, second in pairs[: -1 if query.unfinished else None]:
+            if not len(held):
+                break
+            held = np.intersect1d(held, holdings.of_pair(first, second).rows, assume_unique=True)
+        found = np.union1d(found, held) if len(found) else held
+    return found
+
+
+def _is_title(title: str, phrase: str) -> bool:
+    return " ".join(fold(title).split()) == phrase
+
+
+# More than all other parts of a score: notes that hold the exact words come first. One word in quotation marks amid a
+# sentence is most often a name or a placeholder of an example, and only tips the scales (measured).
+_FIRST: Final = 1.5
+_TIPPED: Final = 0.05
+# Notes looked into for exact words, at most, the best.
+_LOOKS: Final = 500
+
+
+class Exact(NamedTuple):
+    """The rows that hold some exact words, and what that adds to their scores."""
+
+    rows: frozenset[int]
+    worth: float
+
+
+def exact_rows(
+    state: State,
+    query: Query,
+    texts: Sequence[str],
+    holdings: Holdings,
+    blends: Values,
+    candidates: Numbers,
+    outsider: int | None = None,
+) -> dict[str, Exact]:
+    """For each of some exact words the rows that hold them. outsider: a row that is looked into in any case."""
+    quoted = {word for text in texts for word in words(text, compounds=True)}
+    most = 2 * sum(word in quoted for word in query.words) >= len(query.words)
+    return {
+        text: Exact(
+            frozenset(_holding(state, text, holdings, blends, candidates, outsider)),
+            _FIRST if most or len(words(text)) > 1 else _TIPPED,
+        )
+        for text in texts
+    }
+
+
+def is_excluded_by(state: State, text: str) -> bool:
+    """Whether some visible note would be left out for some words. Of very many that hold the words some are read."""
+    exclusion = Exclusion(text)
+    rows = _with_words_of(text, state, np.flatnonzero(state.alive & ~state.hidden), state.holding)
+    return any(exclusion.stands(haystack_of(state.notes[row])) for row in rows[:_LOOKS].tolist())
+
+
+def _holding(
+    state: State, text: str, holdings: Holdings, blends: Values, candidates: Numbers, outsider: int | None
+) -> list[int]:
+    rows = _with_words_of(text, state, candidates, holdings.of)
+    looked_into = greatest(state, blends, rows, _LOOKS).tolist()
+    if outsider is not None:
+        looked_into.append(outsider)
+    wanted = squeezed(text)
+    return [row for row in looked_into if stands(wanted, haystack_of(state.notes[row]))]
+
+
+def _with_words_of(text: str, state: State, rows: Numbers, holding: Callable[[str], Counts]) -> Numbers:
+    """Those of the rows that hold each word of a text, in the language that they are in."""
+    for word in set(words(text, compounds=True)):
+        # Notes are read without the function words of their language.
+        if is_content_word(word) and not serves_grammar(word, state.languages):
+            held = np.unique(np.concatenate([holding(name).rows for name in state.stems_of(word)]))
+            rows = np.intersect1d(rows, held, assume_unique=True)
+    return rows

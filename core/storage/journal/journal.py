@@ -1,0 +1,486 @@
+"""The ledger: every change set that was ever applied, in one SQLite database beside the files."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final, Unpack
+
+from core.errors import AmbiguousError, ErrorCode, NameIt, NotFoundError, ShowLog
+from core.model.change import ChangeSet
+from core.model.change_parts import change_parts, referenced_parts
+from core.model.entry import Conflict, Entry, EntryState
+from core.model.origin import Origin
+from core.storage.files.atomic import Fingerprint, fingerprint, identity
+from core.storage.files.sqlite import BUSY_SECONDS, DATABASE_ERRORS, code_of, in_one_step
+from core.storage.journal.codec import (
+    ENTRY_COLUMNS,
+    OwnEntry,
+    Past,
+    Pending,
+    Stage,
+    delete_entry,
+    entries_of,
+    fold_recalls,
+    insert_entry,
+    items_of,
+    read_change_set,
+    read_stages,
+    storable,
+    touch,
+    write_change_set,
+    write_conflict,
+    write_stages,
+)
+from core.storage.journal.filters import LARGEST, EntryFilters, names_words, which_entries
+from core.storage.journal.origins import OUTSIDE, OVERWRITTEN, RESTORED, Maker, read_maker
+from core.storage.journal.schema import connect, connect_to_read, copied, journal_error
+
+# How far SQLite goes to have a transaction on disk when it ends.
+DURABLE = "FULL"
+RELAXED = "NORMAL"
+_AT_ONCE: Final = 20
+# The second half says nothing new but to SQLite: the index of what is not done holds these, and no scan is needed.
+_PENDING: Final = "state = 'pending' AND state <> 'done'"
+PENDING_ENTRIES: Final = f"SELECT 1 FROM entry WHERE {_PENDING}"
+# What an open database goes on to answer after its cause is gone.
+_TILL_OPENED_AGAIN: Final = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_IOERR)
+# So many of somebody's own entries are looked for at a time.
+_MINE_AT_ONCE: Final = 200
+
+
+class Journal:
+    """One open journal. Written only while the memory's lock is held. Several threads may read: one at a time, since
+    SQLite crashes when a connection is closed that another thread is reading through.
+    """
+
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        """Opens or makes the database; read_only: opens one that is there, and every writing of it is refused.
+
+        Raises BrokenJournalError, StorageError, ReadOnlyError.
+        """
+        self.path = path
+        self.read_only = read_only
+        self._turn = threading.RLock()
+        # The version of a file that is read without a lock, since nobody was writing it.
+        self._fixed: tuple[Fingerprint | None, ...] = ()
+        self._connection = self._to_read() if read_only else connect(path)
+        self._connection.create_function("says", 2, names_words, deterministic=True)
+        self._identity = identity(path)
+        self._refused = False
+        # What is taken back, as of an entry.
+        self._undone: tuple[int, frozenset[str]] = (0, frozenset())
+
+    def _to_read(self) -> sqlite3.Connection:
+        version = self._version()
+        connection, fixed = connect_to_read(self.path)
+        self._fixed = version if fixed else ()
+        return connection
+
+    def _version(self) -> tuple[Fingerprint | None, ...]:
+        beside = self.path.with_name(self.path.name + "-wal")
+        return fingerprint(self.path), fingerprint(beside)
+
+    def _moved_on(self) -> bool:
+        """Whether somebody wrote to the file meanwhile that was read without a lock; it is opened anew then."""
+        if not self._fixed or self._version() == self._fixed:
+            return False
+        self._connection.close()
+        self._connection = self._to_read()
+        self._connection.create_function("says", 2, names_words, deterministic=True)
+        return True
+
+    def in_memory(self) -> Journal:
+        """A copy that is nowhere on disk: what is written to it is gone with it. Raises BrokenJournalError,
+        StorageError.
+        """
+        with self._turn:
+            connection = self._copied()
+        copy = Journal.__new__(Journal)
+        copy.path, copy.read_only, copy._turn = self.path, True, threading.RLock()
+        copy._connection, copy._fixed = connection, ()
+        copy._connection.create_function("says", 2, names_words, deterministic=True)
+        copy._identity, copy._refused, copy._undone = self._identity, False, (0, frozenset())
+        return copy
+
+    def _copied(self) -> sqlite3.Connection:
+        while True:
+            try:
+                connection = copied(self._connection)
+            except DATABASE_ERRORS as error:
+                if self._moved_on():
+                    continue
+                raise journal_error(self.path, error) from error
+            if not self._moved_on():
+                return connection
+            connection.close()
+
+    def close(self) -> None:
+        """Lets the database go, when nobody is reading."""
+        with self._turn:
+            self._connection.close()
+
+    @contextlib.contextmanager
+    def busy_timeout(self, seconds: float) -> Iterator[None]:
+        """Within this, another program's writing of the database is waited for no longer than that."""
+        try:
+            self.rows(f"PRAGMA busy_timeout = {round(seconds * 1000)}")
+            yield
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                self._connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+
+    @property
+    def replaced(self) -> bool:
+        """Whether the file was deleted or exchanged since it was opened, or the system has begun to refuse it."""
+        return self._refused or identity(self.path) != self._identity
+
+    @contextlib.contextmanager
+    def transaction(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """All or nothing. durable: on disk, also after a power cut, when this ends."""
+        with self._turn:
+            try:
+                self._connection.execute(f"PRAGMA synchronous = {DURABLE if durable else RELAXED}")
+                with in_one_step(self._connection) as connection:
+                    yield connection
+            except DATABASE_ERRORS as error:
+                self._refused = code_of(error) in _TILL_OPENED_AGAIN
+                raise journal_error(self.path, error) from error
+
+    def rows(self, statement: str, values: Sequence[object] | Mapping[str, object] = ()) -> list[Any]:
+        """What a SELECT gives. Raises BrokenJournalError, StorageError."""
+        while True:
+            with self._turn:
+                try:
+                    found = self._connection.execute(statement, values).fetchall()
+                except DATABASE_ERRORS as error:
+                    if self._moved_on():
+                        continue
+                    raise journal_error(self.path, error) from error
+                if not self._moved_on():
+                    return found
+
+    # Writing entries
+
+    def begin(
+        self,
+        change_set: ChangeSet,
+        made_by: Maker,
+        stages: Mapping[str, Stage],
+        preceding: Iterable[ChangeSet] = (),
+    ) -> tuple[int, ChangeSet]:
+        """Puts down, durably, what is about to be written; its number, and the change set under its id here.
+
+        From here on it will be in the files. preceding: what another program took back and this restores.
+        """
+        with self.transaction(durable=True) as connection:
+            for taken_back in preceding:
+                insert_entry(connection, taken_back, OVERWRITTEN, "done")
+            return insert_entry(connection, change_set, made_by, "pending", stages=stages)
+
+    def restage(self, seq: int, change_set: ChangeSet, stages: Mapping[str, Stage]) -> None:
+        """Gives an entry that is pending already the shape in which it will stand in the log."""
+        body = write_change_set(change_set)
+        with self.transaction(durable=True) as connection:
+            connection.execute(
+                "UPDATE entry SET body = ?, size = ?, staged = ? WHERE seq = ?",
+                (body, len(body), write_stages(stages), seq),
+            )
+            touch(connection, seq, change_set)
+
+    def abandon(self, seq: int, preceding: int = 0) -> None:
+        """Takes back what `begin` put down, with so many entries before it: nothing was written."""
+        with self.transaction() as connection:
+            for number in range(seq - preceding, seq + 1):
+                delete_entry(connection, number)
+
+    def finish(self, connection: sqlite3.Connection, seq: int, written_ns: int) -> None:
+        """Marks an entry as being in the files, inside a transaction."""
+        connection.execute(
+            "UPDATE entry SET state = 'done', written_ns = ?, staged = NULL WHERE seq = ?", (written_ns, seq)
+        )
+        for table in ("owed", "pending_restore"):
+            which = "item IN (SELECT item FROM touched WHERE seq = ?)"
+            connection.execute(f"DELETE FROM {table} WHERE {which}", (seq,))
+
+    def record(
+        self,
+        connection: sqlite3.Connection,
+        change_set: ChangeSet,
+        made_by: Maker = OUTSIDE,
+        *,
+        state: EntryState = "done",
+        conflict: Conflict | None = None,
+        written_ns: int = 0,
+    ) -> tuple[int, ChangeSet]:
+        """Puts down, inside a transaction, what is in the files already or waits for a person.
+
+        Recalls of one caller become one entry.
+        """
+        seq, kept = insert_entry(
+            connection, change_set, made_by, state, conflict=conflict, written_ns=written_ns
+        )
+        fold_recalls(connection, seq)
+        return seq, kept
+
+    def drop(self, numbers: Iterable[int]) -> None:
+        """Deletes entries that are safe elsewhere, and gives their space back."""
+        with self.transaction(durable=True) as connection:
+            for seq in numbers:
+                delete_entry(connection, seq)
+        self.rows("PRAGMA incremental_vacuum")
+
+    def set_state(self, id: str, state: EntryState, conflict: Conflict | None = None) -> None:
+        """Gives an entry another state, and the conflict that it met."""
+        with self.transaction(durable=True) as connection:
+            connection.execute("UPDATE entry SET state = ? WHERE id = ?", (state, id))
+            if conflict is not None:
+                connection.execute(
+                    "UPDATE entry SET conflict = ? WHERE id = ?", (write_conflict(conflict), id)
+                )
+
+    # Reading entries
+
+    @property
+    def last_seq(self) -> int:
+        """The number of the newest entry, 0 for none."""
+        found = self.rows("SELECT max(seq) FROM entry")[0][0]
+        return int(found or 0)
+
+    def state_of(self, seq: int) -> EntryState | None:
+        """How it stands with the entry of a number, None when there is none."""
+        rows = self.rows("SELECT state FROM entry WHERE seq = ?", (seq,))
+        return rows[0][0] if rows else None
+
+    def pending_count(self) -> int:
+        """How many entries' writing was cut off."""
+        return int(self.rows(f"SELECT count(*) FROM entry WHERE {_PENDING}")[0][0])
+
+    def pending(self) -> list[Pending]:
+        """Entries whose writing was cut off, oldest first. One whose bytes are damaged can never be finished: it is
+        given up.
+        """
+        rows = self.rows(f"SELECT seq, body, made_by, staged FROM entry WHERE {_PENDING} ORDER BY seq")
+        found: list[Pending] = []
+        for seq, body, by, staged in rows:
+            try:
+                found.append(Pending(seq, read_change_set(body), read_maker(by), read_stages(staged)))
+            except ValueError:
+                with self.transaction() as connection:
+                    connection.execute("UPDATE entry SET state = 'settled' WHERE seq = ?", (seq,))
+        return found
+
+    def entries(self, **filters: Unpack[EntryFilters]) -> tuple[Entry, ...]:
+        """Entries, newest first."""
+        return self._entries(*which_entries(**filters))
+
+    def _entries(self, which: str, values: Sequence[object] | Mapping[str, object] = ()) -> tuple[Entry, ...]:
+        rows = self.rows(f"SELECT {ENTRY_COLUMNS} FROM entry {which}", values)
+        return entries_of(rows, self.undone()) if rows else ()
+
+    def entry(self, wanted: str) -> Entry:
+        """The entry with this id, or with an id that begins so. Raises NotFoundError, AmbiguousError."""
+        rows = self.rows(
+            f"SELECT {ENTRY_COLUMNS} FROM entry WHERE id = ?1 OR (length(?1) > 0 AND substr(id, 1, length(?1)) = ?1) "
+            "ORDER BY id = ?1 DESC, seq DESC LIMIT 5",
+            (storable(wanted),),
+        )
+        exact = [row for row in rows if row[1] == wanted]
+        if not exact and len(rows) > 1:
+            few = ", ".join(row[1] for row in rows[:4])
+            raise AmbiguousError(
+                f"matches several entries: {few}", remedy=NameIt("more of the id"), where=wanted
+            )
+        found = entries_of((exact or rows)[:1], self.undone())
+        if not found:
+            raise NotFoundError("no such entry", code=ErrorCode.NO_SUCH_ENTRY, remedy=ShowLog(), where=wanted)
+        return found[0]
+
+    def undone(self) -> frozenset[str]:
+        """Ids of entries, and "id.part" of parts, that are taken back at present."""
+        known_to, known = self._undone
+        last = self.last_seq
+        if last != known_to:
+            # What is pending may become a turn yet.
+            pending = self.rows(f"SELECT min(seq) FROM entry WHERE {_PENDING}")[0][0]
+            newer = "SELECT 1 FROM entry WHERE seq > ? AND about <> '' LIMIT 1"
+            if not known_to or self.rows(newer, (known_to,)):
+                known = frozenset(self._all_undone())
+            self._undone = last if pending is None else pending - 1, known
+        return known
+
+    def _all_undone(self) -> Iterator[str]:
+        # Few entries are about another one; their index is not what SQLite would take by itself.
+        rows = self.rows(
+            "SELECT about, kind FROM entry INDEXED BY entry_about "
+            "WHERE about <> '' AND kind IN ('undo', 'redo') AND state = 'done' ORDER BY seq"
+        )
+        turns: dict[str, list[tuple[str, str]]] = {}
+        for about, kind in rows:
+            turns.setdefault(about.partition(".")[0], []).append((about, kind))
+        for id, of_one in turns.items():
+            yield from self._undone_of(id, of_one)
+
+    def _undone_of(self, id: str, turns: list[tuple[str, str]]) -> Iterator[str]:
+        if all(about == id for about, _ in turns):
+            yield from [id] if turns[-1][1] == "undo" else []
+            return
+        rows = self.rows("SELECT body FROM entry WHERE id = ?", (id,))
+        every = (
+            frozenset(range(1, len(change_parts(read_change_set(rows[0][0]))) + 1)) if rows else frozenset()
+        )
+        gone: frozenset[int] = frozenset()
+        for about, kind in turns:
+            numbers = referenced_parts(about)
+            touched = every if numbers is None else numbers
+            gone = gone | touched if kind == "undo" else gone - touched
+        yield from (f"{id}.{number}" for number in gone)
+        if gone and gone >= every:
+            yield id
+
+    def turns(self, id: str) -> tuple[Entry, ...]:
+        """What was taken back and done again of an entry or of parts of it, newest first."""
+        return self._entries(
+            "WHERE about <> '' AND (about = ?1 OR substr(about, 1, ?2) = ?1 || '.') "
+            "AND kind IN ('undo', 'redo') AND state = 'done' ORDER BY seq DESC",
+            (id, len(id) + 1),
+        )
+
+    def mine(
+        self, made_by: str, kinds: Iterable[str], passing: Collection[str] = (), *, up_to: int | None = None
+    ) -> Iterator[Entry]:
+        """The entries of somebody that are of these kinds, newest first, each read when it is asked for.
+
+        passing: ids of entries that are passed over unread. up_to: the number of the newest one; None for all.
+        """
+        kinds = tuple(kinds)
+        marks = ", ".join("?" for _ in kinds)
+        before = (self.last_seq if up_to is None else up_to) + 1
+        while rows := self.rows(
+            f"SELECT seq, id FROM entry WHERE made_by = ? AND state = 'done' AND kind IN ({marks}) AND seq < ? "
+            "ORDER BY seq DESC LIMIT ?",
+            (storable(made_by), *kinds, before, _MINE_AT_ONCE),
+        ):
+            for seq, id in rows:
+                if id not in passing:
+                    yield from self._entries("WHERE seq = ?", (seq,))
+            before = rows[-1][0]
+
+    def later(self, change_set: ChangeSet, seq: int) -> tuple[Entry, ...]:
+        """Entries after number `seq` that touch the same things, recalls left out, newest first."""
+        found: set[int] = set()
+        for item in items_of(change_set):
+            rows = self.rows("SELECT seq FROM touched WHERE item = ? AND seq > ?", (item, seq))
+            found |= {row[0] for row in rows}
+        marks = ", ".join(str(number) for number in sorted(found)[-50:])
+        return self._entries(f"WHERE seq IN ({marks}) AND kind <> 'hit' AND state = 'done' ORDER BY seq DESC")
+
+    def touching(self, item: str, limit: int = 1000) -> tuple[Entry, ...]:
+        """The entries that touch one thing, newest first."""
+        return self._entries(
+            "JOIN touched USING (seq) WHERE item = ? AND state = 'done' ORDER BY touched.seq DESC LIMIT ?",
+            (item, limit),
+        )
+
+    def own_changes(self, item: str, limit: int = 20) -> list[OwnEntry]:
+        """Changes of ours to one thing since another program last changed it, newest first; recalls left out."""
+        rows = self.rows(
+            "SELECT body, written_ns, made_by FROM entry JOIN touched USING (seq) "
+            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY touched.seq DESC LIMIT ?",
+            (item, limit),
+        )
+        found = []
+        for body, written, made_by in rows:
+            origin = read_maker(made_by).origin
+            if origin is Origin.OUTSIDE:
+                break
+            if origin is Origin.OVERWRITTEN:
+                continue
+            with contextlib.suppress(ValueError):
+                found.append(OwnEntry(read_change_set(body), written))
+        return found
+
+    def restored(self, item: str) -> int:
+        """How often a thing was restored since somebody last changed it on purpose."""
+        rows = self.rows(
+            "SELECT kind, made_by FROM entry JOIN touched USING (seq) "
+            "WHERE item = ? AND state = 'done' AND kind <> 'hit' ORDER BY touched.seq DESC LIMIT 20",
+            (item,),
+        )
+        count = 0
+        for kind, made_by in rows:
+            origin = read_maker(made_by).origin
+            if kind == "restore" and origin is Origin.RESTORED:
+                count += 1
+            elif origin not in (Origin.OUTSIDE, Origin.OVERWRITTEN, Origin.RESTORED_IN_PASSING):
+                break
+        return count
+
+    def past(self, limit: int = 400, most_bytes: int = 4_000_000) -> Iterator[Past]:
+        """Entries that are in the files, newest first, as far as they are worth reading."""
+        size, before = 0, LARGEST
+        while limit > 0 and size < most_bytes:
+            rows = self.rows(
+                "SELECT seq, body, size, made_by, written_ns FROM entry WHERE state = 'done' AND seq < ? "
+                "ORDER BY seq DESC LIMIT ?",
+                (before, min(limit, _AT_ONCE)),
+            )
+            if not rows:
+                return
+            for seq, body, length, by, written in rows:
+                before, size, limit = seq, size + length, limit - 1
+                try:
+                    change_set = read_change_set(body)
+                except ValueError:
+                    return
+                yield Past(change_set, by, written, read_maker(by).origin)
+
+    # What is owed
+
+    def pending_restores(self) -> dict[str, str]:
+        """Lost updates that are not restored yet, each with the id of the entry that says what the file has instead."""
+        return dict(self.rows("SELECT item, entry FROM pending_restore"))
+
+    def restorations_in_conflict(self) -> list[tuple[str, ChangeSet]]:
+        """Restorations that wait for a person, each with the id of its entry."""
+        rows = self.rows(
+            "SELECT id, body FROM entry WHERE state = 'conflict' AND kind = 'restore' AND made_by = ?",
+            (RESTORED.spelling,),
+        )
+        found = []
+        for id, body in rows:
+            with contextlib.suppress(ValueError):
+                found.append((id, read_change_set(body)))
+        return found
+
+    def conflict_about(self, wanted: Conflict) -> Entry | None:
+        """The newest conflict of the same kind about the same thing and text of ours, waiting or withdrawn."""
+        found = self._entries(
+            "WHERE state IN ('conflict', 'settled') AND made_by = ? ORDER BY seq DESC", (RESTORED.spelling,)
+        )
+        named = wanted.code, wanted.where, wanted.ours
+        return next(
+            (one for one in found if (c := one.conflict) and (c.code, c.where, c.ours) == named), None
+        )
+
+    def conflicts_gone_beyond(self, wanted: Conflict) -> tuple[str, ...]:
+        """Ids of waiting conflicts whose program has gone on from the text that waits there."""
+        found = self._entries("WHERE state = 'conflict' AND made_by = ?", (RESTORED.spelling,))
+        named = wanted.where, wanted.field, wanted.base
+        return tuple(
+            one.id
+            for one in found
+            if wanted.base and (c := one.conflict) and (c.where, c.field or wanted.field, c.ours) == named
+        )
+
+    def meta(self, name: str) -> Any:
+        """A value kept under a name, None for none."""
+        rows = self.rows("SELECT value FROM meta WHERE name = ?", (name,))
+        return rows[0][0] if rows else None
+
+    def keep_meta(self, name: str, value: str) -> None:
+        """Keeps a value under a name, inside a transaction."""
+        self._connection.execute("INSERT OR REPLACE INTO meta (name, value) VALUES (?, ?)", (name, value))

@@ -1,0 +1,246 @@
+"""The session between screens and the pipeline: opened once there is something in it, asked and told in threads."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Collection
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, ParamSpec, TypeVar
+
+from core.errors import NotFoundError
+from nuggets_tui.pipeline_status import NOT_BEGUN, PipelineIndicator, indicator_of
+
+if TYPE_CHECKING:
+    from core.memory import Memory
+    from core.pipeline.records import (
+        Accepted,
+        Entity,
+        EntityPage,
+        HistoryRow,
+        Ingested,
+        Job,
+        Origin,
+        PipelineStatus,
+        RawMemory,
+        StoredProposal,
+    )
+    from core.pipeline.service import Pipeline
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+# Named here so that looking whether it is there loads nothing of the pipeline.
+PIPELINE_FILE: Final = "pipeline.db"
+_BY: Final = "person"
+_MOST_TROUBLES: Final = 20
+
+
+@dataclass(frozen=True)
+class PipelineView:
+    """What the Pipeline screen shows at one moment. begun: whether anything was ever handed in.
+
+    query: what entities are asked for. decided: whether decided proposals are among them.
+    """
+
+    status: PipelineStatus
+    begun: bool = False
+    proposals: tuple[StoredProposal, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    entities: tuple[Entity, ...] = ()
+    query: str = ""
+    decided: bool = False
+
+
+class PipelineSession:
+    """Carries questions and decisions to the pipeline of one memory. It makes no database by being asked."""
+
+    def __init__(self, memory: Memory, clock: Callable[[], datetime]) -> None:
+        self.memory = memory
+        self.clock = clock
+        # One thread for all that is read: each thread has a connection of its own.
+        self._reads = ThreadPoolExecutor(1, thread_name_prefix="pipeline")
+        self._opening = threading.Lock()
+        self._pipeline: Pipeline | None = None
+        self._running = self._over = False
+        # Filled by the thread that works, emptied by the screen.
+        self._troubles: deque[str] = deque(maxlen=_MOST_TROUBLES)
+
+    @property
+    def begun(self) -> bool:
+        """Whether anything was ever handed in: then there is a database."""
+        return os.path.lexists(Path(self.memory.home) / PIPELINE_FILE)
+
+    def pipeline(self) -> Pipeline:
+        """The pipeline, opened by the first who asks; for threads alone. Errors as `Pipeline.open`."""
+        with self._opening:
+            if self._over:
+                raise RuntimeError("the memory was left")
+            if self._pipeline is None:
+                self._pipeline = open_pipeline(self.memory, self.clock)
+                if self._pipeline.notice:
+                    self._troubles.append(self._pipeline.notice)
+            return self._pipeline
+
+    # Running
+
+    async def refresh(self, *, runs: bool) -> PipelineIndicator:
+        """The status. runs: whether the app may do the work, in a thread of its own; it does while no daemon does."""
+
+        def work() -> PipelineIndicator:
+            if not self.begun:
+                return NOT_BEGUN
+            from core.daily import daemon_on
+
+            pipeline = self.pipeline()
+            wanted = runs and daemon_on(Path(self.memory.home)) is None
+            if wanted and not self._running:
+                pipeline.start(self._troubles.append)
+            elif self._running and not wanted:
+                pipeline.stop(0)
+            self._running = wanted
+            return indicator_of(pipeline.status())
+
+        return await self._read(work)
+
+    def close(self, seconds: float) -> None:
+        """Closes the database's files, and stops what is worked on with them; gives that so long to end."""
+
+        def close() -> None:
+            with self._opening:
+                self._over = True
+                if self._pipeline is not None:
+                    # What a model is busy with is given back: another worker, or the next start, takes it up.
+                    self._pipeline.stop(seconds / 2)
+                    self._pipeline.close()
+
+        self._reads.shutdown(wait=False, cancel_futures=True)
+        closing = threading.Thread(target=close, name="closing-pipeline", daemon=True)
+        closing.start()
+        closing.join(seconds)
+
+    def take_troubles(self) -> tuple[str, ...]:
+        """What went wrong in the work since the last call, in lines."""
+        taken = []
+        while self._troubles:
+            taken.append(self._troubles.popleft())
+        return tuple(taken)
+
+    async def _read(
+        self, ask: Callable[_Arguments, _Result], *arguments: _Arguments.args, **named: _Arguments.kwargs
+    ) -> _Result:
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._reads, lambda: ask(*arguments, **named))
+
+    # Asking
+
+    async def shown(self, *, decided: bool = False, query: str = "") -> PipelineView:
+        """Everything in lists. decided: decided proposals too; query: of the entities."""
+
+        def work() -> PipelineView:
+            if not self.begun:
+                return PipelineView(status_before(self.memory), query=query, decided=decided)
+            pipeline = self.pipeline()
+            return PipelineView(
+                pipeline.status(), True, tuple(pipeline.proposals(all=decided)), tuple(pipeline.jobs()),
+                tuple(pipeline.entities(query)), query, decided,
+            )  # fmt: skip
+
+        return await self._read(work)
+
+    async def raws(self, ids: Collection[str]) -> dict[str, RawMemory]:
+        """Texts that were handed in, by their ids; what is gone is left out."""
+
+        def work() -> dict[str, RawMemory]:
+            found = {}
+            for raw_id in ids:
+                with contextlib.suppress(NotFoundError):
+                    found[raw_id] = self.pipeline().raw(raw_id)
+            return found
+
+        return await self._read(work)
+
+    async def above(self, confidence: float) -> tuple[str, ...]:
+        """The ids of the open additions from a confidence on (0 to 1) that nothing is to be said against."""
+        return await self._read(lambda: self.pipeline().above(confidence))
+
+    async def entity(self, entity_id: int) -> EntityPage:
+        """Everything about an entity. Raises NotFoundError."""
+        return await self._read(lambda: self.pipeline().entity(entity_id))
+
+    async def origin(self, note_id: str) -> Origin | None:
+        """Where a note came from; None for one that the pipeline did not make."""
+        return await self._read(lambda: self.pipeline().origin(note_id) if self.begun else None)
+
+    async def history(self, about: str) -> tuple[HistoryRow, ...]:
+        """What was decided about a raw memory or a note, oldest first."""
+        return await self._read(lambda: tuple(self.pipeline().history(about)))
+
+    # Deciding
+
+    async def accept(self, ids: Collection[str]) -> Accepted:
+        """Accepts proposals; what came of them is in the memory then."""
+
+        def work() -> Accepted:
+            done = self.pipeline().accept(tuple(ids), _BY)
+            self.memory.refresh()
+            return done
+
+        return await asyncio.to_thread(work)
+
+    async def refuse(self, ids: Collection[str]) -> int:
+        """Refuses proposals for good; how many."""
+        return await asyncio.to_thread(lambda: self.pipeline().refuse(tuple(ids), _BY))
+
+    async def retry(self, job_id: int) -> Job:
+        """Gives a dead job another try."""
+        return await asyncio.to_thread(lambda: self.pipeline().retry(job_id))
+
+    async def retry_dead(self) -> int:
+        """Gives all dead jobs another try; how many."""
+        return await asyncio.to_thread(lambda: self.pipeline().retry_dead())
+
+    async def pin(self, entity_id: int, pinned: bool) -> None:
+        """Pins an entity, or lets it go."""
+        await asyncio.to_thread(lambda: self.pipeline().pin(entity_id, pinned))
+
+    async def resolve_outdated(self, attribute_id: int, superseded: bool) -> bool:
+        """A person's word on what may be outdated; False when it was settled already."""
+        return await asyncio.to_thread(lambda: self.pipeline().resolve_attribute(attribute_id, superseded))
+
+    async def pause_or_resume(self) -> bool:
+        """Stops the work of all processes, or lets it go on; whether it rests now."""
+
+        def work() -> bool:
+            pipeline = self.pipeline()
+            if pipeline.paused:
+                pipeline.resume()
+            else:
+                pipeline.pause(0)
+            return pipeline.paused
+
+        return await asyncio.to_thread(work)
+
+    async def ingest(self, text: str, nugget: str = "") -> Ingested:
+        """Hands a text in; the first one makes the database. nugget: of its notes, "" for the usual one."""
+        return await asyncio.to_thread(lambda: self.pipeline().ingest(text, nugget=nugget, author="person"))
+
+
+def open_pipeline(memory: Memory, clock: Callable[[], datetime]) -> Pipeline:
+    """The pipeline of a memory, with a memory of its own: what a person accepts is theirs, the rest its own."""
+    from core.model.change import PERSON
+    from core.pipeline.service import Pipeline
+
+    return Pipeline.open(memory.home, author=PERSON, clock=clock, window=memory.window)
+
+
+def status_before(memory: Memory) -> PipelineStatus:
+    """How it stands before anything was handed in: as the configuration says."""
+    from core.pipeline.service import status_before as before
+
+    return before(memory.home)

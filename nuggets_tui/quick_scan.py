@@ -1,0 +1,159 @@
+"""A quick scan of a large memory: its newest titles, its facts and its counts, long before all of it is read."""
+
+from __future__ import annotations
+
+import contextlib
+import heapq
+import mmap
+import os
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from core.folder import FACT_SUFFIXES, GRAPH_FILE
+from core.model.fact import Fact, Nugget, NuggetMeta
+from core.model.note import Note
+
+# Bytes of a note graph from which a quick scan is worth it.
+AT_LEAST: Final = 2_000_000
+
+
+class _Line(msgspec.Struct, rename="camel", gc=False):
+    id: str
+    title: str
+    nugget_name: str = ""
+    kind: str = "note"
+    hidden: bool = False
+    created_at: str = ""
+    updated_at: str = ""
+
+
+class _Graph(msgspec.Struct):
+    notes: list[_Line] = []
+
+
+class _Facts(msgspec.Struct):
+    facts: list[Fact] = []
+
+
+class QuickScan(msgspec.Struct, frozen=True):
+    """What a quick scan shows. `newest`: visible notes, newest first, with id, title, kind and dates alone.
+    `nugget_count`: of all nuggets, those too of which only notes speak.
+    """
+
+    newest: tuple[Note, ...]
+    nuggets: tuple[Nugget, ...]
+    visible: int
+    hidden: int
+    nugget_count: int = 0
+
+
+def quick_scan(
+    home: Path, *, at_least: int = AT_LEAST, newest: int = 100, mapped: bool = False
+) -> QuickScan | None:
+    """The quick scan at the memory in a folder, or None: it is small, or not quite as it should be.
+
+    mapped: the note graph is read in place, which is quicker; should another program cut the file off meanwhile, the
+    system ends this process. Reads, changes nothing, and leaves every judgement of the files to the loading that
+    follows.
+    """
+    path = home / GRAPH_FILE
+    try:
+        if not _worth_it(path, at_least):
+            return None
+        lines = _lines(path, mapped)
+        nuggets = _nuggets(home)
+    except (OSError, ValueError, msgspec.MsgspecError, RecursionError):
+        return None
+    visible = [line for line in lines if not line.hidden]
+    top = heapq.nlargest(newest, visible, key=lambda line: (max(line.updated_at, line.created_at), line.id))
+    names = {line.nugget_name for line in lines} | {nugget.name for nugget in nuggets}
+    return QuickScan(tuple(map(_note, top)), nuggets, len(visible), len(lines) - len(visible), len(names))
+
+
+def begin_quick_scan(home: Path, *, at_least: int = AT_LEAST) -> Callable[[], QuickScan | None]:
+    """Begins the quick scan; what is returned waits for it.
+
+    Where that is safe it is taken by a copy of this process, so that whoever goes on meanwhile does not share their
+    interpreter with it, and needs no memory for it. Meant to be called before other threads begin.
+    """
+    if not _worth_it(home / GRAPH_FILE, at_least):
+        return lambda: None
+    # A copy of a process has one thread, and whatever lock another one held stays locked in it.
+    if sys.platform != "linux" or threading.active_count() > 1:
+        return lambda: quick_scan(home, at_least=at_least)
+    try:
+        answer, answering = os.pipe()
+    except OSError:
+        return lambda: quick_scan(home, at_least=at_least)
+    try:
+        process = os.fork()
+    except OSError:
+        os.close(answer)
+        os.close(answering)
+        return lambda: quick_scan(home, at_least=at_least)
+    if not process:
+        _answer(home, at_least, answering)
+    os.close(answering)
+    return lambda: _answered(process, answer)
+
+
+def _worth_it(path: Path, at_least: int) -> bool:
+    try:
+        return path.stat().st_size >= at_least
+    except (OSError, ValueError):
+        return False
+
+
+def _answer(home: Path, at_least: int, answering: int) -> None:
+    """What the copy of the process does; it does not return."""
+    with contextlib.suppress(BaseException), os.fdopen(answering, "wb") as pipe:
+        pipe.write(msgspec.msgpack.encode(quick_scan(home, at_least=at_least, mapped=True)))
+    # Nothing that the copy inherited may end twice: no buffers are written, no handlers run.
+    os._exit(0)
+
+
+def _answered(process: int, answer: int) -> QuickScan | None:
+    with os.fdopen(answer, "rb") as pipe:
+        said = pipe.read()
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(process, 0)
+    # An answer that was cut off is none; the loading that follows finds out why.
+    with contextlib.suppress(msgspec.MsgspecError):
+        return msgspec.msgpack.decode(said, type=QuickScan | None)
+    return None
+
+
+def _lines(path: Path, mapped: bool) -> list[_Line]:
+    with path.open("rb") as file:
+        if not mapped:
+            return msgspec.json.decode(file.read(), type=_Graph).notes
+        with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return msgspec.json.decode(data, type=_Graph).notes
+
+
+def _nuggets(home: Path) -> tuple[Nugget, ...]:
+    found: dict[str, Nugget] = {}
+    for suffix in FACT_SUFFIXES:
+        for path in sorted(home.glob(f"[!.]*{suffix}")):
+            data = path.read_bytes()
+            meta = msgspec.json.decode(data, type=NuggetMeta)
+            facts = msgspec.json.decode(data, type=_Facts).facts
+            found.setdefault(meta.name, Nugget(meta=meta, facts=tuple(facts), file=path.name))
+    return tuple(found[name] for name in sorted(found))
+
+
+def _note(line: _Line) -> Note:
+    return Note(
+        id=line.id,
+        nugget_name="",
+        title=line.title,
+        content="",
+        kind=line.kind,
+        created_at=line.created_at,
+        updated_at=line.updated_at,
+    )

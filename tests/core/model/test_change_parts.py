@@ -1,0 +1,169 @@
+"""What of a change can be taken back alone."""
+
+from __future__ import annotations
+
+import msgspec
+from hypothesis import given
+from hypothesis import strategies as st
+from kits.drafts import NOW_TEXT, make_draft, make_fact_note, make_link, make_note
+
+from core.facts.edits import forget, remember
+from core.graph.edits import create_note, edit_note, hide_note, link_notes
+from core.model.change import PERSON, ChangeSet, FactChange, FileChange, NoteChange, NuggetChange
+from core.model.change_parts import change_parts
+from core.model.draft import Draft
+from core.model.fact import Fact, NuggetMeta
+from core.model.note import Note, replace
+
+ONE, TWO, THREE = make_note(1), make_note(2), make_note(3)
+
+
+def _change_set(**changes: object) -> ChangeSet:
+    return ChangeSet(id="aa", at=NOW_TEXT, author=PERSON, reason="a reason", **changes)  # type: ignore[arg-type]
+
+
+def _notes(change_set: ChangeSet) -> list[list[str]]:
+    return [[change.id for change in part.notes] for part in change_parts(change_set)]
+
+
+def _drafted(draft: Draft) -> ChangeSet:
+    return draft.change_set("a reason")
+
+
+def test_an_empty_change_has_no_parts() -> None:
+    assert change_parts(_change_set()) == ()
+
+
+def test_notes_that_have_nothing_to_do_with_each_other_are_parts_of_their_own() -> None:
+    draft = make_draft(ONE, TWO, THREE)
+    for note in (THREE, ONE):
+        edit_note(draft, note.id, content="Other.")
+    change_set = _drafted(draft)
+    assert sorted(map(tuple, _notes(change_set))) == [(ONE.id,), (THREE.id,)]
+    assert [part.id for part in change_parts(change_set)] == [f"{change_set.id}.1", f"{change_set.id}.2"]
+    assert {(part.reason, part.author, part.at) for part in change_parts(change_set)} == {
+        (change_set.reason, change_set.author, change_set.at)
+    }
+
+
+def test_a_fact_goes_with_the_note_that_mirrors_it() -> None:
+    note = make_fact_note(0x10, "user:a", "old")
+    draft = make_draft(ONE, note, facts={"user:a": "old", "user:b": "b"})
+    remember(draft, "memory", "user:a", "new")
+    edit_note(draft, ONE.id, content="Other.")
+    found = {part.notes[0].id: part for part in change_parts(_drafted(draft))}
+    assert [change.key for change in found[note.id].facts] == ["user:a"]
+    assert found[ONE.id].facts == ()
+
+
+def test_a_renamed_fact_goes_with_its_note_under_either_key() -> None:
+    note = make_fact_note(0x10, "user:a", "value")
+    draft = make_draft(note, facts={"user:a": "value"})
+    edit_note(draft, note.id, title="user:z")
+    (part,) = change_parts(_drafted(draft))
+    assert [(change.key, change.after and change.after.key) for change in part.facts] == [
+        ("user:a", "user:z")
+    ]
+
+
+def test_a_fact_without_a_note_is_a_part_of_its_own() -> None:
+    facts = tuple(
+        FactChange(nugget="memory", key=key, before=None, after=Fact(key=key, value="v")) for key in "ab"
+    )
+    found = change_parts(_change_set(facts=facts))
+    assert [[change.key for change in part.facts] for part in found] == [["a"], ["b"]]
+
+
+def test_a_link_is_one_part_with_both_its_ends() -> None:
+    draft = make_draft(ONE, TWO, THREE)
+    link_notes(draft, ONE.id, TWO.id, "kin")
+    (part,) = change_parts(_drafted(draft))
+    assert {change.id for change in part.notes} == {ONE.id, TWO.id}
+    for change in part.notes:
+        assert change.after is not None
+        assert len(change.after.links) == 1
+
+
+def test_a_note_that_was_edited_and_linked_keeps_its_edit_when_the_other_end_is_taken_back() -> None:
+    draft = make_draft(ONE, TWO)
+    link_notes(draft, ONE.id, TWO.id, "kin")
+    edit_note(draft, ONE.id, content="Other one.")
+    edit_note(draft, TWO.id, content="Other two.")
+    for part in change_parts(_drafted(draft)):
+        changed = {change.id: change for change in part.notes}
+        assert set(changed) == {ONE.id, TWO.id}
+        edited = [
+            id for id, c in changed.items() if c.before and c.after and c.before.content != c.after.content
+        ]
+        assert len(edited) == 1
+        assert all(change.after is not None and change.after.links for change in part.notes)
+
+
+def test_a_deleted_note_takes_the_links_to_it_along() -> None:
+    link_to_two = make_link(TWO)
+    holder = make_note(1, links=(link_to_two,))
+    gone = make_note(2, links=(make_link(ONE),))
+    change_set = _change_set(
+        notes=(
+            NoteChange(id=gone.id, before=gone, after=None, index=1),
+            NoteChange(id=holder.id, before=holder, after=replace(holder, links=())),
+        )
+    )
+    assert _notes(change_set) == [[gone.id, holder.id]]
+
+
+def test_a_nugget_that_came_to_be_goes_with_its_first_fact_and_a_file_alone() -> None:
+    meta = NuggetChange(name="fresh", before=None, after=NuggetMeta(name="fresh"))
+    fact = FactChange(nugget="fresh", key="a", before=None, after=Fact(key="a", value="v"))
+    file = FileChange(path="/x/MEMORY.md", before=None, after=b"text")
+    note = NoteChange(id=ONE.id, before=None, after=ONE)
+    found = change_parts(_change_set(notes=(note,), facts=(fact,), nuggets=(meta,), files=(file,)))
+    assert [(len(p.notes), len(p.facts), len(p.nuggets), len(p.files)) for p in found] == [
+        (1, 0, 0, 0), (0, 1, 1, 0), (0, 0, 0, 1),
+    ]  # fmt: skip
+
+
+EDITS = {
+    "content": lambda draft, one, two: edit_note(draft, one, content="Other."),
+    "tags": lambda draft, one, two: edit_note(draft, one, add_tags=["x"]),
+    "link": lambda draft, one, two: link_notes(draft, one, two, "kin") if one != two else None,
+    "hide": lambda draft, one, two: hide_note(draft, one),
+    "create": lambda draft, one, two: create_note(draft, "memory", "New", "Text."),
+    "remember": lambda draft, one, two: remember(draft, "memory", "user:new", "value"),
+    "forget": lambda draft, one, two: forget(draft, "memory", "user:a"),
+}
+FACT = make_fact_note(0x10, "user:a", "a value")
+STEPS = st.lists(st.tuples(st.sampled_from(sorted(EDITS)), st.integers(0, 3), st.integers(0, 3)), max_size=8)
+
+
+@given(steps=STEPS)
+def test_the_parts_together_touch_what_the_whole_touches_and_each_thing_but_links_once(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    notes = (ONE, TWO, THREE, FACT)
+    draft = make_draft(*notes, facts={"user:a": "a value"})
+    for kind, one, two in steps:
+        EDITS[kind](draft, notes[one].id, notes[two].id)
+    whole = _drafted(draft)
+    found = change_parts(whole)
+    assert [fact for part in found for fact in part.facts] == sorted(
+        whole.facts, key=lambda fact: [f for part in found for f in part.facts].index(fact)
+    )
+    assert {change.id for part in found for change in part.notes} == {change.id for change in whole.notes}
+    for change in whole.notes:
+        touching = [c for part in found for c in part.notes if c.id == change.id]
+        more_than_links = [c for c in touching if not _only_links(c)]
+        assert len(more_than_links) <= 1
+        assert more_than_links in ([], [change])
+    assert all(msgspec.structs.replace(part, id="") != part for part in found)
+
+
+def _only_links(change: NoteChange) -> bool:
+    before, after = change.before, change.after
+    if before is None or after is None:
+        return False
+    return _without_links(before) == _without_links(after)
+
+
+def _without_links(note: Note) -> Note:
+    return replace(note, links=(), vector=note.vector.__class__(seed=0, basis=()), updated_at="")

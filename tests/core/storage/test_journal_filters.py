@@ -1,0 +1,93 @@
+"""Filters of the ledger: an index that older journals get, and words found however they are written in the bytes."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+from kits.drafts import make_note
+from kits.memory_files import note_object, write_graph
+
+from core.graph.edits import create_note
+from core.memory import Memory
+from core.model.change import PERSON, ChangeSet, FactChange, FileChange, NoteChange
+from core.model.fact import Fact
+from core.storage.journal.codec import write_change_set
+from core.storage.journal.filters import names_words
+from core.storage.journal.journal import Journal
+
+
+def journal_of(home: Path) -> Path:
+    """A journal with two entries, as an earlier version made it."""
+    write_graph(home, [note_object(1)])
+    memory = Memory.open(home)
+    for title in ("One", "Two"):
+        memory.change(f"added {title}", partial(create_note, nugget="memory", title=title, content="x"))
+    memory.close()
+    path = home / "ledger.db"
+    journal = Journal(path)
+    journal.rows("DROP INDEX entry_listed")
+    journal.close()
+    return path
+
+
+def test_an_older_journal_gets_its_index_and_lists_the_same(tmp_path: Path) -> None:
+    path = journal_of(tmp_path)
+    read_only = Journal(path, read_only=True)
+    before = read_only.entries(author="person", text="added")
+    assert [entry.change_set.reason for entry in before] == ["added Two", "added One"]
+    read_only.close()
+    journal = Journal(path)
+    assert journal.rows("SELECT name FROM sqlite_master WHERE name = 'entry_listed'")
+    assert journal.entries(author="person", text="added") == before
+    journal.close()
+
+
+def test_lists_are_narrowed_without_reading_the_entries(tmp_path: Path) -> None:
+    path = journal_of(tmp_path)
+    journal = Journal(path)
+    plan = journal.rows(
+        "EXPLAIN QUERY PLAN SELECT seq FROM entry WHERE state <> 'pending' AND kind IN ('edit') "
+        "ORDER BY seq DESC LIMIT 5"
+    )
+    assert any("COVERING INDEX entry_listed" in row[3] for row in plan)
+    journal.close()
+
+
+def change_set(title: str, reason: str = "why") -> ChangeSet:
+    """A change set that renames a note, changes a fact and writes a file."""
+    fact = Fact(key="deploy command", value="make ship")
+    return ChangeSet(
+        id="1", at="2026-01-01T00:00:00.000Z", author=PERSON, reason=reason,
+        notes=(NoteChange(id="n", before=make_note(1, title="Former"), after=make_note(1, title=title)),),
+        facts=(FactChange(nugget="memory", key=fact.key, before=None, after=fact),),
+        files=(FileChange(path="/home/a/MEMORY.md", before=None, after=b"text"),),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("title", "words"),
+    [
+        ("Auth middleware", "auth MIDDLE"),
+        ("Auth middleware", "former"),
+        ("Auth middleware", "deploy memory.md why"),
+        ('say "hello" \\ there', '"hello" \\'),
+        ("Straße", "STRASSE"),
+        ("lone \ud800 half", "lone half"),
+        ("日本語のノート", "日本語"),
+        ("x " * 3000 + "end", "end"),
+    ],
+)
+def test_words_of_titles_keys_paths_and_reason_are_found(title: str, words: str) -> None:
+    assert names_words(write_change_set(change_set(title)), words.casefold())
+
+
+@pytest.mark.parametrize("words", ["nowhere", "auth nowhere", "ship", "2026-01-01"])
+def test_words_that_stand_elsewhere_are_not(words: str) -> None:
+    assert not names_words(write_change_set(change_set("Auth middleware")), words)
+
+
+@pytest.mark.parametrize("body", [b"", b"\x78broken", b"{", b"null"])
+def test_bytes_that_are_no_change_set_say_nothing(body: bytes) -> None:
+    assert not names_words(body, "word")
