@@ -365,7 +365,7 @@ def test_a_graph_that_is_locked_leaves_everything_waiting(
     added = learned(database, DARK)
     memory.change("a log is there", lambda draft: edit_note(draft, "note-memory-00000000", content="Mine."))
     monkeypatch.setattr("core.storage.files.atomic.LOCK_SECONDS", 0.01)
-    monkeypatch.setattr("core.services.repository._LOOK_SECONDS", 0.01)
+    monkeypatch.setattr("core.services.repository._SYNC_SECONDS", 0.01)
     with locked(memory.home):
         done = flush_outbox(database, memory, now=NOW)
     assert isinstance(done.problem, LockTimeoutError)
