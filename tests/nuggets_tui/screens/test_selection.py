@@ -305,7 +305,7 @@ async def test_an_order_of_many_notes_is_made_aside_while_the_list_stands(
             await held.wait()
             return function(*arguments)
 
-        monkeypatch.setattr("nuggets_tui.widgets.notes.aside", later)
+        monkeypatch.setattr("nuggets_tui.widgets.notes.run_in_thread", later)
         await app.press("s", "s")
         assert "sorting: by title" in title_of(app)
         assert [pane.row(place).key for place in range(6)] == standing
