@@ -63,7 +63,7 @@ def test_changes_are_taken_back_and_done_again_one_by_one_across_restarts(home: 
     for state in states[1:]:
         Memory.open(home).undo()
         assert _content(home) == state
-    with pytest.raises(NotFoundError, match="no change of yours"):
+    with pytest.raises(NotFoundError, match="you have no change to undo"):
         Memory.open(home).undo()
     for state in reversed(states[:-1]):
         Memory.open(home).redo()

@@ -143,7 +143,7 @@ def test_older_entries_are_undone_into_masked_text(tmp_path: Path) -> None:
 def test_it_is_final(tmp_path: Path) -> None:
     memory, _ = a_memory(tmp_path / "m")
     done = memory.mask_secrets(memory.masking())
-    with pytest.raises(InvalidInputError, match="final"):
+    with pytest.raises(InvalidInputError, match="cannot be undone"):
         memory.undo(done.id)
     # The last change that can be taken back is the one before.
     assert memory.undo().reason == "undid: other"
@@ -155,7 +155,7 @@ def test_only_what_is_named_is_masked(tmp_path: Path) -> None:
     memory.mask_secrets(memory.masking([note_id]))
     assert [one.id for one in memory.secrets()] == [other.id]
     assert TOKEN in memory.snapshot.note(other.id).content
-    with pytest.raises(NotFoundError, match="held no secret"):
+    with pytest.raises(NotFoundError, match="holds nothing that looks like a secret"):
         memory.masking([note_id])
 
 

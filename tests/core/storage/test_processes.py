@@ -175,7 +175,7 @@ def test_a_note_deleted_by_another_program_is_a_conflict_for_its_editor(home: Pa
     draft = memory.draft()
     edit_note(draft, SECOND, content="Ours.")
     _outside(home, "delete")
-    with pytest.raises(ConflictError, match="deleted meanwhile"):
+    with pytest.raises(ConflictError, match="has been deleted since"):
         memory.apply(draft.change_set("edit"))
 
 

@@ -196,7 +196,7 @@ def test_undo_goes_further_back_each_time(told: Any) -> None:
     for _ in range(5):
         told.ok("undo")
     assert told.notes() == []
-    assert "yours" in told.fails("undo", code=1)
+    assert "you have no change to undo" in told.fails("undo", code=1)
 
 
 @pytest.mark.slow
