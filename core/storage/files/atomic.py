@@ -48,7 +48,9 @@ class Lock:
         self._lock: BaseFileLock | None = None
 
     def acquire(self, seconds: float, *, kept: str = "nothing was written") -> None:
-        """Takes the lock, waiting at most so long for it. Raises LockTimeoutError, OSError."""
+        """Takes the lock, waiting at most so long for one that goes on being held, and in_turn as long for who came
+        before. Raises LockTimeoutError, OSError.
+        """
         from filelock import FileLock, SoftFileLock, Timeout
 
         lock: BaseFileLock = FileLock(self._path, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
@@ -56,8 +58,8 @@ class Lock:
         try:
             try:
                 if not self._in_turn or os.path.lexists(self._next) or not _took(lock):
-                    with self._queue(seconds) as left:
-                        lock.acquire(timeout=left, poll_interval=_POLL_SECONDS)
+                    with self._queue(seconds):
+                        lock.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
             except OSError as error:
                 if isinstance(error, Timeout) or error.errno not in _NO_LOCKS:
                     raise
@@ -74,14 +76,13 @@ class Lock:
         self._lock = lock
 
     @contextlib.contextmanager
-    def _queue(self, seconds: float) -> Iterator[float]:
-        """Within this, it is this one's turn; how many of the seconds are left. Raises Timeout."""
+    def _queue(self, seconds: float) -> Iterator[None]:
+        """Within this, it is this one's turn, which was waited for at most so long. Raises Timeout."""
         from filelock import FileLock, Timeout
 
         if not self._in_turn:
-            yield seconds
+            yield
             return
-        end = time.monotonic() + seconds
         turn = FileLock(self._next, mode=_FILE_MODE, thread_local=False, fallback_to_soft=False)
         try:
             turn.acquire(timeout=seconds, poll_interval=_POLL_SECONDS)
@@ -91,7 +92,7 @@ class Lock:
             # A queue is for fairness alone: the lock itself tells whether it may be had.
             pass
         try:
-            yield max(0.0, end - time.monotonic())
+            yield
         finally:
             with contextlib.suppress(OSError):
                 turn.release()

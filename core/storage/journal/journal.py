@@ -43,6 +43,9 @@ from core.storage.journal.schema import connect, connect_to_read, copied, journa
 DURABLE = "FULL"
 RELAXED = "NORMAL"
 _AT_ONCE: Final = 20
+# Entries that are held once they were read: how many, and up to which size.
+_REMEMBERED: Final = 400
+_SMALL: Final = 1 << 16
 # The second half says nothing new but to SQLite: the index of what is not done holds these, and no scan is needed.
 _PENDING: Final = "state = 'pending' AND state <> 'done'"
 PENDING_ENTRIES: Final = f"SELECT 1 FROM entry WHERE {_PENDING}"
@@ -71,6 +74,8 @@ class Journal:
         self._connection.create_function("says", 2, names_words, deterministic=True)
         self._identity = identity(path)
         self._refused = False
+        # Small entries that were read already, each by what its row says.
+        self._past: dict[tuple[int, str, int, str, int], Past] = {}
         # What is taken back, as of an entry.
         self._undone: tuple[int, frozenset[str]] = (0, frozenset())
 
@@ -104,6 +109,7 @@ class Journal:
         copy._connection, copy._fixed = connection, ()
         copy._connection.create_function("says", 2, names_words, deterministic=True)
         copy._identity, copy._refused, copy._undone = self._identity, False, (0, frozenset())
+        copy._past = {}
         return copy
 
     def _copied(self) -> sqlite3.Connection:
@@ -424,19 +430,37 @@ class Journal:
         size, before = 0, LARGEST
         while limit > 0 and size < most_bytes:
             rows = self.rows(
-                "SELECT seq, body, size, made_by, written_ns FROM entry WHERE state = 'done' AND seq < ? "
+                "SELECT seq, id, size, made_by, written_ns FROM entry WHERE state = 'done' AND seq < ? "
                 "ORDER BY seq DESC LIMIT ?",
                 (before, min(limit, _AT_ONCE)),
             )
             if not rows:
                 return
-            for seq, body, length, by, written in rows:
-                before, size, limit = seq, size + length, limit - 1
-                try:
-                    change_set = read_change_set(body)
-                except ValueError:
+            for seq, past in self._decoded(rows).items():
+                if past is None:
                     return
-                yield Past(change_set, by, written, read_maker(by).origin)
+                yield past
+                before = seq
+            size, limit = size + sum(row[2] for row in rows), limit - len(rows)
+
+    def _decoded(self, rows: Sequence[tuple[int, str, int, str, int]]) -> dict[int, Past | None]:
+        """Entries by their numbers, None for one that is none; who looks again and again decodes each once."""
+        found: dict[int, Past | None] = {row[0]: self._past.get(row) for row in rows}
+        unknown = [seq for seq, past in found.items() if past is None]
+        marks = ", ".join("?" * len(unknown))
+        bodies = (
+            dict(self.rows(f"SELECT seq, body FROM entry WHERE seq IN ({marks})", unknown)) if unknown else {}
+        )
+        for row in rows:
+            seq, _, size, by, written = row
+            if seq in bodies:
+                with contextlib.suppress(ValueError):
+                    found[seq] = past = Past(read_change_set(bodies[seq]), by, written, read_maker(by).origin)
+                    if size <= _SMALL:
+                        self._past[row] = past
+        for row in sorted(self._past)[:-_REMEMBERED]:
+            del self._past[row]
+        return found
 
     # What is owed
 
