@@ -68,7 +68,7 @@ ENTRIES: Final = {
         f"{_PACKAGE}.maintenance:verify", "Check facts, notes, links and files; --repair fixes them."
     ),
     "resolve": CommandEntry(
-        f"{_PACKAGE}.merging:resolve", "Merge conflict copies of sync tools; decide conflicts."
+        f"{_PACKAGE}.merging:resolve", "Merge conflict copies of sync tools; resolve conflicts."
     ),
     "merge-file": CommandEntry(f"{_PACKAGE}.merging:merge_file", "Merge three versions of a file, for git."),
 }

@@ -206,7 +206,7 @@ def _mark(entry: Entry, taken_back: Collection[str]) -> Span:
     if entry.state == "conflict":
         return Span("conflict: waits for you", "warn")
     if entry.state == "settled":
-        return Span("conflict: decided", "dim")
+        return Span("conflict: resolved", "dim")
     if entry.undone:
         return Span("undone", "warn")
     some = sum(id.startswith(f"{entry.id}.") for id in taken_back)

@@ -120,13 +120,13 @@ def resolve(
     every: bool,
     dry_run: bool,
 ) -> int:
-    """Merge the conflict copies that sync tools leave, and decide conflicts.
+    """Merge the conflict copies that sync tools leave, and resolve conflicts.
 
     Without ID it merges the copies beside graph.json and the fact files into the memory, keeps each copy, and lists
     the conflicts. Exit code 3 when a conflict waits, else 1 when a copy could not be merged.
 
-    With ID you decide that conflict: ours is the change that waits, theirs is what the files hold. Without a terminal
-    it only shows the conflict. --all decides every conflict.
+    With ID you resolve that conflict: ours is the change that waits, theirs is what the files hold. Without a terminal
+    it only shows the conflict. --all resolves every conflict.
     """
     if sum((ours, theirs, text is not None)) > 1:
         raise InvalidInputError(
@@ -268,7 +268,7 @@ def _resolve_all(call: Invocation, id: str | None, ours: bool, theirs: bool, dry
     if dry_run:
         call.answer(
             lambda: _document(memory, waiting=waiting),
-            lambda: [f"Would decide {plural(len(waiting), 'conflict')}."],
+            lambda: [f"Would resolve {plural(len(waiting), 'conflict')}."],
         )
         return _CONFLICT if waiting else 0
     done = memory.resolve_all_conflicts("ours" if ours else "theirs")
@@ -314,7 +314,7 @@ def _choice_lines(entry: Entry, *, ways: bool = False) -> Iterator[Line]:
         yield from conflict_lines(entry.conflict)
     if ways:
         text = " or --text TEXT (write that)" if _is_textual(entry) else ""
-        yield f"To decide it: nuggets resolve {entry.id} with --ours (write it), --theirs (keep the files){text}"
+        yield f"To resolve it: nuggets resolve {entry.id} with --ours (write it), --theirs (keep the files){text}"
 
 
 def _ask_side(call: Invocation, entry: Entry) -> Side | None:

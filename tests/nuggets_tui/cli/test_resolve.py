@@ -393,7 +393,7 @@ def test_all_conflicts_that_wait_are_settled_at_once(
 ) -> None:
     nuggets, _ = waiting
     assert len(nuggets.json("resolve", code=3)["conflicts"]) == 1
-    assert "Would decide 1 conflict." in nuggets("resolve", "--all", side, "--dry-run").stdout
+    assert "Would resolve 1 conflict." in nuggets("resolve", "--all", side, "--dry-run").stdout
     done = nuggets.json("resolve", "--all", side)
     assert (done["conflicts"], len(done["changeSets"])) == ([], 1)
     assert nuggets.notes()[0]["content"] == content
