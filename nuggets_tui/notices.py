@@ -8,7 +8,6 @@ from typing import Any, Final, TypeVar
 from textual.app import App
 from textual.content import Content
 from textual.dom import DOMNode
-from textual.geometry import Offset
 from textual.notifications import Notification, SeverityLevel
 from textual.screen import Screen
 
@@ -20,18 +19,17 @@ from nuggets_tui.safe_text import safe_block, safe_line
 from nuggets_tui.textual_adapter import notices_of, take_away
 
 _Result = TypeVar("_Result")
-_SECONDS: Final[Mapping[SeverityLevel, float]] = {"information": 4.0, "warning": 9.0, "error": 12.0}
+_SECONDS: Final[Mapping[SeverityLevel, float]] = {"information": 4.0, "warning": 6.0, "error": 12.0}
 # So many stand at once, the newest: more would cover what somebody works on.
 _MOST: Final = 2
-# Lines of the search box, over which notices lie; cells of a notice, beside the notices, and of the frame of one.
-_SEARCH_BOX: Final = 3
+# Lines that what was done may have among all notices; cells of a notice, beside the notices, and of the frame of one.
+_MOST_LINES: Final = 3
 _WIDTH: Final = 76
 _BESIDE_RACK: Final = 2
 _FRAME: Final = 3
 # Characters of a notice of something done, and of one to know about.
 _LONGEST, _LONGEST_WARNING = 240, 500
 _MOST_WRONG: Final = 2
-_LOW: Final = "-notices-low"
 
 
 def notify(node: DOMNode, text: str) -> None:
@@ -52,12 +50,10 @@ def make_room(app: App[Any], coming: Notification) -> None:
     there = sorted(notices_of(app), key=lambda one: (one.severity != "information", one.raised_at))
     gone = {notice.identity for notice in there[: max(len(there) - _MOST + 1, 0)]}
     left = [notice for notice in there if notice.identity not in gone]
-    # Together they are as high as the search box; what was done gives way.
+    # Together they take few lines; what was done gives way.
     while left and left[0].severity == "information" and not _fits(app, [*left, coming]):
         gone.add(left.pop(0).identity)
     _dismiss(app, lambda notice: notice.identity in gone)
-    if app.screen_stack:
-        keep_off(app.screen, coming)
 
 
 def dismiss_information(node: DOMNode) -> None:
@@ -78,25 +74,11 @@ def dismiss_all(node: DOMNode) -> None:
     _dismiss(_app(node), lambda notice: True)
 
 
-def keep_off(screen: Screen[Any], *coming: Notification) -> None:
-    """Puts notices where nobody types or reads: over the search box, and low on the screen while that is in use, or
-    where they are higher than it and would cover the head of a note.
-    """
-    high = _fits(screen.app, [*notices_of(screen.app), *coming])
-    screen.set_class(_typed_high(screen) or not high, _LOW)
-
-
 def _fits(app: App[Any], notices: Sequence[Notification]) -> bool:
-    """Whether notices are together no higher than the search box."""
+    """Whether notices take few lines together."""
     width = min(_WIDTH, app.size.width - _BESIDE_RACK) - _FRAME
     lines = [line for one in notices for line in (one.title, one.message) if line]
-    return sum(Content(line).get_height({}, max(width, 1)) for line in lines) <= _SEARCH_BOX
-
-
-def _typed_high(screen: Screen[Any]) -> bool:
-    # Where the next letter would stand; lists have no such place.
-    typing: Offset | None = getattr(screen.focused, "cursor_screen_offset", None)
-    return typing.y < screen.size.height // 2 if typing is not None else screen.is_modal
+    return sum(Content(line).get_height({}, max(width, 1)) for line in lines) <= _MOST_LINES
 
 
 def notify_wrong_settings(node: DOMNode, wrong: Sequence[str]) -> None:

@@ -11,13 +11,13 @@ from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.events import Click, DescendantFocus, Mount
+from textual.events import Click, Mount
 from textual.screen import ModalScreen
 from textual.style import Style
 from textual.widgets import Static
 
 from nuggets_tui.key_map import keys_of
-from nuggets_tui.notices import attempt, dismiss_information, keep_off
+from nuggets_tui.notices import attempt, dismiss_information
 from nuggets_tui.safe_text import safe_line
 
 if TYPE_CHECKING:
@@ -56,11 +56,6 @@ class Dialog(ModalScreen[_Answer]):
     @on(Mount)
     def _make_room(self) -> None:
         dismiss_information(self)
-        keep_off(self)
-
-    @on(DescendantFocus)
-    def _keep_notices_off(self) -> None:
-        keep_off(self)
 
     def compose_inside(self) -> ComposeResult:
         """What the dialog holds."""

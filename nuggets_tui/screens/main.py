@@ -46,7 +46,7 @@ from nuggets_tui.messages import (
     SearchLeft,
     SearchTyped,
 )
-from nuggets_tui.notices import dismiss_all, keep_off, notify_error
+from nuggets_tui.notices import dismiss_all, notify_error
 from nuggets_tui.opening import Opening
 from nuggets_tui.session import Session
 from nuggets_tui.view import View
@@ -305,7 +305,6 @@ class MainScreen(Screen[None]):
         if focused in PANES and not self.panes.single:
             self.panes.active = focused
         self.show_keys()
-        keep_off(self)
 
     def on_resize(self) -> None:
         """Keeps the cursor on a pane that is on screen."""

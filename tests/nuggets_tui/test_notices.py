@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 from kits.app_kit import NOW, Driver, small_memory
+from textual.command import CommandList
+from textual.geometry import Region
+from textual.screen import ModalScreen
 from textual.widgets._toast import Toast
 
 from core.errors import (
@@ -29,7 +34,7 @@ from core.errors import (
     as_command,
 )  # fmt: skip
 from nuggets_tui.application import NuggetsApp
-from nuggets_tui.notices import describe_error, dismiss_all, notify, notify_error
+from nuggets_tui.notices import _SECONDS, describe_error, dismiss_all, notify, notify_error
 from nuggets_tui.opening import Opening
 from nuggets_tui.remedies import in_keys
 
@@ -110,36 +115,87 @@ BROKEN = BrokenFileError("the note graph cannot be read (it ends in the middle o
 
 def shown(app: Driver, text: str) -> bool:
     """Whether a notice stands, and all that stand have their place."""
-    toasts = list(app.main.query(Toast))
+    toasts = list(app.app.screen.query(Toast))
     said = any(text in toast._notification.message for toast in toasts)
     return said and all(toast.region.height for toast in toasts)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [(80, 24), (120, 40), (180, 50)])
-async def test_notices_cover_no_head_of_a_pane(tmp_path: Path, size: tuple[int, int]) -> None:
-    small_memory(tmp_path / "memory")
-    opening = Opening(tmp_path / "memory", lambda: NOW)
+def test_a_notice_goes_within_six_seconds_and_an_error_stays_as_long_as_it_takes_to_read() -> None:
+    assert _SECONDS["information"] <= 6
+    assert _SECONDS["warning"] <= 6
+    assert _SECONDS["error"] == 12
+
+
+@asynccontextmanager
+async def with_notices(home: Path, size: tuple[int, int]) -> AsyncIterator[Driver]:
+    small_memory(home)
+    opening = Opening(home, lambda: NOW)
     opening.open()
     nuggets = NuggetsApp(opening)
     async with nuggets.run_test(size=size, notifications=True) as pilot:
         app = Driver(nuggets, pilot)
         await app.ready()
         await app.show("Auth middleware")
+        yield app
+
+
+TOLD: list[list[str | Exception]] = [
+    [SHORT], [SHORT, "Copied."], [LONG], [SHORT, LONG], [LONG, SHORT], [BROKEN, ValueError(SHORT)],
+]  # fmt: skip
+
+
+async def tell(app: Driver, told: Sequence[str | Exception]) -> list[Region]:
+    """Posts notices in place of those that stand, and waits until they have their place; where they lie."""
+    dismiss_all(app.app)
+    for one in told:
+        (notify if isinstance(one, str) else notify_error)(app.app, one)  # type: ignore[operator]
+    last = told[-1] if isinstance(told[-1], str) else f"ValueError: {SHORT}"
+    await app.until(lambda: shown(app, last))
+    await app.pilot.pause()
+    screen = app.app.screen
+    seen = [screen.find_widget(toast).visible_region for toast in screen.query(Toast)]
+    assert any(region.area for region in seen)
+    return [region for region in seen if region.area]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (180, 50)])
+async def test_notices_cover_neither_the_search_field_nor_the_head_of_a_note(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    async with with_notices(tmp_path / "memory", size) as app:
         top = app.main.query_one("#panes").region.y
-        assert top == 4
-        for told in ([SHORT], [SHORT, "Copied."], [LONG], [SHORT, LONG], [LONG, SHORT]):
-            dismiss_all(app.main)
-            for text in told:
-                notify(app.main, text)
-            await app.until(lambda told=told: shown(app, told[-1]))
-            regions = [toast.region for toast in app.main.query(Toast)]
-            seen = " ".join(app.text.replace("│", " ").split())
-            assert told[-1].split()[-1] in seen
-            assert all(region.y >= 1 and region.bottom <= top for region in regions), (told, regions)
-        dismiss_all(app.main)
-        notify_error(app.main, BROKEN)
-        notify_error(app.main, ValueError(SHORT))
-        await app.until(lambda: shown(app, f"ValueError: {SHORT}"))
-        assert min(toast.region.y for toast in app.main.query(Toast)) > top + 3
-        assert "was left as it is" in app.text
+        for told in TOLD:
+            regions = await tell(app, told)
+            assert all(region.y > top + 3 and region.bottom < size[1] for region in regions), (told, regions)
+            last = told[-1]
+            if isinstance(last, str):
+                assert last.split()[-1] in " ".join(app.text.replace("│", " ").split())
+            else:
+                assert "was left as it is" in app.text
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+@pytest.mark.parametrize("key", ["n", "f", "question_mark", "i", "t", "ctrl+p"])
+async def test_notices_cover_no_dialog_and_none_of_its_keys(
+    tmp_path: Path, size: tuple[int, int], key: str
+) -> None:
+    async with with_notices(tmp_path / "memory", size) as app:
+        await app.press(key)
+        await app.until(lambda: isinstance(app.app.screen, ModalScreen))
+        await app.pilot.pause()
+        screen = app.app.screen
+        parts = [
+            one for name in ("#box", "#dialog-keys", "#--input", "CommandList") for one in screen.query(name)
+        ]
+        assert parts
+        for told in TOLD:
+            regions = await tell(app, told)
+            for part in parts:
+                assert part.region.height or isinstance(part, CommandList), (told, part)
+                assert Region(0, 0, *size).contains_region(part.region)
+                assert part.id != "dialog-keys" or screen.query_one("#box").region.contains_region(
+                    part.region
+                )
+                assert not any(region.overlaps(part.region) for region in regions), (told, part, regions)
