@@ -159,7 +159,8 @@ def restore(call: Invocation, /, when: str | None, note: str | None, dry_run: bo
     if dry_run or change_set.empty:
         call.answer(lambda: applied_document(memory, change_set), lambda: _would_lines(change_set, when))
         return
-    if asks(yes=yes):
+    if not yes:
+        # Where nobody can be asked, too: what --yes would do is seen before it is given.
         call.preview(_would_lines(change_set, when))
     if not must_confirm(call, yes, f"restore {when}", f"Restore {things(change_set)}?"):
         nothing = _nothing_of(change_set)

@@ -10,7 +10,7 @@ import click
 from core.errors import ErrorCode, InvalidInputError
 from core.workspace import Workspace
 from nuggets_tui.cli.groups import TEXT, command, example
-from nuggets_tui.cli.invocation import Invocation, asks, must_confirm, pass_call
+from nuggets_tui.cli.invocation import Invocation, must_confirm, pass_call
 from nuggets_tui.cli.options import yes_option
 from nuggets_tui.cli.output import Line, Span, table
 from nuggets_tui.words import counted_holders, plural
@@ -77,7 +77,7 @@ def secrets(call: Invocation, /, ids: tuple[str, ...], mask: bool, none: bool, y
     if not mask or not plan.holders:
         call.answer(lambda: _document(plan, None), lambda: _lines(plan))
         return 0
-    if asks(yes=yes):
+    if not yes:
         call.preview(_lines(plan))
     many = counted_holders(plan.holders)
     if not must_confirm(call, yes, "secrets --mask", f"Mask {many} for good? You cannot undo this."):

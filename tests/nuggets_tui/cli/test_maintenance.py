@@ -198,10 +198,19 @@ def test_a_dry_run_shows_each_note_and_writes_nothing(earlier: tuple[Any, str]) 
 
 
 @pytest.mark.slow
-def test_restoring_needs_a_yes_without_a_terminal(earlier: tuple[Any, str]) -> None:
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_without_a_terminal_restoring_shows_what_it_would_do_and_then_asks_for_a_yes(
+    earlier: tuple[Any, str], options: tuple[str, ...]
+) -> None:
     nuggets, moment = earlier
     before = nuggets.bytes()
-    assert "--yes" in nuggets.fails("restore", moment)
+    refused = nuggets("restore", moment, *options)
+    assert (refused.exit_code, refused.stdout) == (2, "")
+    *preview, said = refused.stderr.splitlines()
+    assert preview == nuggets.ok("restore", moment, "--dry-run").splitlines()
+    assert all(any(title in line for line in preview) for title in ("Deploy day", "Doomed", "Late"))
+    assert "not a terminal" in said
+    assert "--yes" in said
     assert nuggets.bytes() == before
 
 
