@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from heapq import nlargest
+from itertools import pairwise
 from typing import Final
 
 from core.errors import ErrorCode, InvalidInputError
@@ -14,8 +16,15 @@ _DEVICES: Final = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{i}" for i in range(10)), *(f"lpt{i}" for i in range(10))]
 )
 DEFAULT_NUGGET: Final = "memory"
-# Characters of a mistyped name that are compared.
+# Characters of a mistyped name that are compared, and of a title; how alike names and ids are at least that are
+# suggested; how many names are compared closely, and how many suggested.
 _LONGEST_GIVEN: Final = 200
+_LONGEST_TITLE: Final = 200
+_ALIKE: Final = 0.6
+_ALIKE_ID: Final = 0.9
+_ALIKE_ID_END: Final = 0.85
+_COMPARED: Final = 64
+_MOST_NAMED: Final = 2
 
 
 def check_nugget_name(name: str, existing: Iterable[str] = ()) -> str:
@@ -75,8 +84,38 @@ def parse_iso(text: str) -> datetime | None:
 
 def did_you_mean(wanted: str, names: Iterable[str]) -> str:
     """A question after the one or two names that are most like what was given; "" for none alike."""
+    return _question(_most_like(wanted, {name.casefold(): name for name in names}, _ALIKE))
+
+
+def did_you_mean_note(wanted: str, titles: Iterable[str], ids: Iterable[str]) -> str:
+    """The same for a note, by its title or its id; "" for none alike.
+
+    Ids share their beginnings, so that one is alike only where hardly a sign of it is another.
+    """
+    given = wanted.strip().casefold()
+    ids = tuple(ids)
+    near = _most_like(given, {id.casefold(): id for id in ids}, _ALIKE_ID)
+    near = near or _most_like(given, {id.rpartition("-")[2].casefold(): id for id in ids}, _ALIKE_ID_END)
+    found = _most_like(given, {title[:_LONGEST_TITLE].casefold(): title for title in titles}, _ALIKE)
+    return _question([*near, *(f'"{title}"' for title in found)][:_MOST_NAMED])
+
+
+def _question(near: list[str]) -> str:
+    return f"did you mean {' or '.join(near)}?" if near else ""
+
+
+def _most_like(wanted: str, names: dict[str, str], least: float) -> list[str]:
+    """The one or two that are most like what was given. names: each under what it is compared by."""
     from difflib import get_close_matches
 
-    folded = {name.casefold(): name for name in names}
-    near = get_close_matches(wanted.strip().casefold()[:_LONGEST_GIVEN], folded, n=2)
-    return f"did you mean {' or '.join(folded[name] for name in near)}?" if near else ""
+    given = wanted.strip().casefold()[:_LONGEST_GIVEN]
+    compared: Iterable[str] = names
+    if len(names) > _COMPARED:
+        # Comparing closely takes its time, so only those are compared that share most pairs of letters.
+        pairs = _pairs(given)
+        compared = nlargest(_COMPARED, names, key=lambda name: len(pairs & _pairs(name)) / (len(name) + 1))
+    return [names[name] for name in get_close_matches(given, compared, n=_MOST_NAMED, cutoff=least)]
+
+
+def _pairs(text: str) -> set[str]:
+    return set(map("".join, pairwise(text)))

@@ -27,7 +27,7 @@ from core.errors import (
     few_of,
 )
 from core.model.fact import Fact, Nugget
-from core.model.names import did_you_mean
+from core.model.names import did_you_mean, did_you_mean_note
 from core.model.note import Link, Note
 
 
@@ -227,7 +227,12 @@ class Snapshot:
             code=ErrorCode.NO_SUCH_NOTE,
             remedy=ListThings("notes", unread=bool(unread)),
             where=wanted,
+            todo=self.nearest_notes(wanted),
         )
+
+    def nearest_notes(self, wanted: str) -> str:
+        """A question after the notes whose title or id is most like what was given; "" for none alike."""
+        return did_you_mean_note(wanted, (note.title for note in self.notes), self.by_id)
 
     def nugget(self, name: str) -> Nugget:
         """The nugget of this name. Raises NotFoundError."""

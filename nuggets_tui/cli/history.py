@@ -153,9 +153,10 @@ def known_note(memory: Memory, wanted: str) -> str:
         return wanted
     found = dict.fromkeys(note.id for note in _logged_notes(memory) if _is_meant(note, wanted))
     if not found:
+        near = memory.snapshot.nearest_notes(wanted)
         raise NotFoundError(
             "no note has this id or title, and none in the history had it", code=ErrorCode.NO_SUCH_NOTE,
-            where=wanted, todo="nuggets notes lists all notes",
+            where=wanted, todo="; ".join(filter(None, ("nuggets notes lists all notes", near))),
         )  # fmt: skip
     if len(found) > 1:
         few = few_of(list(found))

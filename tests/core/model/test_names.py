@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kits.hostile import HOSTILE
 
 from core.errors import InvalidInputError
-from core.model.names import check_nugget_name, iso, note_id, parse_iso
+from core.model.names import check_nugget_name, did_you_mean_note, iso, note_id, parse_iso
 
 GOOD = ["memory", "a", "A.b_c-9", "x" * 64, "_x", "-x", "0", "console", "com", "com10", "nully", "a..b"]
 BAD = [
@@ -105,3 +105,29 @@ def test_what_is_no_time_is_none(text: str) -> None:
 
 def test_a_time_without_zone_is_taken_for_utc() -> None:
     assert parse_iso("2026-03-01T00:00:00") == datetime(2026, 3, 1, tzinfo=UTC)
+
+
+IDS = ("note-project-1a2b3c4d", "note-project-9f8e7d6c", "fact-ops-00112233")
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ("Zebra crosing", 'did you mean "Zebra crossing"?'),
+        ("  zebra CROSSNG ", 'did you mean "Zebra crossing"?'),
+        ("note-project-1a2b3c4e", "did you mean note-project-1a2b3c4d?"),
+        ("1a2b3c4e", "did you mean note-project-1a2b3c4d?"),
+        ("note-project-55667788", ""),
+        ("nothing of the kind", ""),
+        ("", ""),
+    ],
+)
+def test_a_mistyped_title_or_id_names_the_note_that_is_most_like_it(typed: str, said: str) -> None:
+    assert did_you_mean_note(typed, ["Zebra crossing", "JWT token format", "Deploy day"], IDS) == said
+
+
+def test_among_many_notes_the_one_meant_is_still_found() -> None:
+    titles = [f"Zebra {number} of the herd" for number in range(2000)]
+    assert did_you_mean_note("Zebra crosing", [*titles, "Zebra crossing"], ()).startswith(
+        'did you mean "Zebra crossing"'
+    )

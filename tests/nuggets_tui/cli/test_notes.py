@@ -333,3 +333,21 @@ def test_json_of_notes_leaves_out_vectors_unless_they_are_asked_for(nuggets: Any
         if asked:
             assert set((asked if isinstance(asked, dict) else asked[0])["vector"]) == {"seed", "basis"}, args
     assert all("vector" in note for note in nuggets.notes())
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("note", "show"),
+        ("note", "hide"),
+        ("note", "delete"),
+        ("why", "a question"),
+        ("log", "--note"),
+        ("restore", "1h", "--note"),
+    ],
+)
+def test_a_mistyped_title_gets_a_suggestion_wherever_a_note_is_named(
+    nuggets: Any, args: tuple[str, ...]
+) -> None:
+    nuggets.ok("note", "add", "Zebra crossing", "Look left first.")
+    assert 'did you mean "Zebra crossing"?' in nuggets.fails(*args, "Zebra crosing", code=1)
