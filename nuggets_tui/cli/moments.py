@@ -11,6 +11,8 @@ from core.errors import ErrorCode, InvalidInputError
 FORMS: Final = 'a date (2026-11-20), a time ("2026-11-20 14:30"), an age (2h, 3d) or yesterday'
 _AGE: Final = re.compile(r"(\d{1,6})\s*([a-z]+)(?:\s+ago)?")
 _CLOCK: Final = re.compile(r"(?:(today|yesterday)\s+)?(\d{1,2}):(\d{2})(?::(\d{2}))?")
+_TO_THE_SECOND: Final = re.compile(r"\d:\d{2}:\d{2}(?![.,\d])")
+_LAST_MILLISECOND: Final = timedelta(milliseconds=999)
 _DAY: Final = 86_400.0
 _SECONDS: Final = {
     "s": 1.0, "sec": 1.0, "second": 1.0, "m": 60.0, "min": 60.0, "minute": 60.0, "h": 3600.0, "hour": 3600.0,
@@ -23,7 +25,8 @@ def moment(text: str, now: datetime, *, end_of_day: bool = False, zone: tzinfo |
     """The moment that a text names, with its time zone. Raises InvalidInputError for a text that names none.
 
     now: with its time zone; ages count back from it. A day without a time is its beginning, or its end when
-    `end_of_day`, but never later than now for the present day. zone: of times that name none (None: the local one).
+    `end_of_day`, but never later than now for the present day. So is a second: the log shows times to the second, and
+    who copies one means all that it shows there. zone: of times that name none (None: the local one).
     """
     try:
         found = _parsed(" ".join(text.lower().split()), now, end_of_day, zone)
@@ -33,6 +36,8 @@ def moment(text: str, now: datetime, *, end_of_day: bool = False, zone: tzinfo |
         raise InvalidInputError(
             f'can\'t read "{text[:80]}" as a time', code=ErrorCode.BAD_TIME, todo=f"give {FORMS}"
         )
+    if end_of_day and _TO_THE_SECOND.search(text):
+        return max(found, min(found + _LAST_MILLISECOND, now))
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -132,6 +133,27 @@ def test_people_see_a_line_for_each_entry(told: Any) -> None:
     assert "edited Deploy day" in lines[1]
     assert id in lines[1]
     assert "--limit" in told.ok("log", "--limit", "2").splitlines()[-1]
+
+
+def test_times_are_shown_to_the_second_and_in_json_with_milliseconds(told: Any) -> None:
+    entries = told.json("log")
+    stamp = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+    assert all(stamp.fullmatch(entry["at"]) for entry in entries)
+    shown = [re.match(r"(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)  \S", line) for line in told.ok("log").splitlines()]
+    assert all(shown)
+    times = [match[1] for match in shown if match is not None]
+    assert times == [
+        f"{datetime.fromisoformat(entry['at']).astimezone():%Y-%m-%d %H:%M:%S}" for entry in entries
+    ]
+    # What a person copies from there names all that the log shows at that time.
+    assert len(told.json("log", "--until", times[0])) == len(entries)
+    assert told.json("restore", times[0], "--dry-run")["changes"] == []
+
+
+def test_only_the_time_is_short_in_the_log(nuggets: Any) -> None:
+    title = "A long title that says what the note is about " * 3
+    nuggets.ok("note", "add", title, "text")
+    assert title.strip() in nuggets.ok("log")
 
 
 def test_people_see_what_went_and_came_on_demand(told: Any) -> None:
