@@ -18,6 +18,8 @@ from core.text.normalise import normalise_content, normalise_line, squeeze
 
 MERGED_INTO = "mergedInto"
 GIVEN_HITS_TO = "mergedHits"
+# The reason of a link for which nobody gave one.
+RELATED = "related"
 
 
 def create_note(
@@ -243,22 +245,51 @@ def delete_note(draft: Draft, id: str) -> None:
         draft.put(other)
 
 
-def link_notes(draft: Draft, a: str, b: str, reason: str = "related") -> tuple[Note, Note]:
-    """Links two notes both ways; the same link (target and reason) is not made twice."""
-    reason = normalise_line(reason) or "related"
+def link_notes(draft: Draft, a: str, b: str, reason: str = RELATED) -> tuple[Note, Note]:
+    """Links two notes both ways; the same link (target and reason) is not made twice.
+
+    "related" says no more than any other reason: notes that are linked already get no such link beside it.
+    """
+    reason = normalise_line(reason) or RELATED
     if a == b:
         raise InvalidInputError(
             "a note cannot be linked to itself", code=ErrorCode.SAME_NOTE, where=a, kept="nothing was changed"
         )
-    return _add_link(draft, a, b, reason), _add_link(draft, b, a, reason)
+    for one in _to_hold(existing(draft, a), existing(draft, b), reason):
+        _add_link(draft, a, b, one)
+        _add_link(draft, b, a, one)
+    return existing(draft, a), existing(draft, b)
 
 
-def _add_link(draft: Draft, holder: str, target: str, reason: str) -> Note:
+def already_linked(first: Note, second: Note, reason: str = RELATED) -> bool:
+    """Whether linking two notes for a reason would change nothing."""
+    wanted = _to_hold(first, second, normalise_line(reason) or RELATED)
+    return all(_holds(first, second.id, one) and _holds(second, first.id, one) for one in wanted)
+
+
+def link_reasons(first: Note, second: Note) -> tuple[str, ...]:
+    """The reasons of the links between two notes, in either direction, each once."""
+    reasons = [link.reason for link in first.links if link.to == second.id]
+    reasons += [link.reason for link in second.links if link.to == first.id]
+    return tuple(dict.fromkeys(reasons))
+
+
+def _to_hold(first: Note, second: Note, reason: str) -> tuple[str, ...]:
+    """The reasons for which both notes are to link to each other."""
+    return (link_reasons(first, second) if reason == RELATED else ()) or (reason,)
+
+
+def _holds(note: Note, target: str, reason: str) -> bool:
+    # White space makes no other reason: a save of another program may squeeze it.
+    reason = squeeze(reason)
+    return any(link.to == target and squeeze(link.reason) == reason for link in note.links)
+
+
+def _add_link(draft: Draft, holder: str, target: str, reason: str) -> None:
     note, other = existing(draft, holder), existing(draft, target)
-    if any(link.to == other.id and link.reason == reason for link in note.links):
-        return note
-    links = (*note.links, Link(to=other.id, reason=reason, created_at=draft.at))
-    return draft.put(replace(note, links=links, updated_at=draft.at))
+    if not _holds(note, other.id, reason):
+        links = (*note.links, Link(to=other.id, reason=reason, created_at=draft.at))
+        draft.put(replace(note, links=links, updated_at=draft.at))
 
 
 def unlink_notes(draft: Draft, a: str, b: str, reason: str | None = None) -> tuple[Note, Note]:

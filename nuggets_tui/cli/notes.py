@@ -24,7 +24,7 @@ from nuggets_tui.cli.options import (
     new_nugget,
     yes_option,
 )
-from nuggets_tui.cli.output import Line, Span, table
+from nuggets_tui.cli.output import LONGEST, Line, Span, shorten, table
 from nuggets_tui.listing import ORDERS, Order, listing
 from nuggets_tui.typed_tags import typed_tag
 
@@ -291,7 +291,7 @@ def delete(call: Invocation, /, id: str, yes: bool) -> None:
 @vectors_option
 @pass_call
 def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
-    """Link two notes, both ways."""
+    """Link two notes, both ways. Notes that are linked already get another link only for another reason."""
     from core.graph import edits
 
     first, second = _pair(call, a, b)
@@ -299,7 +299,11 @@ def link(call: Invocation, /, a: str, b: str, reason: str) -> None:
         f"linked {first.title!r} and {second.title!r}: {reason}",
         lambda draft: edits.link_notes(draft, first.id, second.id, reason),
     )
-    _answer_pair(call, pair, "Linked" if not done.empty else NOTHING)
+    if done.empty:
+        why = shorten("; ".join(edits.link_reasons(*pair)), LONGEST)
+        _answer_pair(call, pair, NOTHING, f" are already linked ({why}).")
+    else:
+        _answer_pair(call, pair, "Linked")
 
 
 @command("unlink")
@@ -423,11 +427,11 @@ def _answer_note(call: Invocation, note: Note, done: str, also: str = "", *, wri
     )
 
 
-def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str) -> None:
+def _answer_pair(call: Invocation, pair: tuple[Note, Note], done: str, then: str = ".") -> None:
     notes = [_current(call, note) for note in pair]
     call.answer(
         lambda: [_document(call, note) for note in notes],
-        lambda: [(f"{done} ", Span(notes[0].title, "bold"), " and ", Span(notes[1].title, "bold"), ".")],
+        lambda: [(f"{done} ", Span(notes[0].title, "bold"), " and ", Span(notes[1].title, "bold"), then)],
     )
 
 

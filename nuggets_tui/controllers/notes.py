@@ -18,7 +18,7 @@ from nuggets_tui.controllers.controller import Controller, background
 from nuggets_tui.long_work import LongWork
 from nuggets_tui.pending_conflict import PendingConflict, or_pending_conflict
 from nuggets_tui.remedies import message
-from nuggets_tui.safe_text import safe_line
+from nuggets_tui.safe_text import cut, safe_line
 from nuggets_tui.threads import run_in_thread
 from nuggets_tui.widgets.row_text import PINNED
 
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 # Work that brings other rows into Notes or Results.
 _OF_LISTS: Final = ("search", "listing")
+# Characters of a title in a notice that names two.
+_NAME: Final = 40
 
 
 class NotesController(Controller):
@@ -332,18 +334,28 @@ class NotesController(Controller):
         self.context.open_dialog(picker, partial(self._link_picked, notes))
 
     def _link_picked(self, notes: list[Note], choice: tuple[str, str] | None) -> None:
-        from core.graph.edits import link_notes
+        from core.graph.edits import already_linked, link_notes
         from nuggets_tui.bulk import linking
 
         if choice is None:
             return
         note_id, reason = choice
         target = self.view.snapshot.by_id.get(note_id)
-        if len(notes) == 1:
+        held = self.view.snapshot.by_id.get(notes[0].id, notes[0])
+        if len(notes) == 1 and target is not None and already_linked(held, target, reason):
+            self._notify_linked(held, target)
+        elif len(notes) == 1:
             edit = partial(link_notes, a=notes[0].id, b=note_id, reason=reason)
             self._change(f"linked {notes[0].title}", edit)
         elif target is not None:
             self._review(linking(notes, target, reason))
+
+    def _notify_linked(self, note: Note, target: Note) -> None:
+        from core.graph.edits import link_reasons
+
+        titles = " and ".join(f"“{cut(one.title, _NAME)}”" for one in (note, target))
+        why = cut("; ".join(link_reasons(note, target)), _NAME)
+        self.context.notify(f"Nothing to change: {titles} are already linked ({why}).")
 
     def _likely(self, note: Note, *, linked: bool = False) -> dict[str, str]:
         """Notes that are likely chosen for a note, each with the reason; `linked`: those it links to as well."""

@@ -300,6 +300,23 @@ async def test_capital_x_deletes_only_after_a_yes_and_u_brings_it_back(home: Pat
         await app.until(lambda: len(Memory.open(home).snapshot.notes) == 7)
 
 
+async def test_linking_notes_that_are_linked_says_so_and_writes_nothing(home: Path) -> None:
+    async with opened(home) as app:
+        await app.show("Auth middleware")
+        before = (home / "graph" / "graph.json").read_bytes()
+        entries = len(app.log)
+        await app.press("l")
+        picker = await app.screen(PickerScreen)
+        await app.press(*"jwt token")
+        choices = picker.query_one("#choices")
+        await app.until(lambda: choices.count == 1)  # type: ignore[attr-defined]
+        await app.press("enter", "enter")
+        await app.back_on_main()
+        await app.until(lambda: "already linked (uses JWT tokens)" in app.notices)
+        assert (home / "graph" / "graph.json").read_bytes() == before
+        assert len(app.log) == entries
+
+
 async def test_l_links_to_a_note_chosen_by_its_words(home: Path) -> None:
     async with opened(home) as app:
         await app.show("Session store")

@@ -196,6 +196,18 @@ def test_a_missing_way_back_is_added_and_the_way_there_stays_as_it_was() -> None
     assert [link.to for link in found(draft, B).links] == [A.id]
 
 
+def test_linked_notes_are_not_linked_again_for_no_reason_of_its_own() -> None:
+    linked = [make_note(1, links=(make_link(B),)), make_note(2, links=(make_link(A),))]
+    for ends in ((A.id, B.id), (B.id, A.id)):
+        draft = make_draft(*linked)
+        link_notes(draft, *ends)
+        assert draft.change_set("linked").empty
+    # A link that only one of them holds is completed, with its own reason.
+    draft = make_draft(linked[0], make_note(2))
+    link_notes(draft, A.id, B.id)
+    assert [link.reason for link in found(draft, B).links] == [link.reason for link in linked[0].links]
+
+
 def test_a_note_is_not_linked_to_itself_nor_to_one_that_is_not_there() -> None:
     draft = make_draft(A)
     with pytest.raises(InvalidInputError, match="to itself"):

@@ -351,3 +351,28 @@ def test_a_mistyped_title_gets_a_suggestion_wherever_a_note_is_named(
 ) -> None:
     nuggets.ok("note", "add", "Zebra crossing", "Look left first.")
     assert 'did you mean "Zebra crossing"?' in nuggets.fails(*args, "Zebra crosing", code=1)
+
+
+@pytest.mark.parametrize("reason", [(), ("--reason", "related"), ("--reason", " uses  tokens ")])
+@pytest.mark.parametrize("ends", [("JWT format", "Other"), ("Other", "JWT format")])
+def test_linking_notes_that_are_linked_already_says_so_and_writes_nothing(
+    nuggets: Any, reason: tuple[str, ...], ends: tuple[str, str]
+) -> None:
+    for title in ("JWT format", "Other"):
+        nuggets.ok("note", "add", title, "text")
+    nuggets.ok("note", "link", "JWT format", "Other", "--reason", "uses tokens")
+    before, entries = nuggets.bytes(), len(nuggets.json("log"))
+    said = nuggets.ok("note", "link", *ends, *reason)
+    assert "already linked (uses tokens)" in said
+    assert nuggets.bytes() == before
+    assert len(nuggets.json("log")) == entries
+
+
+def test_linked_notes_get_another_link_for_another_reason(nuggets: Any) -> None:
+    for title in ("JWT format", "Other"):
+        nuggets.ok("note", "add", title, "text")
+    nuggets.ok("note", "link", "JWT format", "Other", "--reason", "uses tokens")
+    pair = nuggets.json("note", "link", "Other", "JWT format", "--reason", "same author")
+    assert [[link["reason"] for link in note["links"]] for note in pair] == [
+        ["uses tokens", "same author"]
+    ] * 2
