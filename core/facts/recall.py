@@ -17,7 +17,7 @@ import msgspec
 from core.errors import InvalidInputError
 from core.facts.feasible import check_decodable, why_not_decoded
 from core.facts.recall_text import parse_recall_query
-from core.facts.resolve import ExactKeys, KeyIndex, Match, ResolvedKey
+from core.facts.resolve import ExactKeys, KeyIndex, Match, ResolvedKey, lacks_a_word
 from core.model.compare import alike
 from core.model.fact import Fact, FactConfig, Nugget
 from core.model.judgement import Candidate, Judgement
@@ -35,8 +35,10 @@ too much memory, or they are not sure of this one."""
 
 _KEPT_BYTES: Final = 2**25
 _KEPT_NUGGETS: Final = 256
-# Below this certainty a decoding tells nothing.
+# Below this certainty a decoding tells nothing; and a key that fits less well says no more than how well it fits.
 _SURE: Final = 0.9
+# An answer to a question of which a word is missing from the key is no surer than this.
+MOST_INCOMPLETE: Final = 0.89
 
 _DecodeKey: TypeAlias = tuple[str, int, int, int, FactConfig, tuple[str, ...]]
 
@@ -76,7 +78,8 @@ class Recall(msgspec.Struct, frozen=True, kw_only=True):
     confidence and margin are the original's: softmax over all values at the nugget's temperature, in [0, 1]; 0 where
     the vectors give another value or are not asked. certainty in [0, 1] is the probability that the vectors give what
     was stored; where `undecoded` is not "", the answer was read from the fact file alone, and it is the strength of
-    the match, above which it never is where the key was guessed. key: the key that was meant. via: "facts", "graph" or
+    the match. It is never above that strength where the key was guessed or fits weakly, and below 0.9 where a word
+    of the question is missing. key: the key that was meant. via: "facts", "graph" or
     "". note_id: the note of the fact, or the note that answered. runners_up: other values that the vectors give. also:
     other values that other nuggets hold under that key.
     """
@@ -155,7 +158,7 @@ class Recaller:
             for candidates in self._candidates(readable, query, begun):
                 best = self._best(snapshot, candidates, skipped, nugget is not None)
                 if best is not None:
-                    best = self._beside_others(snapshot, best, readable)
+                    best = _as_sure_as_its_match(self._beside_others(snapshot, best, readable), query)
                     break
             return msgspec.structs.replace(best or Recall(), skipped=tuple(skipped))
 
@@ -308,6 +311,19 @@ def _by_meaning(
     return found
 
 
+def _as_sure_as_its_match(answer: Recall, query: str) -> Recall:
+    """The answer, no surer than that its key is the one meant: the vectors tell what stands under a key, not whether
+    the question was about that key.
+    """
+    match = answer.match
+    if match is None or match.kind == "exact":
+        return answer
+    most = 1.0 if match.strength >= _SURE and match.kind != "fuzzy" else match.strength
+    if lacks_a_word(query, answer.key):
+        most = min(most, MOST_INCOMPLETE)
+    return msgspec.structs.replace(answer, certainty=min(answer.certainty, most))
+
+
 def _with_decoding(answer: Recall, decoded: Decoded, place: int) -> Recall:
     """The answer as the file has it, with what the vectors make of it."""
     values = [decoded.vocabulary[number] for number in decoded.best[place].tolist()]
@@ -317,13 +333,10 @@ def _with_decoding(answer: Recall, decoded: Decoded, place: int) -> Recall:
         return msgspec.structs.replace(answer, undecoded="unsure", runners_up=runners_up)
     probability = min(max(columns[2][0], 0.0), 1.0)
     sure = probability >= _SURE
-    guessed = answer.match is not None and answer.match.kind == "fuzzy"
-    # Of a key that was guessed, its value cannot be surer than the guess.
-    most = answer.certainty if guessed else 1.0
     return msgspec.structs.replace(
         answer,
         confidence=float(decoded.confidence[place]),
-        certainty=min(probability, most) if sure else answer.certainty,
+        certainty=probability if sure else answer.certainty,
         margin=float(decoded.margin[place]),
         undecoded="" if sure else "unsure",
         runners_up=runners_up,

@@ -384,6 +384,19 @@ class KeyIndex:
         return enough and all(t in reading.stems or t not in self.postings for t in asked.stems)
 
 
+def lacks_a_word(query: str, key: str) -> bool:
+    """Whether a key holds a word of a query in no form, not half typed or misspelt either."""
+    asked, reading = parse_recall_query(query), parse_key(key)
+    return any(
+        token not in reading.stems
+        and token != reading.scope
+        and not is_filler(token)
+        and word not in reading.compact
+        and not any(likeness(word, other) for other in reading.words)
+        for word, token in zip(asked.words, asked.stems, strict=True)
+    )
+
+
 def _strength(of_query: float, of_key: float, key_words: int) -> float:
     """How strong a match is by the share of the query's words that the key holds and the share of the key's words
     that the query holds, both in [0, 1]; 0 for none.

@@ -110,9 +110,10 @@ class RecallService:
         self, snapshot: Snapshot, query: str, nugget: str | None, syntax: bool, missed: Recall
     ) -> Recall:
         """What the best note of a search answers; up to three candidates where that is not sure."""
-        from core.facts.recall import Match
+        from core.facts.recall import MOST_INCOMPLETE, Match
         from core.search import Filters
-        from core.text.tokens import words
+        from core.text.everyday import is_everyday
+        from core.text.tokens import stem, words
 
         if not any(map(_distinguishes, words(query))):
             return missed
@@ -126,12 +127,15 @@ class RecallService:
                 missed, judgement=judgement, candidates=tuple(map(_candidate, offered))
             )
         note, likely = hits[0].note, hits[0].breakdown.likelihood
+        # The likelihood is of the judgement; an answer that lacks a word of the question is never a sure one.
+        lacks = any(not is_everyday(stem(word)) for word in hits[0].breakdown.query_words.missing)
+        certain = min(likely, MOST_INCOMPLETE) if lacks else likely
         return msgspec.structs.replace(
             missed,
             # A note that says all in its title answers with it.
             answer=note.content if note.content.strip() else note.title,
             confidence=note.confidence,
-            certainty=likely * min(1.0, max(0.0, note.confidence)),
+            certainty=certain * min(1.0, max(0.0, note.confidence)),
             found=True,
             judgement="found",
             key=note.key if note.is_fact else note.title,

@@ -158,3 +158,11 @@ def test_a_note_without_a_text_answers_with_its_title(tmp_path: Path, content: s
     )
     found = memory.recall("zebra crossings at night", record=False)
     assert (found.found, found.answer) == (True, "Zebra crossings are lit at night")
+
+
+def test_a_note_that_lacks_a_word_of_the_question_is_never_a_sure_answer(memory: Memory) -> None:
+    sure = memory.recall("why were customers charged twice", record=False)
+    less = memory.recall("why were customers in Tromso charged twice", record=False)
+    assert sure.found
+    assert not less.found or less.certainty < 0.9
+    assert less.certainty <= sure.certainty

@@ -62,6 +62,42 @@ def test_an_answer_tells_where_it_comes_from_and_how_sure_it_is() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("query", "key"),
+    [
+        ("where is the coffee machine", "machine"),
+        ("what is the deploy command for production", "deploy command"),
+        ("which washing machine room opens today", "washing machine room"),
+    ],
+)
+def test_an_answer_to_a_question_with_a_word_that_is_held_nowhere_is_never_a_sure_one(
+    query: str, key: str
+) -> None:
+    answer = Recaller().recall(Snapshot(nuggets=(nugget("office", {key: "there"}),)), query)
+    assert (answer.found, answer.key) == (True, key)
+    assert answer.certainty < 0.9
+
+
+def test_the_better_a_key_fits_the_surer_is_the_answer() -> None:
+    keys = {
+        "washing machine": "cellar",
+        "printer room key": "reception",
+        "coffee": "kitchen",
+        "favorite color": "blue",
+    }
+    queries = (
+        "washing machine", "where is the washing machine", "washing machine cellar", "washing", "machine",
+        "printer", "printer room", "printer room key", "room key", "where is the printer", "coffee",
+        "coffee now please",
+        "my favorite color", "color", "wahing machine", "favourite colour", "printr room",
+    )  # fmt: skip
+    snapshot = Snapshot(nuggets=(nugget("office", keys),))
+    answers = [Recaller().recall(snapshot, query) for query in queries]
+    fits = sorted((one.match.strength, round(one.certainty, 6)) for one in answers if one.match is not None)
+    assert len(fits) > 8
+    assert [sure for _, sure in fits] == sorted(sure for _, sure in fits)
+
+
 def test_at_most_five_others_stand_beside_the_answer_the_likest_first() -> None:
     many = Snapshot(nuggets=(nugget("many", {f"key{i} word{i}": f"value {i}" for i in range(30)}),))
     others = Recaller().recall(many, "word7").runners_up
