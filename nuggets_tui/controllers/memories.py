@@ -50,5 +50,5 @@ class MemoriesController(Controller):
 
         home = self.view.home
         found = await self.context.attempt(run_in_thread(memories_here, home))
-        if found and self.view.empty and self.view.home == home:
+        if found is not None and self.view.empty and self.view.home == home:
             self._opening.show_message(welcome_lines(self.view, found), trouble=False)

@@ -28,14 +28,18 @@ _KEY = "bold $text-accent"
 _MOST_NAMED: Final = 4
 
 
-def welcome_lines(view: View, found: Sequence[FoundMemory] = ()) -> MakeLines:
-    """How to begin with a memory that holds nothing. found: the memories that are on this machine."""
+def welcome_lines(view: View, found: Sequence[FoundMemory] | None = None) -> MakeLines:
+    """How to begin with a memory that holds nothing: with what is on this machine, with the demo, or from nothing.
+
+    found: the memories that are on this machine; None while they are looked for.
+    """
     home = Path(view.home)
     if home.is_dir() or _is_usual(home):
-        lines = [*_welcome(view, found), *_found_lines(view, found), *_CONNECT, *_where(home)]
+        lines = [*_welcome(view, found), *_CONNECT, *_where(home)]
     else:
-        pages = [one for one in found if one.kind == "claude"]
-        lines = [*_no_such_folder(view, found), *_found_lines(view, pages), *_CONNECT[:-1]]
+        pages = None if found is None else [one for one in found if one.kind == "claude"]
+        lines = [*_no_such_folder(view, found or ()), *_found_lines(view, pages), *_first_keys(view.keys)]
+        lines += _CONNECT[:-1]
     return partial(_wrapped, lines)
 
 
@@ -67,22 +71,23 @@ def _no_such_folder(view: View, found: Sequence[FoundMemory]) -> list[Content]:
         lines.append(Content.styled("Memories nearby", "bold"))
         lines += [content(short_path(one.path), "$text-secondary") for one in near]
         lines.append(Content(""))
-    return [*lines, *_first_keys(view.keys)]
+    return lines
 
 
-def _welcome(view: View, found: Sequence[FoundMemory]) -> list[Content]:
+def _welcome(view: View, found: Sequence[FoundMemory] | None) -> list[Content]:
     there = "This memory is empty." if Path(view.home).is_dir() else "There is no memory yet."
     return [
         Content.styled(f"Welcome. {there}", "bold $text-accent"),
         Content(""),
+        *_elsewhere(view, found or ()),
+        *_found_lines(view, found),
+        *_first_keys(view.keys),
         Content(
             "Coding agents keep what they learn in a folder: short facts that they recall by a key, "
             "and notes linked to each other. Here you watch them learn, find anything in a second, "
             "and correct what is wrong. Nothing is lost: you can undo whatever you hide or change."
         ),
         Content(""),
-        *_elsewhere(view, found),
-        *_first_keys(view.keys),
     ]
 
 
@@ -104,28 +109,39 @@ def _elsewhere(view: View, found: Sequence[FoundMemory]) -> list[Content]:
 
 
 def _first_keys(keys: KeyMap) -> list[Content]:
-    rows = (
-        (("demo", "explore a copy of a sample memory"),),
-        (("memories", "open another memory of this machine"),),
-        (("new_fact", "remember a first fact"), ("new_note", "write a first note")),
-        (("pipeline", "submit a text: a local model extracts facts"),),
-        (("help", "keys, words and signs"), ("quit", "quit")),
+    parts = (
+        ("Look around", ((("demo", "explore a copy of a sample memory"),),)),
+        (
+            "Start empty",
+            (
+                (("new_fact", "remember a first fact"), ("new_note", "write a first note")),
+                (("pipeline", "submit a text: a local model extracts facts"),),
+                (("help", "keys, words and signs"), ("quit", "quit")),
+            ),
+        ),
     )
     lines = []
-    for row in rows:
-        said = [Content.assemble((f"{keys.key(name):<2}", _KEY), f" {words:<28}") for name, words in row]
-        lines.append(Content("").join(said).rstrip())
-    return [*lines, Content("")]
+    for heading, rows in parts:
+        lines.append(Content.styled(heading, "bold"))
+        for row in rows:
+            said = [Content.assemble((f"{keys.key(name):<2}", _KEY), f" {words:<28}") for name, words in row]
+            lines.append(Content("").join(said).rstrip())
+        lines.append(Content(""))
+    return lines
 
 
-def _found_lines(view: View, found: Sequence[FoundMemory]) -> list[Content]:
-    """How many memories of which kind there are, and the newest by name."""
+def _found_lines(view: View, found: Sequence[FoundMemory] | None) -> list[Content]:
+    """How many memories of which kind there are, and the newest by name; None: they are looked for."""
+    key = view.keys.key("memories")
+    head = "Found on this machine"
+    if found is None:
+        # The line is there from the beginning, so that little moves once they are found.
+        return [Content.assemble((head, "bold"), ("   looking …", _MUTED)), Content("")]
     pages = [one for one in found if one.kind == "claude" and not one.problem]
     others = [one for one in found if one.kind == "nuggets" and one.path != view.home]
     if not pages and not others:
-        return []
-    key = view.keys.key("memories")
-    lines = [Content.assemble(("Found here", "bold"), (f"   {key} shows them", _MUTED))]
+        return [Content.assemble((head, "bold"), ("   no other memory", _MUTED)), Content("")]
+    lines = [Content.assemble((head, "bold"), ("   ", ""), (key, _KEY), (" opens one of them", _MUTED))]
     if pages:
         files = plural(sum(one.files for one in pages), "page")
         said = f"{plural(len(pages), 'project')} with {files}, read-only here"

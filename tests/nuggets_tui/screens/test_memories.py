@@ -162,6 +162,26 @@ async def test_what_an_empty_memory_says_names_the_memories_that_are_there(
         assert "Welcome. This memory is empty." in app.text
         await app.until(lambda: "1 project with 2 pages" in app.text)
         assert "~/.nuggets" in app.text
+
+
+@pytest.mark.parametrize("size", [WIDE, NARROW])
+async def test_an_empty_memory_begins_with_what_is_here_then_the_demo_then_starting_empty(
+    person: Path, tmp_path: Path, size: tuple[int, int]
+) -> None:
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    async with opened(empty, size) as app:
+        await app.until(lambda: "1 project with 2 pages" in app.text)
+        said = [
+            "Found on this machine",
+            "1 project with 2 pages",
+            "~/.nuggets",
+            "sample memory",
+            "Start empty",
+        ]
+        places = [app.text.index(words) for words in said]
+        assert places == sorted(places)
+        assert "first note" in app.text
     assert list(empty.iterdir()) == []
 
 
