@@ -194,6 +194,8 @@ def _commands() -> tuple[Command, ...]:
                 lambda main: main.maintenance.restore(), "history", explains=_always),
         Command("show_hidden", "v", "hidden", "Show hidden notes, or leave them out", VIEW,
                 lambda main: main.arrangement.show_hidden(), "memory", 15),
+        Command("show_facts", "", "fact notes", "Show fact notes in Notes, or leave them to Facts", VIEW,
+                lambda main: main.arrangement.show_facts(), "memory"),
         Command("sort", "s", "sort", "Sort the notes: newest, most recalled, title, needs care", VIEW,
                 lambda main: main.arrangement.sort(), "memory", 16),
         Command("graph", "g", "graph", "Graph: full screen, and back", VIEW,

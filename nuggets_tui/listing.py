@@ -61,29 +61,34 @@ class Listing:
     places: Mapping[str, int] = field(default_factory=dict)
 
 
-Wanted = tuple[Order, bool]
+Wanted = tuple[Order, bool, bool]
 _made: Final[WeakKeyDictionary[Snapshot, dict[Wanted, Listing]]] = WeakKeyDictionary()
 _guard: Final = threading.Lock()
 
 
-def listing_at_hand(snapshot: Snapshot, order: Order, show_hidden: bool) -> Listing | None:
+def listing_at_hand(
+    snapshot: Snapshot, order: Order, show_hidden: bool, show_facts: bool = True
+) -> Listing | None:
     """The listing if it need not be waited for: made before, or of so few notes that it is made at once."""
     with _guard:
-        known = _made.get(snapshot, {}).get((order, show_hidden))
+        known = _made.get(snapshot, {}).get((order, show_hidden, show_facts))
     if known is not None or len(snapshot.notes) > MANY:
         return known
-    return listing(snapshot, order, show_hidden)
+    return listing(snapshot, order, show_hidden, show_facts)
 
 
-def listing(snapshot: Snapshot, order: Order, show_hidden: bool) -> Listing:
-    """The notes of the Notes pane in the order asked for; safe to call in any thread."""
+def listing(snapshot: Snapshot, order: Order, show_hidden: bool, show_facts: bool = True) -> Listing:
+    """The notes of a memory in the order asked for; safe to call in any thread. show_facts: with the visible notes of
+    facts, which Facts lists too. The hidden ones of facts that were forgotten stand nowhere else.
+    """
+    wanted = (order, show_hidden, show_facts)
     with _guard:
-        known = _made.get(snapshot, {}).get((order, show_hidden))
+        known = _made.get(snapshot, {}).get(wanted)
     if known is None:
-        known = _listing(snapshot, order, show_hidden)
+        known = _listing(snapshot, wanted)
         with _guard:
             kept = _made.setdefault(snapshot, {})
-            kept[order, show_hidden] = known
+            kept[wanted] = known
             while len(kept) > _KEPT:
                 kept.pop(next(iter(kept)))
     return known
@@ -94,9 +99,12 @@ def filtered(notes: Sequence[Note], snapshot: Snapshot, order: Order) -> Listing
     return _of(notes if order == "newest" else _sorted(notes, snapshot, order))
 
 
-def _listing(snapshot: Snapshot, order: Order, show_hidden: bool) -> Listing:
-    notes = snapshot.notes if show_hidden else snapshot.visible
-    former = _former(snapshot, (order, show_hidden)) if order == "newest" else None
+def _listing(snapshot: Snapshot, wanted: Wanted) -> Listing:
+    order, show_hidden, show_facts = wanted
+    notes: Sequence[Note] = snapshot.notes if show_hidden else snapshot.visible
+    if not show_facts:
+        notes = [note for note in notes if note.kind != "fact" or note.hidden]
+    former = _former(snapshot, wanted) if order == "newest" else None
     amended = _amended(former.notes, notes) if former is not None else None
     return _of(amended if amended is not None else _sorted(notes, snapshot, order))
 

@@ -53,7 +53,8 @@ PLACES: Final = {
     ),
     "notes": Here(
         "Notes, or Results while you search",
-        "All notes, in the order named in the title. While you search: the answer an agent would "
+        "All notes, in the order named in the title; notes of facts only after the command “Show fact "
+        "notes”, as Facts lists them. While you search: the answer an agent would "
         "get, then the hits, with bars for the parts of their score. Note shows the note under the "
         "cursor.",
         (

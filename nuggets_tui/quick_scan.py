@@ -41,8 +41,8 @@ class _Facts(msgspec.Struct):
 
 
 class QuickScan(msgspec.Struct, frozen=True):
-    """What a quick scan shows. `newest`: visible notes, newest first, with id, title, kind and dates alone.
-    `nugget_count`: of all nuggets, those too of which only notes speak.
+    """What a quick scan shows. `newest`: visible notes but those of facts, newest first, with id, title, kind and dates
+    alone. `nugget_count`: of all nuggets, those too of which only notes speak.
     """
 
     newest: tuple[Note, ...]
@@ -70,7 +70,9 @@ def quick_scan(
     except (OSError, ValueError, msgspec.MsgspecError, RecursionError):
         return None
     visible = [line for line in lines if not line.hidden]
-    top = heapq.nlargest(newest, visible, key=lambda line: (max(line.updated_at, line.created_at), line.id))
+    # The notes of facts stand in Facts.
+    notes = (line for line in visible if line.kind != "fact")
+    top = heapq.nlargest(newest, notes, key=lambda line: (max(line.updated_at, line.created_at), line.id))
     names = {line.nugget_name for line in lines} | {nugget.name for nugget in nuggets}
     return QuickScan(tuple(map(_note, top)), nuggets, len(visible), len(lines) - len(visible), len(names))
 

@@ -90,6 +90,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     `note_id` is the note shown in the Note pane, `selected` the ids of the notes that commands act on instead.
     `found` is None while nothing is searched. `fresh` names the notes that the last change touched. `busy` names
     long work under way, and `trouble` why the files cannot be read just now; "" when there is none.
+    `show_facts`: whether Notes lists the notes of facts, which Facts lists too.
     `reflection_due`: the daily pass waits for the person; `proposed`: how many changes it would propose, 0 while that
     is not known. `promotable`: lines for MEMORY.md that wait until the person says whether the pass may write them.
     `lost_searches`: golden searches that no longer find their
@@ -109,6 +110,7 @@ class View(msgspec.Struct, frozen=True, eq=False):
     selected: frozenset[str] = frozenset()
     order: Order = "newest"
     show_hidden: bool = False
+    show_facts: bool = False
     found: Found | None = None
     suggested: tuple[Suggestion, ...] = ()
     origin: NoteAuthors | None = None
@@ -191,8 +193,8 @@ def prepare(snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
-def listed(snapshot: Snapshot, order: Order, show_hidden: bool) -> Sequence[Note]:
+def listed(snapshot: Snapshot, order: Order, show_hidden: bool, show_facts: bool = False) -> Sequence[Note]:
     """The notes of the Notes pane in the order asked for."""
     from nuggets_tui.listing import listing
 
-    return listing(snapshot, order, show_hidden).notes
+    return listing(snapshot, order, show_hidden, show_facts).notes

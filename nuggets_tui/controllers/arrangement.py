@@ -30,16 +30,24 @@ class ArrangementController(Controller):
         super().__init__(context)
         self._reading = reading
         self._before_graph: PaneName | None = None
+        # Whether somebody said in this run whether Notes lists the notes of facts.
+        self._facts_chosen = False
         self._before_overview: tuple[PaneName, bool] = ("notes", False)
 
     def first_frame_shown(self) -> None:
         """The panes become as somebody arranged them for this memory."""
         self._arrange_as_saved()
 
+    def leaving(self) -> None:
+        """Another memory may be arranged otherwise."""
+        self._facts_chosen = False
+
     @background("panes", exclusive=True)
     async def _arrange_as_saved(self) -> None:
         home = self._arranged_home()
-        shares = await run_in_thread(_saved, home) if home is not None else {}
+        shares, fact_notes = await run_in_thread(_saved, home) if home is not None else ({}, False)
+        if fact_notes and not self._facts_chosen:
+            self.context.show(show_facts=True)
         panes = self.context.panes
         # Whoever was quicker has moved them already.
         if shares and panes.shares is USUAL:
@@ -53,7 +61,12 @@ class ArrangementController(Controller):
         if home is not None:
             shares = self.context.panes.shares
             await self.context.attempt(
-                run_in_thread(_save, home, {name: shares[name] for name in USUAL if name in shares})
+                run_in_thread(
+                    _save,
+                    home,
+                    {name: shares[name] for name in USUAL if name in shares},
+                    self.view.show_facts,
+                )
             )
 
     def _arranged_home(self) -> Path | None:
@@ -133,6 +146,12 @@ class ArrangementController(Controller):
         """Hidden notes come and go."""
         self.context.show(show_hidden=not self.view.show_hidden)
 
+    def show_facts(self) -> None:
+        """The notes of facts come into Notes and go; that is kept with the arrangement."""
+        self._facts_chosen = True
+        self.context.show(show_facts=not self.view.show_facts)
+        self.save()
+
     def sort(self) -> None:
         """The next order."""
         order = ORDERS[(ORDERS.index(self.view.order) + 1) % len(ORDERS)]
@@ -205,17 +224,18 @@ class ArrangementController(Controller):
         pane.overview = False
         # A list that gets the cursor shows the note that its own stands on.
         self._reading.reveal()
-        self.go_to("graph" if panes.zoomed else former)
+        self.go_to("graph" if panes.zoomed else self._reading.list_with_note(former))
         self.context.show_keys()
 
 
-def _saved(home: Path) -> dict[str, float]:
-    from nuggets_tui.pane_sizes import saved_panes
+def _saved(home: Path) -> tuple[dict[str, float], bool]:
+    from nuggets_tui.pane_sizes import saved_fact_notes, saved_panes
 
-    return {name: share for name, share in saved_panes(home).items() if name in USUAL}
+    shares = {name: share for name, share in saved_panes(home).items() if name in USUAL}
+    return shares, saved_fact_notes(home)
 
 
-def _save(home: Path, shares: Shares) -> bool:
+def _save(home: Path, shares: Shares, fact_notes: bool) -> bool:
     from nuggets_tui.pane_sizes import save_panes
 
-    return save_panes(home, shares)
+    return save_panes(home, shares, fact_notes=fact_notes)

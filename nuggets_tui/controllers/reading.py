@@ -18,6 +18,7 @@ from nuggets_tui.widgets.facts import fact_key
 
 if TYPE_CHECKING:
     from nuggets_tui.controllers.pipeline import PipelineController
+    from nuggets_tui.widgets.panes import PaneName
 
 _PAUSE: Final = 0.1
 _TITLE: Final = 60
@@ -72,6 +73,16 @@ class ReadingController(Controller):
         self.context.notes_pane.move_to(note.id)
         if note.is_fact:
             self.context.facts_pane.move_to(fact_key(note.nugget_name, note.key))
+        if self.context.focused is self.context.notes_pane and self.list_with_note("notes") == "facts":
+            # The cursor stands on what commands act on.
+            self.context.go_to("facts")
+
+    def list_with_note(self, pane: PaneName) -> PaneName:
+        """The pane, or Facts in place of Notes where only Facts lists the note shown."""
+        note = self.view.note
+        if pane != "notes" or note is None or not note.is_fact or self.context.notes_pane.holds(note.id):
+            return pane
+        return "facts" if self.context.facts_pane.holds(fact_key(note.nugget_name, note.key)) else pane
 
     def note_under_cursor(self) -> None:
         """Shows the note on which the cursor of Notes came to stand, when none is shown."""

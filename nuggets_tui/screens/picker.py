@@ -136,7 +136,7 @@ class PickerScreen(Dialog[tuple[str, str]]):
         if self._titles is None:
             from nuggets_tui.fuzzy import folded
 
-            newest = listed(self._snapshot, "newest", self._hidden)
+            newest = listed(self._snapshot, "newest", self._hidden, show_facts=True)
             notes = [note for note in newest if note.id not in self._known]
             self._titles = notes, [folded(note.title) for note in notes]
         return self._titles

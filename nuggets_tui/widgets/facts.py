@@ -67,6 +67,10 @@ class FactsPane(RowList):
         if self.selected is not self.view.selected:
             self.post_message(NotesSelected("facts"))
 
+    def holds(self, key: str) -> bool:
+        """Whether there is a row with this key."""
+        return self._source.find(key, self.cursor) >= 0
+
     @property
     def current_nugget(self) -> str:
         """The nugget that the cursor is in; "" when there is none."""

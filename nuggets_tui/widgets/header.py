@@ -24,6 +24,7 @@ _LEAST_EVENT: Final = 24
 _GAP: Final = "   "
 _NOTHING_TO_IT: Final = (
     "note_id", "suggested", "origin", "new_since", "own", "found", "hops", "fresh", "order", "show_hidden",
+    "show_facts",
 )  # fmt: skip
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Final
 
+from rich.cells import cell_len
 from textual import on, work
 from textual.cache import LRUCache
 from textual.content import Content
@@ -37,6 +38,8 @@ _ROWS_KEPT: Final = 512
 # Cells of what a note belongs to, and of its age.
 _LABEL: Final = 12
 _AGE: Final = 4
+# Cells of the frame beside a title, of those within it.
+_TITLE_GAPS: Final = 4
 _NONE_THEN: Final = Content("There were no notes at this moment.")
 
 
@@ -47,6 +50,19 @@ def _empty(keys: KeyMap) -> Content:
 
 def _all_hidden(keys: KeyMap) -> Content:
     return empty_words(keys, "Every note is hidden.", ("show_hidden", "shows hidden notes"))
+
+
+def _facts_alone(keys: KeyMap) -> Content:
+    said = "Only facts so far, and Facts lists them.\nThe command “Show fact notes” lists them here."
+    return empty_words(keys, said, ("new_note", "writes a note"), ("pane_facts", "goes to Facts"))
+
+
+def _empty_text(view: View) -> Content:
+    """What a list without rows says."""
+    if not view.snapshot.notes:
+        return _empty(view.keys) if view.past is None else _NONE_THEN
+    visible, _ = view.counts
+    return _facts_alone(view.keys) if visible and not view.show_facts else _all_hidden(view.keys)
 
 
 def _nothing_found(keys: KeyMap) -> Content:
@@ -63,14 +79,14 @@ def _listed(view: View) -> bool:
 def _at_hand(view: View) -> Listing | None:
     """The listing of a view, if nobody has to wait for it."""
     if view.found is None:
-        return listing_at_hand(view.snapshot, view.order, view.show_hidden)
+        return listing_at_hand(view.snapshot, view.order, view.show_hidden, view.show_facts)
     return _made(view) if view.order == "newest" or len(view.found.hits) <= MANY else None
 
 
 def _made(view: View) -> Listing:
     """The listing of a view; for a thread, where there are many notes."""
     if view.found is None:
-        return listing(view.snapshot, view.order, view.show_hidden)
+        return listing(view.snapshot, view.order, view.show_hidden, view.show_facts)
     return filtered([hit.note for hit in view.found.hits], view.snapshot, view.order)
 
 
@@ -79,8 +95,11 @@ def _query(view: View) -> str | None:
 
 
 def _asks_the_same(one: View, other: View) -> bool:
-    wanted, now = ((view.order, view.show_hidden, _query(view)) for view in (one, other))
-    return wanted == now
+    return _order_of(one) == _order_of(other) and _query(one) == _query(other)
+
+
+def _order_of(view: View) -> tuple[str, bool, bool]:
+    return view.order, view.show_hidden, view.show_facts
 
 
 def _title(note: Note) -> Content:
@@ -128,7 +147,7 @@ class NotesPane(RowList):
             elif before.selected is not after.selected:
                 self._show_title()
         elif changed_between(before, after, "found", "snapshot", "now", "keys", "new_since", "own") or (
-            (before.order, before.show_hidden) != (after.order, after.show_hidden)
+            _order_of(before) != _order_of(after)
         ):
             self._show_notes(after)
         elif before.selected is not after.selected:
@@ -190,9 +209,7 @@ class NotesPane(RowList):
     def _show_listing(self, made: Listing, view: View) -> None:
         before, self._shown = self._shown, view
         self._listing = made
-        self.empty_text = _all_hidden(view.keys) if view.snapshot.notes else _empty(view.keys)
-        if view.past is not None and not view.snapshot.notes:
-            self.empty_text = _NONE_THEN
+        self.empty_text = _empty_text(view)
         # The list asks for the keys of its former rows too, so each source keeps its own notes.
         notes, ids = made.notes, made.ids
         self.set_source(
@@ -233,6 +250,12 @@ class NotesPane(RowList):
         )
         self._show_title()
 
+    @property
+    def _without_facts(self) -> bool:
+        """Whether notes of facts are left out, of those that there are."""
+        view = self.view
+        return not view.show_facts and any(nugget.facts for nugget in view.snapshot.nuggets)
+
     def _show_title(self) -> None:
         """What is shown in which order, or how many are selected and how many of those are elsewhere."""
         view, found = self.view, self.view.found
@@ -251,7 +274,15 @@ class NotesPane(RowList):
             order = f"sorting: {ORDER_NAMES[view.order]} …"
         else:
             order = ORDER_NAMES[view.order] + (" · with hidden" if view.show_hidden and found is None else "")
-        set_border_text(self, Content.assemble(name, (f" · {order}", MUTED)))
+        more = " · no facts" if found is None and self._without_facts else ""
+        said = f" · {order}{more}"
+        if cell_len(name + said) > self.size.width - _TITLE_GAPS:
+            said = f" · {order}"
+        set_border_text(self, Content.assemble(name, (said, MUTED)))
+
+    def on_resize(self) -> None:
+        """The title says as much as it has room for."""
+        self._show_title()
 
     @on(RowList.SelectionChanged)
     def post_selection(self, event: RowList.SelectionChanged) -> None:

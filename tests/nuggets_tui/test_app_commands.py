@@ -75,9 +75,9 @@ async def test_x_twice_gives_back_the_same_state(home: Path, pane: str, title: s
         assert app.view.note.title == title
         assert hidden() == {"Old scratch"}
         assert Memory.open(home).snapshot.by_name["project"].facts == facts
-        cursor = app.main.query_one(NotesPane).cursor_row
+        cursor = app.main.query_one(FactsPane if pane == "1" else NotesPane).cursor_row
         assert cursor is not None
-        assert cursor.key == app.view.note_id
+        assert cursor.key == (fact_key("project", title) if pane == "1" else app.view.note_id)
 
 
 async def test_after_a_deletion_the_note_under_the_cursor_is_shown(home: Path) -> None:

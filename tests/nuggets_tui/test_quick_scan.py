@@ -91,7 +91,7 @@ def test_begun_in_a_copy_of_the_process_it_sees_the_same_and_leaves_no_process(t
         check=True,
         timeout=60,
     )
-    assert done.stdout.split() == ["True", "6"]
+    assert done.stdout.split() == ["True", "4"]
 
 
 def test_begun_beside_other_threads_it_makes_no_copy_of_the_process(
