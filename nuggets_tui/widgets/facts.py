@@ -112,15 +112,15 @@ def _fresh(before: Nugget | None, after: Nugget) -> list[str]:
 
 _BAR: Final = 5
 _SHORT_BAR: Final = 3
-# Cells of a row that has room for its recalls.
-_HITS_FROM: Final = 40
+# Cells of a row that has room for its recalls, whatever its value takes.
+_HITS_FROM: Final = 56
 # Cells between key and value, and at the end of a row.
 _GAP: Final = 3
 _MEASURED: Final = 500
 # More of a key than any pane has room for.
 _KEY_CELLS: Final = 200
 # A key takes so much of a row, and more where its value needs less.
-_KEY_SHARE: Final = 0.45
+_KEY_SHARE: Final = 0.36
 _LONGEST_SHARE: Final = 0.6
 _LEVEL_STYLES: Final = {"warning": "$text-warning", "critical": "$text-error"}
 
@@ -200,8 +200,9 @@ def _fact_line(fact: Fact, wanted: int, holds_secret: bool) -> Callable[[int], C
         left = max(int(width * _KEY_SHARE), width - value.cell_length - _GAP)
         size = min(wanted, max(4, min(left, int(width * _LONGEST_SHARE))))
         key = Content(cut_middle(fact.key, size))
-        # In a narrow pane the value says more than how often it was asked for.
-        right = hits if width >= _HITS_FROM or holds_secret else Content("")
+        # A value says more than how often it was asked for.
+        whole = size + value.cell_length + hits.cell_length + _GAP + 1 <= width
+        right = hits if whole or width >= _HITS_FROM or holds_secret else Content("")
         return columns(key, value, right, wanted=size, share=1.0)(width)
 
     return line
