@@ -13,7 +13,9 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class NotePicked(Message):
-    """A note is to be shown in Note. `follow`: it was opened on purpose, so the one before can be gone back to."""
+    """A note is to be shown in Note; none, with the id "", for a fact without a note. `follow`: it was opened on
+    purpose, so the one before can be gone back to.
+    """
 
     note_id: str
     follow: bool = False

@@ -44,7 +44,7 @@ PLACES: Final = {
             ("⏎", "what an agent gets for this key: the match, how sure it is, and the runners-up"),
             ("{new_fact}", "add a fact to the nugget under the cursor"),
             ("{edit}", "edit the fact"),
-            ("{hide}", "forget the fact, or bring it back"),
+            ("{hide}", "forget the fact; {undo} brings it back"),
             (
                 "{select}  shift+↑↓",
                 "select several facts; commands act on all of them",

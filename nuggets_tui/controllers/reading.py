@@ -53,6 +53,7 @@ class ReadingController(Controller):
             note_id = self.trail.pop()
             if note_id in self.view.snapshot.by_id and note_id != self.view.note_id:
                 self.show_note(note_id)
+                self.reveal()
                 return
 
     def open_fact(self, nugget: str, key: str) -> None:
@@ -73,9 +74,23 @@ class ReadingController(Controller):
         self.context.notes_pane.move_to(note.id)
         if note.is_fact:
             self.context.facts_pane.move_to(fact_key(note.nugget_name, note.key))
-        if self.context.focused is self.context.notes_pane and self.list_with_note("notes") == "facts":
-            # The cursor stands on what commands act on.
+        # The cursor stands on what commands act on.
+        focused = self.context.focused
+        if focused is self.context.notes_pane and self.list_with_note("notes") == "facts":
             self.context.go_to("facts")
+        elif focused is self.context.facts_pane and self.context.facts_pane.note is not note:
+            self.context.go_to("notes")
+
+    def follow_facts(self) -> None:
+        """With the cursor in Facts, the note of its row is shown: commands act on what the cursor marks."""
+        facts = self.context.facts_pane
+        if self.context.focused is not facts or facts.fact is None:
+            return
+        if facts.note is not None:
+            self.show_note(facts.note.id)
+        elif self.view.note_id:
+            self.context.show(note_id="", suggested=())
+            self.context.refresh_bindings()
 
     def list_with_note(self, pane: PaneName) -> PaneName:
         """The pane, or Facts in place of Notes where only Facts lists the note shown."""
@@ -95,7 +110,8 @@ class ReadingController(Controller):
         self.find_suggestions()
 
     def snapshot_shown(self) -> None:
-        """Another state has other suggestions."""
+        """Another state has other facts, and other suggestions."""
+        self.follow_facts()
         self.find_suggestions()
 
     @background("suggestions", exclusive=True)

@@ -225,6 +225,7 @@ class MainScreen(Screen[None]):
         notes = self.notes_pane
         if notes.unheard and self.focused is notes:
             self.show_note(notes.unheard)
+        self.reading.follow_facts()
         notes.unheard = ""
         if self.answers(name):
             BY_NAME[name].run(self)
@@ -329,7 +330,10 @@ class MainScreen(Screen[None]):
     def _pick_note(self, event: NotePicked) -> None:
         event.stop()
         self.notes_pane.unheard = ""
-        self.show_note(event.note_id, follow=event.follow)
+        if event.note_id:
+            self.show_note(event.note_id, follow=event.follow)
+        else:
+            self.reading.follow_facts()
 
     @on(NotesSelected)
     def _select(self, event: NotesSelected) -> None:

@@ -21,7 +21,7 @@ from nuggets_tui.safe_text import content, safe_line
 from nuggets_tui.view import View
 from nuggets_tui.widgets.bars import capacity_bar, capacity_level
 from nuggets_tui.widgets.row_list import Row, RowList
-from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, empty_words, sides
+from nuggets_tui.widgets.row_text import MUTED, columns, cut_middle, empty_words, set_border_text, sides
 from nuggets_tui.words import SIGN, kinds_in
 
 
@@ -45,11 +45,12 @@ class FactsPane(RowList):
     def watch_view(self, before: View, after: View) -> None:
         """Shows other facts; the cursor stays on its fact."""
         self.empty_text = _empty(after.keys) if after.past is None else "There were no facts at this moment."
-        if before.selected is not after.selected:
-            if after.selected is not self.selected:
-                self.select(after.selected)
-            said = f" · {len(after.selected):,} selected" if after.selected else ""
-            self.border_title = Content.assemble("1 Facts", (said, "$text-accent"))
+        if before.selected is not after.selected and after.selected is not self.selected:
+            self.select(after.selected)
+        if before.selected is not after.selected or (
+            after.selected and before.snapshot is not after.snapshot
+        ):
+            self._show_title(after)
         was, now = before.snapshot, after.snapshot
         same = was.nuggets is now.nuggets
         if same and (was.notes is now.notes or was.fact_notes is now.fact_notes):
@@ -67,6 +68,13 @@ class FactsPane(RowList):
         if self.selected is not self.view.selected:
             self.post_message(NotesSelected("facts"))
 
+    def _show_title(self, view: View) -> None:
+        """How many facts are selected; notes are counted by their own pane."""
+        notes = map(view.snapshot.by_id.get, view.selected)
+        facts = sum(note is not None and note.is_fact and not note.hidden for note in notes)
+        said = f" · {facts:,} selected" if facts else ""
+        set_border_text(self, Content.assemble("1 Facts", (said, "$text-accent")))
+
     def holds(self, key: str) -> bool:
         """Whether there is a row with this key."""
         return self._source.find(key, self.cursor) >= 0
@@ -81,18 +89,27 @@ class FactsPane(RowList):
         """Shows the fact's note, once a person moves here."""
         event.stop()
         if self.has_focus:
-            self._show_note(event.row)
+            self._show_note()
 
     def on_focus(self) -> None:
         """Shows the note of the fact that the cursor is on."""
-        if self.cursor_row is not None:
-            self._show_note(self.cursor_row)
+        self._show_note()
 
-    def _show_note(self, row: Row) -> None:
-        if isinstance(row.data, FactOpened):
-            note = self.view.snapshot.fact_notes.get((row.data.nugget, row.data.key))
-            if note is not None:
-                self.post_message(NotePicked(note.id))
+    @property
+    def fact(self) -> FactOpened | None:
+        """The fact under the cursor."""
+        row = self.cursor_row
+        return row.data if row is not None and isinstance(row.data, FactOpened) else None
+
+    @property
+    def note(self) -> Note | None:
+        """The note of the fact under the cursor; None for a fact without one."""
+        fact = self.fact
+        return self.view.snapshot.fact_notes.get((fact.nugget, fact.key)) if fact is not None else None
+
+    def _show_note(self) -> None:
+        if self.fact is not None:
+            self.post_message(NotePicked(self.note.id if self.note is not None else ""))
 
     @on(RowList.RowSelected)
     def open(self, event: RowList.RowSelected) -> None:

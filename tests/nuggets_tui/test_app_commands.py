@@ -42,6 +42,7 @@ async def test_x_hides_and_brings_back_a_fact_whole(home: Path) -> None:
         await app.until(lambda: stored(home, "test command").hidden)
         assert Memory.open(home).snapshot.fact_count == 1
         await app.until(lambda: "Hid “test command”" in app.notices)
+        await app.press("3")
         await app.show("test command")
         await app.press("x")
         await app.until(lambda: not stored(home, "test command").hidden)
@@ -64,8 +65,13 @@ async def test_x_twice_gives_back_the_same_state(home: Path, pane: str, title: s
         assert app.view.note.title == title
         facts = Memory.open(home).snapshot.by_name["project"].facts
         await app.press("x")
-        await app.until(lambda: app.view.note is not None and app.view.note.hidden)
+        await app.until(lambda: title in hidden())
         await app.pilot.pause()
+        if pane == "1":
+            # The row is gone from Facts, and the cursor with what commands act on has gone on.
+            await app.until(lambda: app.view.note is not None and app.view.note.title == "deploy command")
+            await app.press("2", "v")
+            await app.show(title)
         assert app.view.note is not None
         assert app.view.note.title == title
         assert hidden() == {"Old scratch", title}
